@@ -1,0 +1,29 @@
+"""A document: nested plain data, as a format read it. The one noun that every floor above may use."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TypeAlias
+
+Scalar: TypeAlias = "str | int | Decimal | bool | None"
+Value: TypeAlias = "Scalar | list[Value] | dict[str, Value]"
+Document: TypeAlias = "dict[str, Value]"
+
+
+class Numeral(Decimal):
+    """A decimal number whose spelling in the input differs from ``str(Decimal)``; ``text`` keeps it.
+
+    >>> Numeral("1e2").text, Numeral("1e2") == 100
+    ('1e2', True)
+    """
+
+    text: str
+
+    def __new__(cls, text: str) -> Numeral:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+class Siblings(list["Value"]):
+    """Element children of one name. Whether such a path holds one or many is for the collection to decide."""

@@ -1,0 +1,64 @@
+"""Value domains: what a policy states about the values of an attribute, and its compiled form."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from hierdata.document import Scalar
+
+ROOT_LABEL = "*"
+
+Observed = Mapping[Scalar, int]
+"""Distinct values of an attribute in the collection (missing is None), each with its number of occurrences.
+True and 1 differ in type, so keys are what ``survey`` interned: see ``records.survey.key``."""
+
+
+class Uncovered(Exception):
+    """A value lies outside its domain. Carries no value: whoever binds knows record and path."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The generalization hierarchy of one quasi-identifier: nodes 0..n-1, node 0 the root ``*``.
+
+    ``labels`` is each node's published spelling (None for the missing value). ``ancestors[node][depth]`` is the
+    node that generalizes ``node`` at ``depth`` (0 the root, the node itself at its own depth), -1 below it or where
+    none does. The join of two nodes is their deepest common entry, so hierarchies whose steps do not
+    nest (2 and 5 years) need no tree. ``lm[node]`` is LM' of ML section 5.1, in 0..1, 0 for an original value.
+    ``node_of`` turns an original value into its node and raises Uncovered.
+
+    Where the steps do not nest, joining is not associative; see ``domains.interval``.
+    """
+
+    labels: tuple[Scalar, ...]
+    ancestors: tuple[tuple[int, ...], ...]
+    lm: tuple[Fraction, ...]
+    node_of: Callable[[Scalar], int]
+
+    def join(self, a: int, b: int) -> int:
+        """The least node that generalizes both: the deepest common entry of ``ancestors``."""
+        shared = 0
+        for left, right in zip(self.ancestors[a], self.ancestors[b], strict=True):
+            if left == right and left >= 0:
+                shared = left
+        return shared
+
+
+class QuasiDomain(ABC, BaseModel):
+    """What a policy says of a quasi-identifier's values; ``compile`` makes the hierarchy for one collection."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @abstractmethod
+    def compile(self, observed: Observed, folder: Path) -> Hierarchy:
+        """The hierarchy over the observed values; files are named relative to ``folder``.
+
+        Values that the domain does not cover are left out: binding refuses them with record and path. Raises
+        PolicyError when the domain itself is unusable.
+        """

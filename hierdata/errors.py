@@ -1,0 +1,62 @@
+"""Errors: one sentence each (what, where, what to do), an exit code, and never a raw value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class HierdataError(Exception):
+    """Base of all errors that a user can cause or must act on.
+
+    ``exit_code`` is what the command line returns. ``revealed`` holds the raw values a steward may ask for
+    with ``--reveal FILE``; they are never part of the message.
+
+    >>> str(InputError("the value is not in the taxonomy", record=17, path="$.major"))
+    'record 17, $.major: the value is not in the taxonomy'
+    """
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        record: int | None = None,
+        path: str | None = None,
+        revealed: Sequence[str] = (),
+    ) -> None:
+        where = ", ".join(part for part in (f"record {record}" if record is not None else "", path or "") if part)
+        super().__init__(f"{where}: {message}" if where else message)
+        self.record = record
+        self.path = path
+        self.revealed = tuple(revealed)
+
+
+class PolicyError(HierdataError):
+    """The policy, an option or the combination of both cannot be used (exit code 2)."""
+
+    exit_code = 2
+
+
+class PromiseError(HierdataError):
+    """The promise cannot be met on this collection (exit code 3)."""
+
+    exit_code = 3
+
+
+class VerificationError(HierdataError):
+    """The judge did not confirm the promise (exit code 4)."""
+
+    exit_code = 4
+
+
+class InputError(HierdataError):
+    """The input is broken or does not fit the policy (exit code 5). Records are numbered from 1."""
+
+    exit_code = 5
+
+
+class TargetError(HierdataError):
+    """A file or folder cannot be read, written, or is already there (exit code 6)."""
+
+    exit_code = 6

@@ -1,0 +1,44 @@
+"""Documents and what every format can do: bytes to documents and back, one record at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, ClassVar
+
+from hierdata.document import Document
+
+MAX_DEPTH = 64
+"""Containers inside containers that a reader accepts."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the records lie in a file: the keys (JSON) or element names (XML, root and record) down to them.
+
+    For JSON an empty path means that the file is an array of records; for XML (root, record).
+    ``namespaces`` maps prefixes, as the published file writes them, to URIs.
+    """
+
+    records: tuple[str, ...] = ()
+    namespaces: dict[str, str] = field(default_factory=dict)
+
+
+class Format(ABC):
+    """A serialization of documents. Readers stream: no more than one record is held."""
+
+    name: ClassVar[str]
+    extension: ClassVar[str]
+
+    @abstractmethod
+    def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
+        """Find out where the records lie, reading no more than the beginning; ``records`` is what the policy says."""
+
+    @abstractmethod
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield the records in order. Raises InputError with the record's number (from 1) and no raw value."""
+
+    @abstractmethod
+    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+        """Write documents so that ``read`` gives them back equal, exact numbers included."""

@@ -1,0 +1,62 @@
+"""The shape of a record: vertex types with their attributes (ML section 3.2, definition 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Role(Enum):
+    """What an attribute is for the promise."""
+
+    QUASI = "quasi"
+    SENSITIVE = "sensitive"
+    CARRIED = "carried"
+    """Published as it stands and left out of the judgement: the policy says why (``exempt``)."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A published attribute of a vertex type.
+
+    ``steps`` are the keys from the vertex down to the value; they are empty where the vertex is a scalar
+    item of an array. ``missing`` are spellings that mean "no value", beside null and absence.
+    """
+
+    path: str
+    steps: tuple[str, ...]
+    role: Role
+    missing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class VertexType:
+    """Union-compatible vertices: those at one path of the schema.
+
+    ``steps`` are the keys from the parent vertex; ``many`` tells an array (or repeated element) from a single
+    object that the policy makes a vertex of its own. ``attributes`` stand in the order of the policy.
+    """
+
+    index: int
+    path: str
+    steps: tuple[str, ...]
+    many: bool
+    parent: int | None
+    children: tuple[int, ...]
+    attributes: tuple[Attribute, ...]
+
+    def of_role(self, role: Role) -> tuple[Attribute, ...]:
+        """The attributes of one role, in order."""
+        return tuple(attribute for attribute in self.attributes if attribute.role is role)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All vertex types in pre-order; the first is the record's root."""
+
+    types: tuple[VertexType, ...]
+
+    @property
+    def root(self) -> VertexType:
+        """The type of the records' roots."""
+        return self.types[0]
