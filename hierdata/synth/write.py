@@ -1,0 +1,141 @@
+"""Write synthetic students, with a policy and the taxonomies, ready for ``hierdata anonymize``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from hierdata.errors import PolicyError, TargetError
+from hierdata.synth.vocabulary import GRADES, TAXONOMIES, csv_text
+
+
+def write(records: Iterable[dict[str, Any]], out: Path, depth: int) -> None:
+    """Write the records to ``out``; beside it ``<stem>.policy.yaml`` and ``taxonomies/*.csv``.
+
+    The suffix says the form: ``.json`` an array, ``.jsonl`` one record a line, either also with ``.gz``. No
+    more than one record is held. Everything is written or nothing. Raises PolicyError for another suffix,
+    TargetError when a file is there already (a taxonomy with the very content is used) or cannot be written.
+    """
+    suffix = next((suffix for suffix in FORMS if out.name.endswith(suffix) and out.name != suffix), None)
+    if suffix is None:
+        raise PolicyError(f"the name of the output ends in one of {', '.join(FORMS)}")
+    texts = {out.with_name(out.name.removesuffix(suffix) + ".policy.yaml"): policy(depth)}
+    for name in taxonomy_names(depth):
+        texts[out.parent / "taxonomies" / f"{name}.csv"] = csv_text(TAXONOMIES[name])
+    try:
+        with ExitStack() as undo:
+            stream = _create(out, undo)
+            for path, text in texts.items():
+                _write_text(path, text, undo)
+            with stream, _packed(stream, suffix) as packed:
+                packed.writelines(line.encode() for line in FORMS[suffix](records))
+            undo.pop_all()
+    except FileExistsError as error:
+        raise TargetError(f"{error.filename} is there already; nothing was written") from error
+    except OSError as error:
+        raise TargetError(f"{error.filename or out} cannot be written: {error.strerror}") from error
+
+
+def _create(path: Path, undo: ExitStack) -> BinaryIO:
+    """Open a new file; ``undo`` closes and removes it."""
+    stream = path.open("xb")
+    undo.callback(path.unlink)
+    undo.callback(stream.close)
+    return stream
+
+
+def _write_text(path: Path, text: str, undo: ExitStack) -> None:
+    """Write a new file, in a new folder if need be; a file with the same content may stand there."""
+    data = text.encode()
+    if not path.parent.exists():
+        path.parent.mkdir()
+        undo.callback(path.parent.rmdir)
+    if path.suffix == ".csv" and path.is_file() and path.read_bytes() == data:
+        return
+    with _create(path, undo) as stream:
+        stream.write(data)
+
+
+def _packed(stream: BinaryIO, suffix: str) -> BinaryIO:
+    if not suffix.endswith(".gz"):
+        return stream
+    # Neither name nor time in the header: the same records give the same bytes.
+    return cast(BinaryIO, gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0))
+
+
+def json_array(records: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """The records as the lines of a JSON array, one record a line.
+
+    >>> "".join(json_array([{"gpa": Decimal("3.70")}, {}])).split()
+    ['[', '{"gpa":3.70},', '{}', ']']
+    """
+    before = "[\n"
+    for record in records:
+        yield before + json_text(record)
+        before = ",\n"
+    yield "\n]\n" if before == ",\n" else "[]\n"
+
+
+def json_lines(records: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """The records as JSON Lines."""
+    for record in records:
+        yield json_text(record) + "\n"
+
+
+FORMS = {".json": json_array, ".json.gz": json_array, ".jsonl": json_lines, ".jsonl.gz": json_lines}
+
+
+def json_text(value: Any) -> str:
+    """A synthetic value as JSON; decimals keep their digits, which the json module cannot do.
+
+    >>> json_text({"score": Decimal("1.0"), "of": ["a", 2]})
+    '{"score":1.0,"of":["a",2]}'
+    """
+    if isinstance(value, dict):
+        return "{" + ",".join([f'"{key}":{json_text(item)}' for key, item in value.items()]) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join([json_text(item) for item in value]) + "]"
+    if isinstance(value, Decimal):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def taxonomy_names(depth: int, books: bool = False) -> tuple[str, ...]:
+    """The names of the taxonomies that students of this depth need."""
+    return ("major", "course", *(["book"] if books else []), *(["instructor"] if depth == 3 else []))
+
+
+def policy(depth: int, books: bool = False, taxonomies: str = "taxonomies") -> str:
+    """The text of a policy for students, as in ML section 5: level-alpha-k at k = 5, preset MLevCluTree.
+
+    ``taxonomies`` is the folder of the taxonomies, seen from the policy's.
+    """
+    grades = ", ".join(f"{grade}: {level}" for grade, level in GRADES.items())
+    rules = {
+        "id": "role: identifier, action: drop",
+        "major": f"role: quasi, taxonomy: {taxonomies}/major.csv",
+        "birth_year": "role: quasi, interval: {steps: [1, 2, 5, 10]}",
+        "gpa": "role: sensitive, levels: {domain: [0, 4], sensitive: low}",
+        "courses[*].code": f"role: quasi, taxonomy: {taxonomies}/course.csv",
+        "courses[*].grade": f"role: sensitive, levels: {{by: {{{grades}}}}}",
+    }
+    if books:
+        rules["courses[*].books[*].title"] = f"role: quasi, taxonomy: {taxonomies}/book.csv"
+    if depth == 3:
+        rules["courses[*].evaluations[*].instructor"] = f"role: quasi, taxonomy: {taxonomies}/instructor.csv"
+        rules["courses[*].evaluations[*].score"] = "role: sensitive, levels: {domain: [0, 1], sensitive: low}"
+    fields = "".join(f"  $.{path}: {{{rule}}}\n" for path, rule in rules.items())
+    return (
+        "# Synthetic students: nobody real is in these data.\n"
+        "version: 1\n"
+        "dataset: students\n"
+        "models:\n"
+        "  - {kind: level-alpha-k, k: 5, alpha: [0.8, 0.6, 0.4, 0.2, 0.1]}\n"
+        f"fields:\n{fields}"
+        "engine: {preset: MLevCluTree}\n"
+    )
