@@ -1,0 +1,75 @@
+"""The bundled fixtures: ``python -m hierdata.synth.bundled fixtures`` writes their data again, byte by byte."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from hierdata.synth.patients import DEPARTMENT_TAXONOMY, patients
+from hierdata.synth.students import Shape, students
+from hierdata.synth.vocabulary import TAXONOMIES, csv_text
+from hierdata.synth.write import json_array, json_lines
+
+
+def bundled_students() -> list[dict[str, Any]]:
+    """The 600 students of ``fixtures/students``: three levels, books, one-course students, missing GPAs."""
+    shape = Shape(courses=(3, 8), one_course=0.03, missing_gpa=0.03, books=0.35)
+    return list(students(600, depth=3, seed=2018, correlation=0.8, skew=0.9, shape=shape))
+
+
+def bundled_patients() -> list[dict[str, Any]]:
+    """The 500 patients of ``fixtures/patients``."""
+    return list(patients(500, seed=2018))
+
+
+def files() -> dict[str, str]:
+    """The text of every generated file, by its path below ``fixtures``."""
+    people = bundled_students()
+    texts = {
+        "students/students.json": "".join(json_array(people)),
+        "students/students.jsonl": "".join(json_lines(people)),
+        "students/students.xml": "".join(students_xml(people)),
+        "patients/patients.jsonl": "".join(json_lines(bundled_patients())),
+    }
+    for name, lines in {**TAXONOMIES, "department": DEPARTMENT_TAXONOMY}.items():
+        texts[f"taxonomies/{name}.csv"] = csv_text(lines)
+    return texts
+
+
+def students_xml(people: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Students as XML, one a line, valid against ``schemas/student.xsd``. A missing GPA has no element."""
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<students>\n'
+    for student in people:
+        fields = f"<major>{escape(student['major'])}</major>"
+        if "gpa" in student:
+            fields += f"<gpa>{student['gpa']}</gpa>"
+        courses = "".join(_course_xml(course) for course in student["courses"])
+        yield f"<student{_attributes(student, 'id', 'birth_year')}>{fields}{courses}</student>\n"
+    yield "</students>\n"
+
+
+def _course_xml(course: dict[str, Any]) -> str:
+    inner = "".join(
+        f"<evaluation{_attributes(item, 'instructor', 'score')}/>" for item in course["evaluations"]
+    )
+    inner += "".join(f"<book{_attributes(item, 'title')}/>" for item in course.get("books", []))
+    return f"<course{_attributes(course, 'code', 'grade')}>{inner}</course>"
+
+
+def _attributes(item: dict[str, Any], *names: str) -> str:
+    return "".join(f" {name}={quoteattr(str(item[name]))}" for name in names)
+
+
+def main(folder: Path) -> None:
+    """Write every generated file below the folder, over what is there."""
+    for path, text in files().items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
