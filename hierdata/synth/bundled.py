@@ -1,8 +1,7 @@
-"""The bundled fixtures: ``python -m hierdata.synth.bundled fixtures`` writes their data again, byte by byte."""
+"""The bundled fixtures: ``python -m hierdata.synth.bundled`` in a checkout writes the same bytes again."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -72,4 +71,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path("fixtures"))

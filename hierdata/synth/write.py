@@ -105,29 +105,24 @@ def json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def taxonomy_names(depth: int, books: bool = False) -> tuple[str, ...]:
+def taxonomy_names(depth: int) -> tuple[str, ...]:
     """The names of the taxonomies that students of this depth need."""
-    return ("major", "course", *(["book"] if books else []), *(["instructor"] if depth == 3 else []))
+    return ("major", "course", "instructor") if depth == 3 else ("major", "course")
 
 
-def policy(depth: int, books: bool = False, taxonomies: str = "taxonomies") -> str:
-    """The text of a policy for students, as in ML section 5: level-alpha-k at k = 5, preset MLevCluTree.
-
-    ``taxonomies`` is the folder of the taxonomies, seen from the policy's.
-    """
+def policy(depth: int) -> str:
+    """The text of a policy for students, as in ML section 5: level-alpha-k at k = 5, preset MLevCluTree."""
     grades = ", ".join(f"{grade}: {level}" for grade, level in GRADES.items())
     rules = {
         "id": "role: identifier, action: drop",
-        "major": f"role: quasi, taxonomy: {taxonomies}/major.csv",
+        "major": "role: quasi, taxonomy: taxonomies/major.csv",
         "birth_year": "role: quasi, interval: {steps: [1, 2, 5, 10]}",
         "gpa": "role: sensitive, levels: {domain: [0, 4], sensitive: low}",
-        "courses[*].code": f"role: quasi, taxonomy: {taxonomies}/course.csv",
+        "courses[*].code": "role: quasi, taxonomy: taxonomies/course.csv",
         "courses[*].grade": f"role: sensitive, levels: {{by: {{{grades}}}}}",
     }
-    if books:
-        rules["courses[*].books[*].title"] = f"role: quasi, taxonomy: {taxonomies}/book.csv"
     if depth == 3:
-        rules["courses[*].evaluations[*].instructor"] = f"role: quasi, taxonomy: {taxonomies}/instructor.csv"
+        rules["courses[*].evaluations[*].instructor"] = "role: quasi, taxonomy: taxonomies/instructor.csv"
         rules["courses[*].evaluations[*].score"] = "role: sensitive, levels: {domain: [0, 1], sensitive: low}"
     fields = "".join(f"  $.{path}: {{{rule}}}\n" for path, rule in rules.items())
     return (
