@@ -8,8 +8,8 @@ from hierdata.document import Scalar
 class Vertex:
     """A vertex of a record, and with its children the record itself.
 
-    ``quasi``, ``sensitive`` and ``carried`` hold the raw values in the order of the vertex type's attributes of
-    that role; None is missing. ``children`` are grouped by vertex type in schema order and keep the
+    ``quasi``, ``sensitive`` and ``carried`` hold the raw values in the order of the vertex type's attributes
+    of that role; None is missing. ``children`` are grouped by vertex type in schema order and keep the
     document's order inside a group.
     """
 

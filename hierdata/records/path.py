@@ -1,0 +1,202 @@
+"""Paths of fields: where a policy's rule applies, in three notations that name the same thing.
+
+``$.courses[*].code`` is a subset of RFC 9535 (names and ``[*]``), ``/students/student/course/@code`` a subset
+of XPath for XML, ``courses.code`` the dotted paths of document stores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from hierdata.errors import PolicyError
+
+TEXT = "#text"
+"""Key of the text of an XML element that has attributes or element children."""
+
+_XML = "http://www.w3.org/XML/1998/namespace"
+_NAME = re.compile(r"[^\W\d]\w*")
+_QUOTED = re.compile(r"""\[\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\]""", re.DOTALL)
+_MANY = re.compile(r"\[\s*\*\s*\]")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|(.))", re.DOTALL)
+_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "/": "/", "\\": "\\", "'": "'", '"': '"'}
+_XPATH_STEP = re.compile(
+    r"/(?:(?P<text>text\(\s*\))"
+    r"|(?P<at>@?)(?:Q?\{(?P<uri>[^{}]*)\}|(?:(?P<prefix>[^\W\d][\w.\-]*):(?!:))?)(?P<name>[^\W\d][\w.\-]*))(?=/|$)"
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One key of a path. ``many``: True for ``[*]``, False for JSONPath without it, None where the notation
+    does not say (XPath and dotted)."""
+
+    key: str
+    many: bool | None
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path below a record. ``keys`` is its identity; ``text`` is what the user wrote.
+
+    ``place`` is where the records lie in XML (root, record element), empty in the other notations.
+
+    >>> path = parse("$.courses[*].code")
+    >>> path.keys, path.prefix(1), str(path)
+    (('courses', 'code'), '$.courses[*]', '$.courses[*].code')
+    """
+
+    steps: tuple[Step, ...]
+    text: str
+    place: tuple[str, ...] = ()
+    ends: tuple[int, ...] = field(default=(), repr=False, compare=False)
+    """Offsets in ``text`` where the place and then each step ends."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys without marks: two paths are the same field when these are equal."""
+        return tuple(step.key for step in self.steps)
+
+    def prefix(self, count: int) -> str:
+        """The text of the first ``count`` steps; of none, the record's own."""
+        return self.text[: self.ends[count]]
+
+    def below(self, count: int) -> str:
+        """The text of an undeclared field under the first ``count`` steps; its name is data and stays out."""
+        start = self.prefix(count)
+        return f"{start}{'/' if self.place else '.'}<key>" if start else "<key>"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse(text: str, namespaces: Mapping[str, str] | None = None) -> Path:
+    """Read a path. ``namespaces`` maps XPath prefixes to URIs, ``""`` to that of plain element names.
+
+    Raises PolicyError with the position (from 1) of what cannot be read.
+
+    >>> parse("/students/student/course/@code").keys
+    ('course', '@code')
+    >>> parse("$['odd name'].x").keys == parse("odd name.x").keys
+    True
+    """
+    if text.startswith("$"):
+        return _parse_jsonpath(text)
+    if text.startswith("/"):
+        return _parse_xpath(text, namespaces or {})
+    return _parse_dotted(text)
+
+
+def jsonpath(steps: Iterable[Step]) -> str:
+    """The JSONPath text of steps; a step that does not say is written as one.
+
+    >>> jsonpath([Step("courses", True), Step("odd name", None)])
+    "$.courses[*]['odd name']"
+    """
+    parts = ["$"]
+    for step in steps:
+        plain = _NAME.fullmatch(step.key)
+        quoted = step.key.replace("\\", "\\\\").replace("'", "\\'")
+        parts.append(f".{step.key}" if plain else f"['{quoted}']")
+        if step.many:
+            parts.append("[*]")
+    return "".join(parts)
+
+
+def _refuse(text: str, position: int, why: str) -> NoReturn:
+    raise PolicyError(f"the path {text!r} cannot be read at position {position + 1}: {why}")
+
+
+def _parse_jsonpath(text: str) -> Path:
+    steps: list[Step] = []
+    ends = [1]
+    position = 1
+    while position < len(text):
+        if text[position] == ".":
+            name = _NAME.match(text, position + 1)
+            if name is None:
+                _refuse(text, position + 1, "a name of letters, digits and _ is due, others as ['name']")
+            key = name[0]
+        else:
+            name = _QUOTED.match(text, position)
+            if name is None:
+                _refuse(text, position, "only .name, ['name'] and, after a name, [*] are understood")
+            key = _unescape(text, position, name[1] if name[1] is not None else name[2])
+        position = name.end()
+        many = _MANY.match(text, position)
+        if many is not None:
+            position = many.end()
+            if _MANY.match(text, position):
+                _refuse(text, position, "arrays directly inside arrays are not supported")
+        steps.append(Step(key, many is not None))
+        ends.append(position)
+    return Path(tuple(steps), text, ends=tuple(ends))
+
+
+def _unescape(text: str, position: int, raw: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        high, low, short = match.groups()
+        if high is None:
+            if short not in _ESCAPES:
+                _refuse(text, position, "an unknown escape in a quoted name")
+            return _ESCAPES[short]
+        units = (high + (low or "")).encode()
+        try:
+            return bytes.fromhex(units.decode()).decode("utf-16-be")
+        except UnicodeDecodeError:
+            _refuse(text, position, "half a surrogate pair in a quoted name")
+
+    return _ESCAPE.sub(character, raw)
+
+
+def _parse_xpath(text: str, namespaces: Mapping[str, str]) -> Path:
+    keys: list[str] = []
+    ends: list[int] = []
+    position = 0
+    while position < len(text):
+        if keys and (keys[-1] == TEXT or keys[-1].startswith("@")):
+            _refuse(text, position, "nothing can stand below an attribute or text()")
+        match = _XPATH_STEP.match(text, position)
+        if match is None:
+            _refuse(text, position, "only /name, /prefix:name, /@name and /text() are understood")
+        key = _xpath_key(text, match, namespaces)
+        if len(keys) < 2 and (key == TEXT or key.startswith("@")):
+            _refuse(text, position, "the first two steps are the root element and the record's element")
+        position = match.end()
+        keys.append(key)
+        ends.append(position)
+    if len(keys) < 2:
+        _refuse(text, len(text), "the first two steps are the root element and the record's element")
+    steps = tuple(Step(key, None) for key in keys[2:])
+    return Path(steps, text, place=(keys[0], keys[1]), ends=tuple(ends[1:]))
+
+
+def _xpath_key(text: str, match: re.Match[str], namespaces: Mapping[str, str]) -> str:
+    if match["text"]:
+        return TEXT
+    prefix, uri = match["prefix"], match["uri"]
+    if prefix is not None:
+        uri = _XML if prefix == "xml" else namespaces.get(prefix)
+        if uri is None:
+            _refuse(text, match.start("prefix"), f"the prefix {prefix!r} is not among the namespaces")
+    elif uri is None and not match["at"]:
+        uri = namespaces.get("")
+    name = f"{{{uri}}}{match['name']}" if uri else match["name"]
+    return match["at"] + name
+
+
+def _parse_dotted(text: str) -> Path:
+    odd = re.search(r"[\[\]/]", text)
+    if odd is not None:
+        _refuse(text, odd.start(), "a path with [ ] begins with $, one with / begins with /")
+    ends = [0]
+    steps: list[Step] = []
+    for key in text.split("."):
+        start = ends[-1] + 1 if steps else 0
+        if not key:
+            _refuse(text, start, "a name is due")
+        steps.append(Step(key, None))
+        ends.append(start + len(key))
+    return Path(tuple(steps), text, ends=tuple(ends))
