@@ -1,0 +1,96 @@
+"""(alpha,k)-anonymity: k records, and no protected value with a share above alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr
+
+from hierdata.document import Scalar
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, Share, ShareCaps, exact, needed
+
+Protected = StrictBool | StrictInt | Decimal | StrictStr
+
+
+class AlphaK(PrivacyModel):
+    """At least k records, and each protected value has a share of at most alpha of the values present.
+
+    ``values`` are the protected ones; left out, all are. What spells the same number is one value here
+    (3, 3.0 and "3"), for XML knows text only. A share of exactly alpha is allowed.
+
+    >>> bound = AlphaK(k=2, alpha="0.25", values=["HIV"]).bind(SensitiveDomain("$.a", ("flu", "HIV")))
+    >>> bound.holds(ClassView(4, {0: 3, 1: 1})), bound.holds(ClassView(3, {0: 2, 1: 1}))
+    (True, False)
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min", "alpha": "max"}
+
+    kind: Literal["alpha-k"] = "alpha-k"
+    k: Count
+    alpha: Share
+    values: Annotated[tuple[Protected, ...], Field(min_length=1)] | None = None
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute."""
+        values = needed(domain).values
+        if self.values is None:
+            return _AlphaK(self.k, self.alpha, (True,) * len(values), everything=True)
+        protected = {_key(value) for value in self.values}
+        marks = tuple(_key(value) in protected for value in values)
+        return _AlphaK(self.k, self.alpha, marks, everything=False)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        which = "No sensitive value" if self.values is None else "No protected value"
+        return (
+            f"Each record is one of at least {self.k} that cannot be told apart. "
+            f"{which} can be guessed with a probability above {self.alpha} from a class."
+        )
+
+
+class _AlphaK(Constraint):
+    monotone = True
+
+    def __init__(self, k: int, alpha: Fraction, protected: tuple[bool, ...], *, everything: bool) -> None:
+        self._k = k
+        self._alpha = alpha
+        self._protected = protected
+        # Below 1/alpha records not even one record's value fits, where every value is protected.
+        self.min_class_size = max(k, ceil(1 / alpha)) if everything and alpha else k
+        others = len(protected)
+        self.caps = ShareCaps(
+            tuple(code if is_protected else others for code, is_protected in enumerate(protected)),
+            (alpha,) * others + (Fraction(1),),
+        )
+
+    def _most(self, counts: Mapping[int, int]) -> int:
+        protected = self._protected
+        return max((count for code, count in counts.items() if protected[code]), default=0)
+
+    def holds(self, view: ClassView) -> bool:
+        if view.records < self._k:
+            return False
+        return self._most(view.counts) * self._alpha.denominator <= self._alpha.numerator * view.present
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        reached = {"k": Fraction(view.records)}
+        if present := view.present:
+            reached["alpha"] = Fraction(self._most(view.counts), present)
+        return reached
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return self._most(counts), sum(counts.values())
+
+
+def _key(value: Scalar) -> Fraction | str:
+    """Under which key a value is known: its number, else its text."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        return -exact(text[1:]) if text.startswith("-") else exact(text)
+    except ValueError:
+        return text

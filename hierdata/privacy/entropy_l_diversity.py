@@ -1,0 +1,88 @@
+"""Entropy l-diversity: the values' entropy is at least log l."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from math import ceil, exp, floor, fsum, gcd, log, prod
+from typing import ClassVar, Literal
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import ClassView, Constraint, Diversity, PrivacyModel, needed
+
+_STEPS = 1_000_000
+_SAFE = 1e-10
+"""Far above the rounding of the sums below (under 1e-13 for any collection), far below what matters."""
+
+
+class EntropyLDiversity(PrivacyModel):
+    """The entropy of the values present is at least log l, in a class of at least l records.
+
+    With counts c of n values: n^n >= l^n * prod(c^c), decided in integers, so that a class with entropy
+    exactly log l passes. ``achieved`` gives l = exp(entropy), mostly irrational, rounded down to a millionth.
+    In flat tables the entropy implies l records; pooled siblings do not, so it is asked for here.
+
+    >>> bound = EntropyLDiversity(l=2).bind(SensitiveDomain("$.a", ("x", "y", "z")))
+    >>> bound.holds(ClassView(6, {0: 3, 1: 3})), bound.holds(ClassView(6, {0: 4, 1: 2}))
+    (True, False)
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+
+    kind: Literal["entropy-l-diversity"] = "entropy-l-diversity"
+    l: Diversity  # noqa: E741  (the papers' letter)
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute."""
+        needed(domain)
+        return _Entropy(self.l)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        return (
+            f"Wherever a class shows sensitive values, they are as uncertain as {self.l} equally likely ones."
+        )
+
+
+class _Entropy(Constraint):
+    monotone = True
+
+    def __init__(self, least: Fraction) -> None:
+        self._least = least
+        self.min_class_size = ceil(least)
+
+    def holds(self, view: ClassView) -> bool:
+        sizes = tuple(view.sizes)
+        return not sizes or (view.records >= self._least and _entropy_reaches(sizes, self._least))
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        sizes = tuple(view.sizes)
+        return {"l": min(_effective_values(sizes), Fraction(view.records))} if sizes else {}
+
+
+def _entropy(sizes: tuple[int, ...]) -> float:
+    total = sum(sizes)
+    return log(total) - fsum(size * log(size) for size in sizes) / total
+
+
+def _entropy_reaches(sizes: tuple[int, ...], least: Fraction) -> bool:
+    """Whether the entropy of the counts is at least log(least); floats decide only where they are sure."""
+    margin = _entropy(sizes) - log(least)
+    if abs(margin) > _SAFE:
+        return margin > 0
+    common = gcd(*sizes)
+    counts = [size // common for size in sizes]
+    total = sum(counts)
+    bound: int = least.numerator**total * prod(count**count for count in counts)
+    reached: int = (total * least.denominator) ** total
+    return reached >= bound
+
+
+@cache
+def _effective_values(sizes: tuple[int, ...]) -> Fraction:
+    """The largest multiple of a millionth whose logarithm the entropy reaches."""
+    steps = floor(exp(_entropy(sizes)) * _STEPS) + 1
+    while not _entropy_reaches(sizes, Fraction(steps, _STEPS)):
+        steps -= 1
+    return Fraction(steps, _STEPS)

@@ -1,0 +1,61 @@
+"""Frequency l-diversity: no sensitive value has a share above 1/l."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from math import ceil
+from typing import ClassVar, Literal
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import ClassView, Constraint, Diversity, PrivacyModel, ShareCaps, needed
+
+
+class FrequencyLDiversity(PrivacyModel):
+    """No value has a share above 1/l of the values present, in a class of at least l records.
+
+    The model of ClusTree, the baseline of ML section 5. A share of exactly 1/l is allowed. l may be a
+    fraction. In flat tables the shares imply l records; pooled siblings do not, so it is asked for here.
+
+    >>> bound = FrequencyLDiversity(l="2.5").bind(SensitiveDomain("$.a", ("x", "y", "z")))
+    >>> bound.holds(ClassView(5, {0: 2, 1: 2, 2: 1})), bound.holds(ClassView(5, {0: 3, 1: 1, 2: 1}))
+    (True, False)
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+
+    kind: Literal["frequency-l-diversity"] = "frequency-l-diversity"
+    l: Diversity  # noqa: E741  (the papers' letter)
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute."""
+        return _Frequency(self.l, len(needed(domain).values))
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        return f"No sensitive value can be guessed with a probability above {1 / self.l} from a class."
+
+
+class _Frequency(Constraint):
+    monotone = True
+
+    def __init__(self, least: Fraction, values: int) -> None:
+        self._least = least
+        self.min_class_size = ceil(least)
+        self.caps = ShareCaps(tuple(range(values)), (1 / least,) * values)
+
+    def holds(self, view: ClassView) -> bool:
+        present = view.present
+        if not present:
+            return True
+        enough = present * self._least.denominator >= max(view.counts.values()) * self._least.numerator
+        return enough and view.records >= self.min_class_size
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        present = view.present
+        if not present:
+            return {}
+        return {"l": min(Fraction(present, max(view.counts.values())), Fraction(view.records))}
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return sum(counts.values()), max(counts.values(), default=0)

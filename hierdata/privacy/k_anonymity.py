@@ -1,0 +1,57 @@
+"""k-anonymity: a class has at least k records."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from pydantic import field_validator
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel
+
+
+class KAnonymity(PrivacyModel):
+    """Each class has at least k records (ML section 2; for trees ML section 3.2: QI-isomorphic ones).
+
+    >>> KAnonymity(k=3).bind(None).holds(ClassView(2, {}))
+    False
+    """
+
+    per_attribute: ClassVar[bool] = False
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min"}
+
+    kind: Literal["k-anonymity"] = "k-anonymity"
+    k: Count
+
+    @field_validator("on")
+    @classmethod
+    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if on is not None:
+            raise ValueError("k-anonymity is about whole records: leave 'on' out")
+        return on
+
+    def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
+        """The constraint; it needs no domain."""
+        return _AtLeast(self.k)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        return f"Each record is one of at least {self.k} that cannot be told apart without sensitive values."
+
+
+class _AtLeast(Constraint):
+    monotone = True
+
+    def __init__(self, k: int) -> None:
+        self.min_class_size = k
+
+    def holds(self, view: ClassView) -> bool:
+        return view.records >= self.min_class_size
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        return {"k": Fraction(view.records)}
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return None

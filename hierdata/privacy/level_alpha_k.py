@@ -1,0 +1,111 @@
+"""(alpha_lev,k)-anonymity: k records, and a cap on the share of each sensitivity level."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from math import ceil, floor
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import PolicyError
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, Share, ShareCaps, needed
+
+_PAPER = tuple(Fraction(tenths, 10) for tenths in (8, 6, 4, 2, 1))
+
+
+class LevelAlphaK(PrivacyModel):
+    """At least k records, and level i has a share of at most alpha_i of the values present (ML definition 5).
+
+    ``alpha[i - 1]`` belongs to sensitivity level i, 1 the least sensitive; left out, the paper's 0.8, 0.6,
+    0.4, 0.2, 0.1. A share of exactly alpha_i is allowed. Missing values do not count and a vertex without
+    any passes (erratum ML-7). It bounds levels, not values: a class may show one value with a share of
+    alpha_1 (erratum ML-16); put alpha-k or frequency-l-diversity beside it where that matters.
+
+    >>> domain = SensitiveDomain("$.grade", ("A", "E"), levels=(1, 5))
+    >>> bound = LevelAlphaK(k=10).bind(domain)
+    >>> bound.holds(ClassView(10, {0: 8})), bound.holds(ClassView(10, {0: 8, 1: 1}))
+    (False, False)
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min", "alpha": "max"}
+
+    kind: Literal["level-alpha-k"] = "level-alpha-k"
+    k: Count
+    alpha: Annotated[tuple[Share, ...], Field(min_length=1)] = _PAPER
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute. Raises PolicyError without levels, or when their number differs."""
+        domain = needed(domain)
+        if domain.levels is None:
+            raise PolicyError("level-alpha-k needs 'levels' on this sensitive attribute", path=domain.path)
+        if len(self.alpha) != domain.level_count:
+            raise PolicyError(
+                f"level-alpha-k has {len(self.alpha)} alphas, the attribute {domain.level_count} levels",
+                path=domain.path,
+            )
+        return _LevelAlphaK(self.k, self.alpha, domain.levels)
+
+    def capacities(self, size: int) -> tuple[int, ...]:
+        """How many of ``size`` values may be of each level: floor(size alpha) (erratum ML-6).
+
+        >>> LevelAlphaK(k=5).capacities(5)
+        (4, 3, 2, 1, 0)
+        """
+        return tuple(floor(size * share) for share in self.alpha)
+
+    def smallest_sizes(self) -> tuple[int | None, ...]:
+        """The fewest values among which a level may occur: ceil(1 / alpha), None for never (erratum ML-6).
+
+        >>> LevelAlphaK(k=5).smallest_sizes()
+        (2, 2, 3, 5, 10)
+        """
+        return tuple(ceil(1 / share) if share else None for share in self.alpha)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        shares = ", ".join(str(share) for share in self.alpha)
+        return (
+            f"Each record is one of at least {self.k} that cannot be told apart. No sensitivity level can be "
+            f"guessed with a probability above its share from a class (from level 1 upwards: {shares})."
+        )
+
+
+class _LevelAlphaK(Constraint):
+    monotone = True
+
+    def __init__(self, k: int, alpha: tuple[Fraction, ...], levels: tuple[int, ...]) -> None:
+        self.min_class_size = k
+        self._alpha = alpha
+        self._group_of = tuple(level - 1 for level in levels)
+        self._bounds = tuple((share.numerator, share.denominator) for share in alpha)
+        self.caps = ShareCaps(self._group_of, alpha)
+
+    def _by_level(self, counts: Mapping[int, int]) -> list[int]:
+        tally = [0] * len(self._alpha)
+        group_of = self._group_of
+        for code, count in counts.items():
+            tally[group_of[code]] += count
+        return tally
+
+    def holds(self, view: ClassView) -> bool:
+        if view.records < self.min_class_size:
+            return False
+        tally = self._by_level(view.counts)
+        present = sum(tally)
+        return all(
+            count * denominator <= numerator * present
+            for count, (numerator, denominator) in zip(tally, self._bounds, strict=True)
+        )
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        reached = {"k": Fraction(view.records)}
+        if present := view.present:
+            for level, count in enumerate(self._by_level(view.counts), start=1):
+                reached[f"alpha_{level}"] = Fraction(count, present)
+        return reached
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return tuple(self._by_level(counts))

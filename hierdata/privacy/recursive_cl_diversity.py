@@ -1,0 +1,67 @@
+"""Recursive (c,l)-diversity: the most frequent value is not too frequent beside the rare ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import ClassView, Constraint, Count, Positive, PrivacyModel, needed
+
+
+class RecursiveCLDiversity(PrivacyModel):
+    """With counts r_1 >= ... >= r_m: r_1 < c (r_l + ... + r_m), in a class of at least l records.
+
+    The inequality is strict, as in the definition. ``achieved`` is the largest l at the policy's c; 0 means
+    that not even l = 1 holds. In flat tables l values need l records; pooled siblings do not, so it is asked
+    for here.
+
+    >>> bound = RecursiveCLDiversity(c=2, l=2).bind(SensitiveDomain("$.a", ("x", "y", "z")))
+    >>> bound.holds(ClassView(6, {0: 3, 1: 2, 2: 1})), bound.holds(ClassView(6, {0: 4, 1: 1, 2: 1}))
+    (True, False)
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+
+    kind: Literal["recursive-cl-diversity"] = "recursive-cl-diversity"
+    c: Positive
+    l: Count  # noqa: E741  (the papers' letter)
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute."""
+        needed(domain)
+        return _Recursive(self.c, self.l)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        return (
+            f"Wherever a class shows sensitive values, the most frequent one occurs less than {self.c} times "
+            f"as often as all but the {self.l - 1} most frequent together."
+        )
+
+
+class _Recursive(Constraint):
+    monotone = True
+
+    def __init__(self, factor: Fraction, least: int) -> None:
+        self._factor = factor
+        self.min_class_size = least
+
+    def holds(self, view: ClassView) -> bool:
+        sizes = view.sizes
+        return not sizes or (
+            view.records >= self.min_class_size and self._reached(sizes, self.min_class_size)
+        )
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        sizes = view.sizes
+        if not sizes:
+            return {}
+        least = min(len(sizes), view.records)
+        while least and not self._reached(sizes, least):
+            least -= 1
+        return {"l": Fraction(least)}
+
+    def _reached(self, sizes: list[int], least: int) -> bool:
+        return sizes[0] * self._factor.denominator < self._factor.numerator * sum(sizes[least - 1 :])
