@@ -1,0 +1,104 @@
+"""Pack a forest and its constraints for the compiled alignment."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.forest import MISSING, Forest
+from hierdata.kernels.arrays import FIRST_NODE, Rules
+from hierdata.privacy.base import ShareCaps
+
+_LARGEST_PAIR_TABLE = 1 << 20  # pairs of nodes; 8 MiB
+
+Caps = list[list[tuple[int, int, ShareCaps]]]
+"""By vertex type: position of the sensitive attribute, number of the cap's first group, cap."""
+
+
+def share_caps(constraints: Constraints) -> Caps:
+    """All share caps, their groups numbered through."""
+    caps: Caps = []
+    first = 0
+    for attributes in constraints.on_values:
+        caps.append([])
+        for position, bound in enumerate(attributes):
+            for constraint in bound:
+                if constraint.caps is not None:
+                    caps[-1].append((position, first, constraint.caps))
+                    first += len(constraint.caps.share)
+    return caps
+
+
+def first_nodes(forest: Forest) -> list[list[int]]:
+    """By vertex type and quasi-identifier: the number of its first node when all hierarchies are numbered through."""
+    ends = iter(accumulate((len(tree.labels) for own in forest.hierarchies for tree in own), initial=0))
+    return [[next(ends) for _ in own] for own in forest.hierarchies]
+
+
+def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
+    """The vertex rows of ``kernels.arrays``, and the column of the first slot."""
+    quasi_counts = np.array([len(own) for own in forest.hierarchies], np.int32)
+    slot_counts = np.array([len(own) for own in caps], np.int32)
+    first_slot = FIRST_NODE + int(quasi_counts.max(initial=0))
+    rows = np.zeros((forest.vertex_count, first_slot + int(slot_counts.max(initial=0))), np.int32)
+    columns = (
+        forest.type,
+        forest.first_child,
+        forest.child_count,
+        forest.weight,
+        quasi_counts[forest.type],
+        slot_counts[forest.type],
+    )
+    rows[:, :FIRST_NODE] = np.stack(columns, axis=1)
+    for kind, starts in enumerate(first_nodes(forest)):
+        vertices = np.flatnonzero(forest.type == kind)
+        for position, start in enumerate(starts):
+            rows[vertices, FIRST_NODE + position] = forest.nodes[forest.first_node[vertices] + position] + start
+        for slot, (position, first, cap) in enumerate(caps[kind]):
+            group_of = np.array([*(first + group for group in cap.group_of), MISSING], np.int32)
+            codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+            rows[vertices, first_slot + slot] = group_of[codes]  # MISSING is -1: the last entry
+    return rows, first_slot
+
+
+def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
+    """Losses by node and by pair, and the largest count of every group in a class of ``size`` records."""
+    trees = [tree for own in forest.hierarchies for tree in own]
+    losses = [2 * loss for own in forest.losses for loss in own]
+    depth = max((len(tree.ancestors[0]) for tree in trees), default=1)
+    node_count = sum(len(loss) for loss in losses)
+    ancestors = np.full((node_count, depth), MISSING, np.int32)
+    pair_row = np.full(node_count, MISSING, np.int64)
+    tables = [np.zeros(node_count, np.int64)]  # keeps pair_row at 0 or more, as it subtracts ``start``
+    start, filled = 0, node_count
+    for tree, loss in zip(trees, losses, strict=True):
+        count = len(loss)
+        above = np.array(tree.ancestors, np.int32)
+        ancestors[start : start + count, : above.shape[1]] = np.where(above < 0, MISSING, above + start)
+        if count * count <= _LARGEST_PAIR_TABLE:
+            tables.append(loss[_join_table(above)].ravel())
+            pair_row[start : start + count] = filled + count * np.arange(count) - start
+            filled += count * count
+        start += count
+    shares = [share for own in caps for _, _, cap in own for share in cap.share]
+    return Rules(
+        pair_row=pair_row,
+        pair_losses=np.concatenate(tables),
+        caps=np.array([size * share // 1 for share in shares], np.int64),
+        losses=np.concatenate([*losses, np.zeros(0, np.int64)]),
+        ancestors=ancestors,
+    )
+
+
+def _join_table(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The join of every pair of nodes: the deepest common entry of their ancestor rows."""
+    count, depth = ancestors.shape
+    joins = np.zeros((count, count), np.int32)
+    for level in range(depth):
+        column = ancestors[:, level]
+        shared = (column[:, None] == column[None, :]) & (column[:, None] >= 0)
+        joins = np.where(shared, column[:, None], joins)
+    return joins

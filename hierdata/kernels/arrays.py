@@ -1,0 +1,60 @@
+"""The arrays that the compiled alignment reads, in the order of its arguments."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+KIND, FIRST_CHILD, CHILD_COUNT, WEIGHT, QUASI_COUNT, SLOT_COUNT, FIRST_NODE = range(7)
+"""Columns of a vertex row: vertex type, row of the first child, children, quasi-identifiers in the subtree, own
+quasi-identifiers, caps on the vertex (slots); from FIRST_NODE on its nodes, from ``first_slot`` on its groups.
+
+A row of a record has one group for each slot, -1 for a missing value; a row of a class representative has ``size``
+entries for each, one a member. Nodes are numbered over all hierarchies, groups over all caps."""
+
+
+class Rules(NamedTuple):
+    """What a pair of vertices may cost and hold.
+
+    ``losses[node]`` is twice LM' times the scale. ``pair_losses[pair_row[a] + b]`` is the loss of the join of nodes a and
+    b; ``pair_row[a]`` is -1 where the hierarchy is too large for a table and the join is searched in ``ancestors``.
+    ``caps[group]`` is how many values of the group a class may hold at one vertex.
+    """
+
+    pair_row: NDArray[np.int64]
+    pair_losses: NDArray[np.int64]
+    caps: NDArray[np.int64]
+    losses: NDArray[np.int64]
+    ancestors: NDArray[np.int32]
+
+
+class Scratch(NamedTuple):
+    """Working memory of the alignment, by depth.
+
+    ``mates[depth, i]`` is the partner of the i-th tree of the first list; ``free`` and ``unseen`` are sets of trees as
+    bits, 64 a word; ``under[node]`` is the set of those below a node, empty between calls; ``gains``, by pair, feeds the
+    optimal assignment; ``frames`` is what is put aside while children are aligned.
+    """
+
+    mates: NDArray[np.int64]
+    free: NDArray[np.uint64]
+    unseen: NDArray[np.uint64]
+    under: NDArray[np.uint64]
+    gains: NDArray[np.int64]
+    frames: NDArray[np.int64]
+
+
+def scratch(depth: int, children: int, nodes: int, frame: int, assigning: bool) -> Scratch:
+    """Working memory for trees of this depth whose vertices have at most this many children."""
+    children = max(children, 1)
+    words = (children + 63) // 64
+    return Scratch(
+        mates=np.empty((depth + 1, children), np.int64),
+        free=np.empty((depth + 1, words), np.uint64),
+        unseen=np.empty((depth + 1, words), np.uint64),
+        under=np.zeros((nodes, words), np.uint64),
+        gains=np.empty((depth + 1, children, children) if assigning else (depth + 1, 0, 0), np.int64),
+        frames=np.empty((depth + 1, frame), np.int64),
+    )

@@ -1,0 +1,158 @@
+"""The inner loops of Algorithm 2 (MLevCluTree, ML section 4): grow one class from a seed record."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hierdata.kernels.anonytree import INFINITY, align, join
+from hierdata.kernels.arrays import (
+    CHILD_COUNT,
+    FIRST_CHILD,
+    FIRST_NODE,
+    QUASI_COUNT,
+    SLOT_COUNT,
+    WEIGHT,
+)
+from hierdata.kernels.jit import jit
+
+
+@jit
+def plant(start, count, size, first_slot, rows, rep, members):
+    """Copy the rows of a record into ``rep`` as a class of one."""
+    for v in range(count):
+        rep[v, :first_slot] = rows[start + v, :first_slot]
+        rep[v, FIRST_CHILD] -= start
+        for slot in range(rows[start + v, SLOT_COUNT]):
+            rep[v, first_slot + slot] = rows[start + v, first_slot + slot]
+        members[0, v] = start + v
+
+
+@jit
+def merge(
+    root, size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, queue, rep, members, new, new_members, rows,
+    pair_row, pair_losses, caps, losses, ancestors,
+):
+    """Align a record with the representative of ``size`` members; write the new one and answer its number of vertices.
+
+    The representative keeps the order of its own children; what has no compatible partner is gone.
+    """
+    queue[0, 0] = 0
+    queue[0, 1] = root
+    count = 1
+    v = 0
+    while v < count:
+        a = queue[v, 0]
+        b = queue[v, 1]
+        new[v, :FIRST_NODE] = rep[a, :FIRST_NODE]
+        new[v, FIRST_CHILD] = count
+        for node in range(FIRST_NODE, FIRST_NODE + rep[a, QUASI_COUNT]):
+            new[v, node] = join(rep[a, node], rows[b, node], ancestors)
+        for slot in range(rep[a, SLOT_COUNT]):
+            for member in range(size):
+                new[v, first_slot + slot * (size + 1) + member] = rep[a, first_slot + slot * size + member]
+            new[v, first_slot + slot * (size + 1) + size] = rows[b, first_slot + slot]
+        for member in range(size):
+            new_members[member, v] = members[member, a]
+        new_members[size, v] = b
+        align(
+            rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
+            size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
+            pair_row, pair_losses, caps, losses, ancestors,
+        )
+        for i in range(rep[a, CHILD_COUNT]):
+            if mates[0, i] >= 0:
+                queue[count, 0] = rep[a, FIRST_CHILD] + i
+                queue[count, 1] = rows[b, FIRST_CHILD] + mates[0, i]
+                count += 1
+        new[v, CHILD_COUNT] = count - new[v, FIRST_CHILD]
+        v += 1
+    for v in range(count - 1, -1, -1):
+        new[v, WEIGHT] = new[v, QUASI_COUNT]
+        for child in range(new[v, FIRST_CHILD], new[v, FIRST_CHILD] + new[v, CHILD_COUNT]):
+            new[v, WEIGHT] += new[child, WEIGHT]
+    return count
+
+
+@jit
+def nearest(
+    seed, remaining, near, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, roots, rows,
+    pair_row, pair_losses, caps, losses, ancestors,
+):
+    """Fill ``near`` with the records cheapest to align with the seed, equals in input order; answer how many."""
+    window = len(near)
+    near_losses = np.empty(window, np.int64)
+    count = 0
+    for record in remaining:
+        if record == seed:
+            continue
+        loss = align(
+            0, 1, roots[record], 1, 1, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
+            pair_row, pair_losses, caps, losses, ancestors,
+        )
+        if count == window and loss >= near_losses[window - 1]:
+            continue
+        place = min(count, window - 1)
+        while place > 0 and near_losses[place - 1] > loss:
+            near_losses[place] = near_losses[place - 1]
+            near[place] = near[place - 1]
+            place -= 1
+        near_losses[place] = loss
+        near[place] = record
+        count = min(count + 1, window)
+    return count
+
+
+@jit
+def grow(
+    seed, remaining, window, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, queue, joined, rep, members,
+    new, new_members, roots, rows, pair_row, pair_losses, caps, losses, ancestors,
+):
+    """Grow a class of ``len(joined)`` records around ``seed`` (the readings of DECISIONS 22).
+
+    ``joined`` receives the records in the order of joining, ``rep`` the representative and ``members`` each member's
+    vertices. Answers the representative's number of vertices; the size at which its root had to be suppressed, 0 if
+    never (all who join are lost with it); and how many pair losses were evaluated.
+    """
+    count = roots[seed + 1] - roots[seed]
+    plant(roots[seed], count, 1, first_slot, rows, rep, members)
+    near = np.empty(window, np.int64)
+    near_count = nearest(
+        seed, remaining, near, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, roots, rows,
+        pair_row, pair_losses, caps, losses, ancestors,
+    )
+    evaluated = len(remaining) - 1
+    lost_at = 0
+    joined[0] = seed
+    for have in range(1, len(joined)):
+        best = np.int64(INFINITY)
+        best_at = 0
+        fits = False
+        for at in range(near_count):
+            root = roots[near[at]]
+            if lost_at > 0:
+                loss = scale * np.int64(rows[root, WEIGHT])
+            else:
+                loss = align(
+                    0, 1, root, 1, have, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
+                    pair_row, pair_losses, caps, losses, ancestors,
+                )
+                evaluated += 1
+            if loss < best:
+                best = loss
+                best_at = at
+                fits = lost_at == 0 and mates[0, 0] == 0
+        record = near[best_at]
+        joined[have] = record
+        near_count -= 1
+        for at in range(best_at, near_count):
+            near[at] = near[at + 1]
+        if lost_at == 0 and not fits:
+            lost_at = have
+        if lost_at == 0:
+            count = merge(
+                roots[record], have, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, queue, rep, members,
+                new, new_members, rows, pair_row, pair_losses, caps, losses, ancestors,
+            )
+            rep[:count] = new[:count]
+            members[:, :count] = new_members[:, :count]
+    return count, lost_at, evaluated

@@ -1,0 +1,62 @@
+"""The only file that knows the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from llvmlite import ir
+from numba.core import event
+from numba.extending import intrinsic
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+_STAMP = tuple(
+    (source.name, source.stat().st_mtime_ns, source.stat().st_size)
+    for source in sorted(Path(__file__).parent.glob("*.py"))
+)
+
+
+def jit(function: Function) -> Function:
+    """Compile at first use and keep the result on disk.
+
+    Where the package's own folder cannot be written, numba keeps it in the user's cache folder. What is kept belongs to
+    the state of all kernels: numba itself looks at the function's own file only, and would go on using an
+    inlined callee after the callee's file has changed.
+    """
+    compiled: Any = numba.njit(cache=True, nogil=True)(function)
+    compiled._cache._cache_file._source_stamp = _STAMP
+    return compiled  # type: ignore[no-any-return]
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # numba ships no types
+def lowest_bit(typing_context: Any, word: Any) -> Any:
+    """Position of the lowest set bit of an unsigned 64-bit word that is not 0 (inside compiled code only)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return numba.int64(numba.uint64), generate
+
+
+class _Announcer(event.Listener):  # type: ignore[misc]  # numba ships no types
+    """Calls back once, when something is really compiled and not taken from the cache."""
+
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self._callback: Callable[[], None] | None = callback
+
+    def on_start(self, event: object) -> None:
+        if self._callback is not None:
+            callback, self._callback = self._callback, None
+            callback()
+
+    def on_end(self, event: object) -> None:
+        pass
+
+
+def announce_compilation(callback: Callable[[], None]) -> None:
+    """Call ``callback`` once before the first function is compiled in this process (cached code does not count)."""
+    event.register("numba:compile", _Announcer(callback))
