@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+
+from hierdata.records.path import Path
 
 
 class Role(Enum):
@@ -13,6 +16,26 @@ class Role(Enum):
     SENSITIVE = "sensitive"
     CARRIED = "carried"
     """Published as it stands and left out of the judgement: the policy says why (``exempt``)."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a policy says of one path, as far as the shape of records goes.
+
+    ``role`` None drops the path and everything below it; with ``vertex`` it publishes nothing by itself but
+    makes the object a vertex of its own. ``optional`` rules may match nothing.
+    """
+
+    path: Path
+    role: Role | None
+    missing: frozenset[str] = frozenset()
+    vertex: bool = False
+    optional: bool = False
+
+    @property
+    def drops(self) -> bool:
+        """Whether the path and everything below it is left out."""
+        return self.role is None and not self.vertex
 
 
 @dataclass(frozen=True)
@@ -48,6 +71,17 @@ class VertexType:
     def of_role(self, role: Role) -> tuple[Attribute, ...]:
         """The attributes of one role, in order."""
         return tuple(attribute for attribute in self.attributes if attribute.role is role)
+
+    @cached_property
+    def places(self) -> tuple[tuple[tuple[str, ...], int, int], ...]:
+        """Per attribute its steps, which list of a vertex (quasi, sensitive, carried) holds it, and where."""
+        used = dict.fromkeys(Role, 0)
+        order = tuple(Role)
+        places = []
+        for attribute in self.attributes:
+            places.append((attribute.steps, order.index(attribute.role), used[attribute.role]))
+            used[attribute.role] += 1
+        return tuple(places)
 
 
 @dataclass(frozen=True)

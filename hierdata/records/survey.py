@@ -1,0 +1,179 @@
+"""The survey: one pass over a collection that finds its shape and counts the values of declared fields.
+
+Documents are taken in batches and looked at by column, all values of one path together, so that counting runs
+in compiled code. Parts of a collection are surveyed apart and merged.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import cast
+
+from hierdata.document import Document, Scalar, Siblings, Value
+from hierdata.records.path import TEXT
+from hierdata.records.values import SCALARS, Missing, Values
+
+Keys = tuple[str, ...]
+
+_BATCH = 512
+
+
+@dataclass(slots=True)
+class Shape:
+    """What stood at one path of the collection; ``children`` are the paths one key further down.
+
+    ``occurrences`` counts the objects that have the key, with whatever value: ``nulls``, ``arrays``,
+    ``siblings`` (element children of one name) or, the rest, ``bare`` objects and scalars. ``objects`` and
+    ``scalars`` count bare values and items alike; element content without attributes or children is counted
+    apart as ``texts`` or, when empty, ``empties``. ``nested`` counts arrays directly inside arrays,
+    ``longest`` the most items of one array or of siblings.
+    """
+
+    occurrences: int = 0
+    nulls: int = 0
+    arrays: int = 0
+    siblings: int = 0
+    objects: int = 0
+    scalars: int = 0
+    texts: int = 0
+    empties: int = 0
+    nested: int = 0
+    longest: int = 0
+    children: dict[str, Shape] = field(default_factory=dict)
+
+    @property
+    def bare(self) -> int:
+        """Occurrences that are neither null nor an array nor siblings."""
+        return self.occurrences - self.nulls - self.arrays - self.siblings
+
+    def find(self, keys: Keys) -> Shape | None:
+        """The shape at a path below, None where nothing stands. Bare element content answers to ``#text``."""
+        shape = self
+        for key in keys:
+            below = shape.children.get(key)
+            if below is None:
+                if key != TEXT or not shape.texts:
+                    return None
+                below = Shape(occurrences=shape.texts, scalars=shape.texts)
+            shape = below
+        return shape
+
+    def merge(self, other: Shape) -> None:
+        """Add what another part of the collection showed."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.longest = max(self.longest, other.longest)
+        for key, shape in other.children.items():
+            self.children.setdefault(key, Shape()).merge(shape)
+
+
+_COUNTS = (
+    *("occurrences", "nulls", "arrays", "siblings", "objects"),
+    *("scalars", "texts", "empties", "nested"),
+)
+
+
+@dataclass
+class Survey:
+    """Shape of the records, their number, and the counted values of each declared field."""
+
+    shape: Shape = field(default_factory=Shape)
+    records: int = 0
+    values: dict[Keys, Values] = field(default_factory=dict)
+
+    def merge(self, other: Survey) -> None:
+        """Add another part of the collection; the declared fields of both must be the same."""
+        self.shape.merge(other.shape)
+        self.records += other.records
+        for keys, values in other.values.items():
+            self.values.setdefault(keys, Values()).merge(values)
+
+
+def survey(
+    documents: Iterable[Document],
+    declared: Collection[Keys] | Mapping[Keys, Collection[str]] = (),
+) -> Survey:
+    """Survey records, counting the values of the ``declared`` fields.
+
+    A mapping gives with each field the spellings that mean "no value": those and null are counted as None.
+    Absent fields are not counted.
+
+    >>> found = survey([{"a": 1, "b": [{"c": "x"}]}, {"a": "?"}], {("a",): ["?"], ("b", "c"): []})
+    >>> found.records, dict(found.values["a",]), found.shape.children["b"].longest
+    (2, {1: 1, None: 1}, 1)
+    """
+    result = Survey(values={keys: Values() for keys in declared})
+    stream = iter(documents)
+    while batch := list(islice(stream, _BATCH)):
+        result.records += len(batch)
+        result.shape.occurrences += len(batch)
+        _objects(result.shape, (), batch, result.values)
+    if isinstance(declared, Mapping):
+        for keys, spellings in declared.items():
+            if spellings:
+                result.values[keys].fold(Missing(spellings))
+    return result
+
+
+def _objects(shape: Shape, keys: Keys, objects: Collection[Document], values: dict[Keys, Values]) -> None:
+    shape.objects += len(objects)
+    columns: defaultdict[str, list[Value]] = defaultdict(list)
+    for item in objects:
+        for key, value in item.items():
+            columns[key].append(value)
+    for key, column in columns.items():
+        _column(shape.children.setdefault(key, Shape()), (*keys, key), column, values)
+
+
+def _column(shape: Shape, keys: Keys, column: list[Value], values: dict[Keys, Values]) -> None:
+    """All values that one batch has at one path."""
+    shape.occurrences += len(column)
+    kinds = set(map(type, column))
+    bare = column
+    if list in kinds or Siblings in kinds:
+        bare = [value for value in column if not isinstance(value, list)]
+        arrays = [value for value in column if type(value) is list]
+        siblings = [value for value in column if isinstance(value, Siblings)]
+        shape.arrays += len(arrays)
+        shape.siblings += len(siblings)
+        shape.longest = max(shape.longest, max(map(len, chain(arrays, siblings))))
+        _contents(shape, keys, list(chain.from_iterable(siblings)), values, elements=True)
+        _contents(shape, keys, list(chain.from_iterable(arrays)), values)
+    nulls = sum(value is None for value in bare) if type(None) in kinds else 0
+    _contents(shape, keys, bare, values)
+    shape.nulls += nulls
+    # A null item of an array counts as a scalar; a bare null leaves open what is due.
+    shape.scalars -= nulls
+
+
+def _contents(
+    shape: Shape, keys: Keys, items: list[Value], values: dict[Keys, Values], elements: bool = False
+) -> None:
+    """Count single values and go down into objects."""
+    if not items:
+        return
+    scalars = _scalars(items)
+    if len(scalars) < len(items):
+        objects = [item for item in items if isinstance(item, dict)]
+        shape.nested += sum(isinstance(item, list) for item in items)
+        if objects:
+            _objects(shape, keys, objects, values)
+    if elements:
+        filled = [item for item in scalars if item != ""]
+        shape.texts += len(filled)
+        shape.empties += len(scalars) - len(filled)
+        if (text := values.get((*keys, TEXT))) is not None:
+            text.add(filled)
+    else:
+        shape.scalars += len(scalars)
+    if (counted := values.get(keys)) is not None:
+        counted.add(scalars)
+
+
+def _scalars(items: list[Value]) -> list[Scalar]:
+    kinds = set(map(type, items))
+    found = items if kinds <= SCALARS else [item for item in items if type(item) in SCALARS]
+    return cast("list[Scalar]", found)
