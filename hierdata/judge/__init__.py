@@ -1,0 +1,213 @@
+"""The judge: derives the classes from published documents alone and asks every model at every vertex.
+
+It shares no code with engines, forest or recodings. Records are in one class when they are QI-isomorphic (ML
+section 3.2): equal up to the order of siblings once sensitive values are taken away. A canonical form is
+built bottom-up (a vertex's own values and its children's forms, sorted) and hashed, so the work is nearly
+linear in the input, and memory grows with the classes and their vertices, not with the records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from hierdata.document import Document, Siblings
+from hierdata.errors import PolicyError
+from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
+from hierdata.judge.walk import Attribute, Children, Walk, digest
+from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
+
+__all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge"]
+
+
+def judge(documents: Iterable[Document], rules: JudgeRules) -> Verdict:
+    """Judge published documents, in any order of records and siblings, read once.
+
+    >>> from hierdata.privacy import KAnonymity
+    >>> rules = JudgeRules((SensitiveRule(("grade",), "$.grade"),), ((KAnonymity(k=2), None),))
+    >>> verdict = judge([{"major": "*", "grade": "A"}, {"grade": "B", "major": "*"}], rules)
+    >>> verdict.passed, verdict.k, verdict.k_raw
+    (True, 2, 2)
+    """
+    attributes = tuple(Attribute(rule) for rule in rules.sensitive)
+    walk = Walk(rules, attributes)
+    unpardoned = Walk(replace(rules, exempt=frozenset()), attributes) if rules.exempt else None
+    classes: dict[bytes, _Class] = {}
+    written: Counter[bytes] = Counter()
+    bare: Counter[bytes] = Counter()
+    malformed = 0
+    for document in documents:
+        members, record = _opened(document) if rules.representatives else (1, document)
+        if not members:
+            malformed += 1
+            continue
+        walk.members = members
+        walk.overfull = False
+        form, raw, codes, children = walk.vertex(record, walk.root.below)
+        malformed += walk.overfull
+        key = digest(form)
+        known = classes.get(key)
+        if known is None:
+            known = classes[key] = _Class()
+        known.records += members
+        known.add(codes, children)
+        written[digest(raw)] += members
+        if unpardoned is not None:
+            bare[digest(unpardoned.vertex(record, unpardoned.root.below)[0])] += members
+    judgements = _judgements(classes.values(), rules, attributes)
+    clean = not (walk.found or malformed or rules.not_judged)
+    return Verdict(
+        passed=clean and bool(judgements) and all(judgement.held for judgement in judgements),
+        records=sum(known.records for known in classes.values()),
+        classes=len(classes),
+        k=min((known.records for known in classes.values()), default=0),
+        k_raw=min(written.values(), default=0),
+        k_exempt=min(bare.values(), default=0) if rules.exempt else None,
+        judgements=judgements,
+        forbidden=dict(sorted(walk.found.items())),
+        malformed=malformed,
+        not_judged=rules.not_judged,
+    )
+
+
+def _opened(document: Document) -> tuple[int, Document]:
+    """The number of records and the representative; 0 and the document as it stands when it is none."""
+    content = dict(document)
+    count = content.pop("@records", None) if "@records" in content else content.pop("records", None)
+    inner = content.pop("representative", None)
+    if isinstance(inner, Siblings) and len(inner) == 1:
+        inner = inner[0]
+    if isinstance(count, str) and count.isascii() and count.isdecimal() and len(count) < 20:
+        count = int(count)
+    if type(count) is not int or count < 1 or not isinstance(inner, dict) or content:
+        return 0, document
+    return count, inner
+
+
+class _Place:
+    """A vertex of a class: how often each sensitive value occurs there, and the vertices below.
+
+    Identical siblings are one place, for nobody can tell them apart.
+    """
+
+    __slots__ = ("below", "tally")
+
+    def __init__(self) -> None:
+        self.tally: dict[int, int] = {}
+        self.below: dict[tuple[str, str], _Place] = {}
+
+    def add(self, codes: list[int], children: Children) -> None:
+        """Pool the values of one record's vertex, and those below it."""
+        tally = self.tally
+        for code in codes:
+            tally[code] = tally.get(code, 0) + 1
+        below = self.below
+        for mark, held, inner in children:
+            place = below.get(mark)
+            if place is None:
+                place = below[mark] = _Place()
+            place.add(held, inner)
+
+    def tallies(self) -> Iterator[dict[int, int]]:
+        """What is counted at each vertex of the class."""
+        if self.tally:
+            yield self.tally
+        for place in self.below.values():
+            yield from place.tallies()
+
+
+class _Class(_Place):
+    """A class: the root of its representative, and how many records it has."""
+
+    __slots__ = ("records",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records = 0
+
+
+class _Bench:
+    """One model at one sensitive attribute. Vertices with equal summaries are decided once."""
+
+    def __init__(self, model: PrivacyModel, constraint: Constraint, path: str | None) -> None:
+        self.model = model
+        self.constraint = constraint
+        self.path = path
+        self.achieved: dict[str, Fraction] = {}
+        self.failing: set[int] = set()
+        self._decided: dict[object, bool] = {}
+
+    def hear(self, ordinal: int, records: int, counts: dict[int, int]) -> None:
+        """Judge one vertex of the class of this ordinal."""
+        case = (records, self.constraint.summary(counts))
+        held = self._decided.get(case)
+        if held is None:
+            view = ClassView(records, counts)
+            held = self._decided[case] = self.constraint.holds(view)
+            self.achieved = self.model.weakest(self.achieved, self.constraint.achieved(view))
+        if not held:
+            self.failing.add(ordinal)
+
+    def judgement(self) -> Judgement:
+        """The answer over all classes heard."""
+        return Judgement(self.model.kind, self.path, not self.failing, self.achieved, len(self.failing))
+
+
+def _benches(rules: JudgeRules, attributes: tuple[Attribute, ...]) -> list[tuple[int, _Bench | Judgement]]:
+    """A bench for each model and attribute it is bound to, by the attribute's index (-1: whole records).
+
+    A Judgement stands where the model cannot be judged.
+    """
+    benches: list[tuple[int, _Bench | Judgement]] = []
+    for model, on in rules.models:
+        if not model.per_attribute:
+            benches.append((-1, _Bench(model, model.bind(None), None)))
+            continue
+        chosen = [i for i, attribute in enumerate(attributes) if on is None or attribute.rule.keys in on]
+        if not chosen:
+            benches.append(
+                (-1, Judgement(model.kind, None, None, reason="no sensitive attribute is declared for it"))
+            )
+        for index in chosen:
+            attribute = attributes[index]
+            try:
+                constraint = model.bind(attribute.domain())
+            except PolicyError as error:
+                reason = (
+                    f"values without a level: {attribute.uncovered}" if attribute.uncovered else str(error)
+                )
+                benches.append((index, Judgement(model.kind, attribute.rule.path, None, reason=reason)))
+            else:
+                benches.append((index, _Bench(model, constraint, attribute.rule.path)))
+    return benches
+
+
+def _judgements(
+    classes: Collection[_Class], rules: JudgeRules, attributes: tuple[Attribute, ...]
+) -> tuple[Judgement, ...]:
+    """Ask every model once for each class as a whole, and at each vertex with values of its attribute."""
+    benches = _benches(rules, attributes)
+    every = [bench for _, bench in benches if isinstance(bench, _Bench)]
+    by_attribute: list[list[_Bench]] = [[] for _ in attributes]
+    for index, bench in benches:
+        if index >= 0 and isinstance(bench, _Bench):
+            by_attribute[index].append(bench)
+    for ordinal, known in enumerate(classes):
+        for bench in every:
+            bench.hear(ordinal, known.records, {})
+        for tally in known.tallies():
+            for index, counts in _by_attribute(tally, len(attributes)):
+                for bench in by_attribute[index]:
+                    bench.hear(ordinal, known.records, counts)
+    return tuple(bench.judgement() if isinstance(bench, _Bench) else bench for _, bench in benches)
+
+
+def _by_attribute(tally: dict[int, int], attributes: int) -> Iterable[tuple[int, dict[int, int]]]:
+    """The counts at one vertex, apart by attribute (``code * attributes + index`` is what a walk counts)."""
+    apart: dict[int, dict[int, int]] = {}
+    for joint, count in tally.items():
+        code, index = divmod(joint, attributes)
+        apart.setdefault(index, {})[code] = count
+    return apart.items()

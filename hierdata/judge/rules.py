@@ -1,0 +1,106 @@
+"""What the judge is told, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hierdata.privacy.base import PrivacyModel
+
+if TYPE_CHECKING:
+    from hierdata.domains.levels import LevelScale
+
+Keys: TypeAlias = tuple[str, ...]
+"""A path without its marks: the keys from the record down."""
+
+
+@dataclass(frozen=True)
+class SensitiveRule:
+    """A sensitive path and the facts frozen at publication.
+
+    ``scale`` gives the levels, where the policy states any; ``number`` tells that texts (XML has no other
+    type) are to be read as numbers; ``missing`` are the spellings of a missing value.
+    """
+
+    keys: Keys
+    path: str
+    scale: LevelScale | None = None
+    number: bool = False
+    missing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class JudgeRules:
+    """What the policy promises, in the judge's terms.
+
+    ``models`` come with the sensitive paths they are limited to (None: all). Every scalar that lies neither
+    at a sensitive path nor at or below an ``exempt`` one belongs to the form. A ``forbidden`` path must not
+    occur (identifiers, dropped fields). ``vertices`` are paths whose number of items is structure even where
+    only sensitive values lie there and the format cannot tell: repeated XML elements, ``vertex: true``. JSON
+    arrays always count. With ``representatives`` a document is ``{"records": n, "representative": {...}}``,
+    with multisets of sensitive values.
+    ``not_judged`` names models whose facts are missing: they never pass.
+    """
+
+    sensitive: tuple[SensitiveRule, ...]
+    models: tuple[tuple[PrivacyModel, frozenset[Keys] | None], ...]
+    exempt: frozenset[Keys] = frozenset()
+    forbidden: frozenset[Keys] = frozenset()
+    vertices: frozenset[Keys] = frozenset()
+    representatives: bool = False
+    not_judged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One model at one sensitive path (None for models on whole records), over all classes.
+
+    ``held`` is None when it could not be judged; ``reason`` then says why.
+    """
+
+    model: str
+    path: str | None
+    held: bool | None
+    achieved: Mapping[str, Fraction] = field(default_factory=dict)
+    failing_classes: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge found. ``k`` is the smallest class; 0 where there are no records.
+
+    ``k_raw`` is k over the records as written, document order and spelling included, with sensitive values
+    removed; ``k_exempt`` is k with the exempt fields counted as form (None where there are none).
+    ``forbidden`` counts occurrences by path; ``malformed`` counts documents that are no class
+    representatives, or show more values at a vertex than they state records.
+    """
+
+    passed: bool
+    records: int
+    classes: int
+    k: int
+    k_raw: int
+    k_exempt: int | None
+    judgements: tuple[Judgement, ...]
+    forbidden: Mapping[str, int]
+    malformed: int
+    not_judged: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; fractions as the exact text beside a float."""
+        plain: dict[str, Any] = {**self.__dict__, "forbidden": dict(self.forbidden)}
+        plain["not_judged"] = list(self.not_judged)
+        plain["judgements"] = [
+            {
+                **judgement.__dict__,
+                "achieved": {
+                    letter: {"exact": str(value), "value": float(value)}
+                    for letter, value in judgement.achieved.items()
+                },
+            }
+            for judgement in self.judgements
+        ]
+        return plain

@@ -1,0 +1,263 @@
+"""One walk over a document: its canonical form, its text as written, its sensitive values where they lie."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+from hierdata.document import Numeral, Scalar, Siblings, Value
+from hierdata.domains.base import Uncovered
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule
+
+Children: TypeAlias = "list[tuple[tuple[str, str], list[int], Children]]"
+"""The children that hold sensitive values: (key and form, codes, children of their own)."""
+Walked: TypeAlias = tuple[str, str, list[int], Children]
+"""Form, text as written, codes of sensitive values, children."""
+
+_LONG = 96
+"""Forms longer than this are replaced by their hash."""
+_ITEM = "-"
+"""Form of an item that is nothing but sensitive values."""
+_REMEMBERED = 100_000
+"""Spelled values kept for speed: a bound, so that memory follows the classes and not the values."""
+
+
+def digest(text: str) -> bytes:
+    """The hash that stands for a form."""
+    return blake2b(text.encode(), digest_size=20).digest()
+
+
+class Attribute:
+    """The values seen at one sensitive path: a code for each, equal numbers being one value."""
+
+    def __init__(self, rule: SensitiveRule) -> None:
+        self.rule = rule
+        self.uncovered = 0
+        self._values: list[Scalar] = []
+        self._levels: list[int] = []
+        self._known: dict[Any, int] = {}
+        self._codes: dict[Any, int] = {}
+
+    def code(self, value: Scalar) -> int:
+        """The value's code, -1 for a missing one."""
+        # 1, True and Decimal(1) are one key to a dict, so other types than text stand beside their value.
+        key = value if type(value) is str else (type(value), value)
+        code = self._known.get(key)
+        if code is None:
+            code = self._code(value)
+            if len(self._known) < _REMEMBERED:
+                self._known[key] = code
+        return code
+
+    def _code(self, value: Scalar) -> int:
+        if value is None or _spelled(value) in self.rule.missing:
+            return -1
+        canonical = self._canonical(value)
+        code = self._codes.get(canonical)
+        if code is None:
+            code = self._codes[canonical] = len(self._values)
+            self._values.append(value)
+            if self.rule.scale is not None:
+                try:
+                    self._levels.append(self.rule.scale.level(value))
+                except Uncovered:
+                    self.uncovered += 1
+        return code
+
+    def _canonical(self, value: Scalar) -> object:
+        if self.rule.scale is not None:
+            try:
+                return self.rule.scale.canonical(value)
+            except Uncovered:
+                return type(value), value
+        if self.rule.number and isinstance(value, str):
+            try:
+                number = Decimal(value)
+            except InvalidOperation:
+                return value
+            return (False, number) if number.is_finite() else value
+        return value if isinstance(value, str) else (isinstance(value, bool), value)
+
+    def domain(self) -> SensitiveDomain:
+        """The values seen, with levels when the scale knows them all."""
+        scale = self.rule.scale
+        if scale is None or self.uncovered:
+            return SensitiveDomain(self.rule.path, tuple(self._values))
+        return SensitiveDomain(self.rule.path, tuple(self._values), tuple(self._levels), scale.count)
+
+
+class _Rule:
+    """What the rules say of one path, and the paths below it."""
+
+    __slots__ = ("attribute", "below", "counted", "exempt", "forbidden", "index")
+
+    def __init__(self) -> None:
+        self.below: dict[str, _Rule] = {}
+        self.attribute: Attribute | None = None
+        self.index = 0
+        self.counted = False
+        self.exempt = False
+        self.forbidden: str | None = None
+
+    def at(self, keys: Keys) -> _Rule:
+        """The rule at these keys, made when it is not there."""
+        rule = self
+        for key in keys:
+            rule = rule.below.setdefault(key, _Rule())
+        return rule
+
+
+def _spelled(value: Scalar) -> str:
+    return value.text if isinstance(value, Numeral) else str(value)
+
+
+def _form(value: Scalar) -> str:
+    """A scalar by value and type: 1, 1.0, "1" and true differ, 1.0 and 1.00 do not."""
+    if isinstance(value, Decimal):
+        sign, digits, exponent = value.as_tuple()
+        text = "".join(map(str, digits)).lstrip("0")
+        short = text.rstrip("0")
+        if not isinstance(exponent, int):
+            return f"d{value}"
+        return f"d{'-' * sign}{short}e{exponent + len(text) - len(short)}" if short else "d0"
+    return repr(value)
+
+
+_NOTHING = _Rule()
+
+
+class Walk:
+    """Walks documents, one after the other; ``members`` is how many records the next one stands for.
+
+    ``found`` counts forbidden paths; ``overfull`` tells that some vertex showed more values than members.
+    """
+
+    def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
+        self.root = _Rule()
+        self.found: Counter[str] = Counter()
+        self.members = 1
+        self.overfull = False
+        self._multisets = rules.representatives
+        self._step = len(attributes)
+        self._parts: dict[tuple[str, str], str] = {}
+        for index, attribute in enumerate(attributes):
+            keys = attribute.rule.keys
+            if rules.representatives:
+                keys = (*keys[:-1], keys[-1].removeprefix("@"))
+            rule = self.root.at(keys)
+            rule.attribute, rule.index = attribute, index
+        for keys in rules.exempt:
+            self.root.at(keys).exempt = True
+        for keys in rules.vertices:
+            self.root.at(keys).counted = True
+        for keys in rules.forbidden:
+            self.root.at(keys).forbidden = ".".join(keys)
+
+    def vertex(self, content: dict[str, Value], below: Mapping[str, _Rule]) -> Walked:
+        """An object: its parts in canonical and in document order."""
+        parts: list[str] = []
+        written: list[str] = []
+        codes: list[int] = []
+        children: Children = []
+        known = self._parts
+        for key, value in content.items():
+            rule = below.get(key)
+            if rule is None and type(value) is str:
+                part = known.get((key, value)) or self._part(key, value)
+                parts.append(part)
+                written.append(part)
+            elif rule is None or rule.attribute is None or rule.counted or isinstance(value, list | dict):
+                self._nested(key, value, rule or _NOTHING, parts, written, codes, children)
+            elif (code := rule.attribute.code(value)) >= 0:
+                codes.append(code * self._step + rule.index)
+        parts.sort()
+        form = "{" + ",".join(parts) + "}"
+        if len(form) > _LONG:
+            form = "#" + digest(form).hex()
+        return form, "{" + ",".join(written) + "}", codes, children
+
+    def _part(self, key: str, value: str) -> str:
+        part = f"{key!r}:{value!r}"
+        if len(self._parts) < _REMEMBERED:
+            self._parts[key, value] = part
+        return part
+
+    def _nested(
+        self,
+        key: str,
+        value: Value,
+        rule: _Rule,
+        parts: list[str],
+        written: list[str],
+        codes: list[int],
+        children: Children,
+    ) -> None:
+        """Add what lies under a key to its vertex: all but plain texts and single sensitive values."""
+        if rule.forbidden is not None:
+            self.found[rule.forbidden] += 1
+        form, raw, held, below = self._content(key, value, rule)
+        if raw:
+            written.append(f"{key!r}:{raw}")
+        if form and not rule.exempt:
+            parts.append(f"{key!r}:{form}")
+        codes += held
+        children += below
+
+    def _content(self, key: str, value: Value, rule: _Rule) -> Walked:
+        """What lies under a key. An empty text stands for what is not structure.
+
+        That is an object with nothing but sensitive values in it: like its values, it may be missing.
+        """
+        if isinstance(value, list):
+            return self._items(key, value, rule)
+        form, raw, codes, children = self._item(key, value, rule)
+        if rule.below and not rule.counted:
+            return form.removeprefix("{}"), raw.removeprefix("{}"), codes, children
+        return form, raw, codes, children
+
+    def _item(self, key: str, value: Value, rule: _Rule) -> Walked:
+        """One value: a vertex of its own when it is an object (or an array in an array)."""
+        if isinstance(value, dict | list):
+            inner = (
+                self._items(key, value, rule) if isinstance(value, list) else self.vertex(value, rule.below)
+            )
+            form, raw, codes, children = inner
+            own: Children = [((key, form), codes, children)] if codes or children else []
+            return form or _ITEM, raw or _ITEM, [], own
+        if rule.attribute is not None:
+            code = rule.attribute.code(value)
+            return _ITEM, _ITEM, [code * self._step + rule.index] if code >= 0 else [], []
+        return _form(value), _written(value), [], []
+
+    def _items(self, key: str, values: list[Value], rule: _Rule) -> Walked:
+        """The items of an array, or elements of one name: in canonical and in document order."""
+        forms: list[str] = []
+        written: list[str] = []
+        codes: list[int] = []
+        children: Children = []
+        for value in values:
+            form, raw, held, below = self._item(key, value, rule)
+            forms.append(form)
+            written.append(raw)
+            codes += held
+            children += below
+        sensitive = rule.attribute is not None
+        if self._multisets and sensitive and not any(isinstance(value, list | dict) for value in values):
+            self.overfull |= len(values) > self.members
+            return "", "", codes, children
+        # One element may be a single attribute, which may be missing: only a rule or a second one tells.
+        unsure = isinstance(values, Siblings) and len(values) == 1 and not rule.counted
+        bare = unsure and (sensitive or bool(rule.below))
+        return _listed(sorted(forms), bare), _listed(written, bare), codes, children
+
+
+def _listed(texts: list[str], bare: bool) -> str:
+    return "" if bare and texts[0] in (_ITEM, "{}") else "[" + ",".join(texts) + "]"
+
+
+def _written(value: Scalar) -> str:
+    return repr(value) if isinstance(value, str) else _spelled(value)
