@@ -1,0 +1,232 @@
+"""Rules against a surveyed collection: one or many for each path, and everything that does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Literal
+
+from hierdata.records.path import TEXT, Path
+from hierdata.records.schema import Role, Rule
+from hierdata.records.survey import Keys, Shape
+
+Unlisted = Literal["error", "drop"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that does not fit. ``kind`` is one of
+
+    - ``conflict``: rules contradict each other;
+    - ``unmatched``: a rule matches nothing;
+    - ``unlisted``: fields that no rule names (``revealed`` has their names);
+    - ``misfit``: every record contradicts a rule;
+    - ``clash``: records contradict each other: binding refuses the first that does not fit, with its number.
+    """
+
+    kind: Literal["conflict", "unmatched", "unlisted", "misfit", "clash"]
+    path: str
+    message: str
+    revealed: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@dataclass
+class Node:
+    """A path that rules name or pass through. ``first`` is the position of the first of these rules."""
+
+    keys: Keys
+    path: Path
+    first: int
+    rule: Rule | None = None
+    marks: set[bool] = field(default_factory=set)
+    children: dict[str, Node] = field(default_factory=dict)
+    many: bool = False
+
+    @property
+    def text(self) -> str:
+        """The canonical text of the path."""
+        return self.path.prefix(len(self.keys))
+
+    @property
+    def below(self) -> str:
+        """The text of an undeclared field under this path."""
+        return self.path.below(len(self.keys))
+
+    @property
+    def role(self) -> Role | None:
+        """The role of the value here, None for objects and what is dropped."""
+        return self.rule.role if self.rule is not None else None
+
+    @property
+    def drops(self) -> bool:
+        """Whether everything here is dropped by one rule."""
+        return self.rule is not None and self.rule.drops
+
+    @property
+    def is_vertex(self) -> bool:
+        """Whether what stands here is a vertex of its own, not part of its parent."""
+        return self.many or (self.rule is not None and self.rule.vertex)
+
+    @property
+    def publishes(self) -> bool:
+        """Whether anything here is published: an object whose fields are all dropped is not."""
+        if self.rule is not None and not self.children:
+            return not self.rule.drops
+        own = self.rule is not None and self.rule.vertex
+        return own or any(child.publishes for child in self.children.values())
+
+
+def plant(
+    rules: Sequence[Rule], shape: Shape, many_hints: Collection[Keys] = ()
+) -> tuple[Node, list[Problem]]:
+    """The rules as a tree, with one or many decided for each path, and the conflicts among them."""
+    path = rules[0].path if rules else Path((), "", ends=(0,))
+    root = Node((), path, 0)
+    problems: list[Problem] = []
+    for position, rule in enumerate(rules):
+        if rule.path.place != root.path.place:
+            problems.append(Problem("conflict", str(rule.path), "other rules look for records elsewhere"))
+            continue
+        problems.extend(_insert(root, position, rule))
+    _decide(root, shape, frozenset(many_hints))
+    return root, problems + [problem for node in _nodes(root) for problem in _conflicts(node)]
+
+
+def _insert(root: Node, position: int, rule: Rule) -> Iterator[Problem]:
+    node = root
+    steps = rule.path.steps
+    for depth, step in enumerate(steps, 1):
+        keys = rule.path.keys[:depth]
+        node = node.children.setdefault(step.key, Node(keys, rule.path, position))
+        # A rule that drops a whole array need not say that it is one.
+        if step.many or (step.many is False and not (depth == len(steps) and rule.drops)):
+            node.marks.add(step.many)
+    if node is root:
+        yield Problem("conflict", str(rule.path), "a rule cannot name the record itself; name its fields")
+    elif node.rule is not None:
+        yield Problem("conflict", str(rule.path), "there are two rules for this path")
+    else:
+        node.rule = rule
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    for child in node.children.values():
+        yield child
+        yield from _nodes(child)
+
+
+def _conflicts(node: Node) -> Iterator[Problem]:
+    if len(node.marks) == 2:
+        yield Problem("conflict", node.text, "some rules write [*] here and some do not")
+    if node.children and node.role is not None:
+        yield Problem("conflict", node.text, "a field with a role cannot have rules below it")
+    if node.drops and any(not child.drops for child in node.children.values()):
+        yield Problem("conflict", node.text, "this is dropped whole, but there are rules below it")
+
+
+def _decide(node: Node, shape: Shape | None, hints: Collection[Keys]) -> None:
+    for key, child in node.children.items():
+        found = shape.children.get(key) if shape is not None else None
+        if child.marks:
+            child.many = True in child.marks
+        else:
+            child.many = child.keys in hints or (
+                found is not None and (found.arrays > 0 or found.longest > 1)
+            )
+        _decide(child, found, hints)
+
+
+def problems(
+    rules: Sequence[Rule], shape: Shape, unlisted: Unlisted = "error", many_hints: Collection[Keys] = ()
+) -> list[Problem]:
+    """Everything about rules and records that does not fit, all at once: see ``Problem``."""
+    root, found = plant(rules, shape, many_hints)
+    return found + misfits(root, rules, shape, unlisted)
+
+
+def misfits(root: Node, rules: Sequence[Rule], shape: Shape, unlisted: Unlisted) -> list[Problem]:
+    """What the records say against planted rules."""
+    found: list[Problem] = []
+    if shape.occurrences:
+        for rule in rules:
+            if not rule.optional and rule.path.steps and shape.find(rule.path.keys) is None:
+                found.append(_unmatched(rule, shape))
+    found.extend(_walk(root, shape, unlisted))
+    return found
+
+
+def _unmatched(rule: Rule, shape: Shape) -> Problem:
+    """Name the nearest field: a sibling of the first key that is not there, else one anywhere."""
+    keys = rule.path.keys
+    there = next(n for n in range(len(keys)) if shape.find(keys[: n + 1]) is None)
+    parent = shape.find(keys[:there])
+    near = get_close_matches(keys[there], parent.children if parent is not None else (), n=1)
+    near = near or get_close_matches(keys[-1], dict.fromkeys(_names(shape)), n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return Problem("unmatched", str(rule.path), f"the rule matches nothing in the records{hint}")
+
+
+def _names(shape: Shape) -> Iterator[str]:
+    for key, child in shape.children.items():
+        yield key
+        yield from _names(child)
+
+
+def _walk(node: Node, shape: Shape, unlisted: Unlisted) -> Iterator[Problem]:
+    names = [key for key in shape.children if key not in node.children]
+    if shape.texts and TEXT not in node.children and TEXT not in names:
+        names.append(TEXT)
+    if names and unlisted == "error":
+        count = "a field is" if len(names) == 1 else f"{len(names)} fields are"
+        yield Problem("unlisted", node.below, f"{count} not listed in the policy", tuple(names))
+    for key, child in node.children.items():
+        below = shape.children.get(key)
+        if below is None or child.drops:
+            continue
+        yield from _one_or_many(child, below)
+        if child.role is not None:
+            yield from _leaf(child, below)
+        else:
+            yield from _object(child, below)
+            yield from _walk(child, below, unlisted)
+
+
+def _one_or_many(node: Node, shape: Shape) -> Iterator[Problem]:
+    if shape.nested:
+        yield Problem("misfit", node.text, "arrays directly inside arrays are not supported")
+    if shape.arrays and shape.bare:
+        yield Problem("clash", node.text, "an array in some records and a single value or object in others")
+    elif node.many and shape.bare and not shape.siblings:
+        yield Problem("misfit", node.text, "the policy says [*], but this is never an array")
+    elif not node.many and shape.arrays:
+        yield Problem("misfit", node.text, "this is an array: write [*] after its name")
+    elif not node.many and shape.longest > 1:
+        yield Problem(
+            "misfit", node.text, f"this stands up to {shape.longest} times: write [*] after its name"
+        )
+
+
+def _leaf(node: Node, shape: Shape) -> Iterator[Problem]:
+    if not shape.objects:
+        return
+    if shape.scalars or shape.texts or shape.empties:
+        yield Problem("clash", node.text, "a single value in some records and an object in others")
+    elif shape.siblings:
+        yield Problem(
+            "misfit", node.text, "the element has attributes or children: name those, and its text as /text()"
+        )
+    else:
+        yield Problem("misfit", node.text, "this is an object: give rules for its fields")
+
+
+def _object(node: Node, shape: Shape) -> Iterator[Problem]:
+    if not shape.scalars:
+        return
+    if shape.objects:
+        yield Problem("clash", node.text, "an object in some records and a single value in others")
+    else:
+        yield Problem("misfit", node.text, "this is a single value: there are no fields below it")
