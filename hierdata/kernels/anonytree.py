@@ -36,6 +36,7 @@ _OPEN, _WALK, _SEARCH, _RETURN = range(4)
 
 INFINITY = 2**62
 _SHORT = 4  # partners that are looked at one by one, without sets
+_FEW = 16  # pairs of children that are looked at for a bound before they are aligned
 
 
 @jit
@@ -175,21 +176,10 @@ def align(
                         continue
                     x = first_a + (i if from_a else j)
                     y = first_b + (j if from_a else i)
-                    loss = scale * np.int64(rep[x, WEIGHT] + rows[y, WEIGHT]) if pairing == GREEDY else np.int64(0)
-                    fits = rep[x, KIND] == rows[y, KIND]
-                    if fits:
-                        for slot in range(rows[y, SLOT_COUNT]):
-                            own = first_slot + slot * size
-                            group = rows[y, first_slot + slot]
-                            if group >= 0:
-                                count = 1
-                                for member in range(size):
-                                    if rep[x, own + member] == group:
-                                        count += 1
-                                fits = fits and count <= caps[group]
-                            if size == 1 and rep[x, own] >= 0:  # a seed is not checked before its first partner
-                                fits = fits and caps[rep[x, own]] > 0
+                    apart = scale * np.int64(rep[x, WEIGHT] + rows[y, WEIGHT]) if pairing == GREEDY else np.int64(0)
+                    loss = apart
                     exact = True
+                    fits = rep[x, KIND] == rows[y, KIND]
                     if fits:
                         for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
                             left = rep[x, node]
@@ -204,6 +194,42 @@ def align(
                             loss -= 2 * scale * min(
                                 rep[x, WEIGHT] - rep[x, QUASI_COUNT], rows[y, WEIGHT] - rows[y, QUASI_COUNT]
                             )
+                    if pairing == GREEDY and (loss > best or (loss == best and j > best_at)):
+                        continue  # the caps can only add to it
+                    extra = np.int64(0)
+                    if not exact and pairing == GREEDY and rep[x, CHILD_COUNT] * rows[y, CHILD_COUNT] <= _FEW:
+                        # Every child of the smaller family costs at least its cheapest partner.
+                        fewer_a = rep[x, CHILD_COUNT] <= rows[y, CHILD_COUNT]
+                        for few in range(min(rep[x, CHILD_COUNT], rows[y, CHILD_COUNT])):
+                            cheapest = np.int64(INFINITY)
+                            for other in range(max(rep[x, CHILD_COUNT], rows[y, CHILD_COUNT])):
+                                u = rep[x, FIRST_CHILD] + (few if fewer_a else other)
+                                v = rows[y, FIRST_CHILD] + (other if fewer_a else few)
+                                if rep[u, KIND] != rows[v, KIND]:
+                                    at_least = 2 * scale * np.int64(min(rep[u, WEIGHT], rows[v, WEIGHT]))
+                                elif rows[v, QUASI_COUNT] > 0 and pair_row[rep[u, FIRST_NODE]] >= 0:
+                                    at_least = pair_losses[pair_row[rep[u, FIRST_NODE]] + rows[v, FIRST_NODE]]
+                                else:
+                                    at_least = np.int64(0)
+                                cheapest = min(cheapest, at_least)
+                            extra += cheapest
+                        if loss + extra > best or (loss + extra == best and j > best_at):
+                            continue
+                    if fits:
+                        for slot in range(rows[y, SLOT_COUNT]):
+                            own = first_slot + slot * size
+                            group = rows[y, first_slot + slot]
+                            if group >= 0:
+                                count = 1
+                                for member in range(size):
+                                    if rep[x, own + member] == group:
+                                        count += 1
+                                fits = fits and count <= caps[group]
+                            if size == 1 and rep[x, own] >= 0:  # a seed is not checked before its first partner
+                                fits = fits and caps[rep[x, own]] > 0
+                        if not fits:
+                            loss = apart
+                            exact = True
                     if exact:
                         if pairing == OPTIMAL:
                             gains[depth, i, j] = loss
@@ -211,7 +237,7 @@ def align(
                             best = loss
                             best_at = j
                             best_fits = fits
-                    elif pairing == OPTIMAL or loss < best or (loss == best and j < best_at):
+                    else:
                         bound = loss
                         task = _OPEN
                         break

@@ -1,0 +1,16 @@
+"""The metrics, by the name under which a report shows them."""
+
+from __future__ import annotations
+
+from hierdata.metrics.base import Metric
+from hierdata.metrics.dissimilarity_degree import DissimilarityDegree
+from hierdata.metrics.lm_cost import LMCost
+from hierdata.metrics.suppression_ratio import SuppressionRatio
+
+METRICS: dict[str, type[Metric]] = {
+    "lm_cost": LMCost,
+    "suppression_ratio": SuppressionRatio,
+    "dissimilarity_degree": DissimilarityDegree,
+}
+
+__all__ = ["METRICS", "Metric"]

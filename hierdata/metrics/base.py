@@ -1,0 +1,47 @@
+"""What a metric is: a number about a release, with its unit, range and better direction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+from hierdata.forest import Forest
+from hierdata.release import Publication
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a metric.
+
+    ``value`` is exact where the definition allows; ``high`` is None where nothing bounds it.
+    """
+
+    name: str
+    value: Fraction
+    unit: str
+    low: int
+    high: int | None
+    better: Literal["lower", "higher"]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data: the float and the exact fraction as text."""
+        return {
+            "value": float(self.value),
+            "exact": str(self.value),
+            "unit": self.unit,
+            "low": self.low,
+            "high": self.high,
+            "better": self.better,
+        }
+
+
+class Metric(ABC):
+    """A measure of what was lost or disclosed; knows neither engines nor decisions."""
+
+    symbol: ClassVar[str]
+
+    @abstractmethod
+    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+        """All figures of the metric for one publication of the original forest."""

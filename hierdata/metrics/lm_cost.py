@@ -1,0 +1,43 @@
+"""LM cost: what generalization and suppression took away (ML section 5.1; Iyengar, KDD 2002)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from hierdata.forest import Forest
+from hierdata.metrics.base import Figure, Metric
+from hierdata.release import Publication
+
+
+class LMCost(Metric):
+    """The sum of LM' over the published quasi-identifier values, and 1 for each suppressed one.
+
+    LM' of a category is (leaves below - 1) / (all leaves - 1), of a number or date the width of what is published
+    over the width of the domain; 0 for an original value, 1 for the root. ``total`` is over all original records,
+    ``per_record`` divides by their number, ``per_value`` by the number of their quasi-identifier values (0..1).
+    Lower is better. Suppressed records count in full, which the paper leaves open (DECISIONS 17, 18).
+    """
+
+    symbol = "LM"
+
+    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+        """See Metric.figures."""
+        partition = publication.partition
+        kept = partition.representative >= 0
+        scaled = 0
+        for kind, own in enumerate(forest.losses):
+            vertices = np.flatnonzero(kept & (forest.type == kind))
+            first = forest.first_node[partition.representative[vertices]]
+            for position, losses in enumerate(own):
+                scaled += int(losses[partition.nodes[first + position]].sum())
+        total = Fraction(scaled, forest.scale) + int(forest.quasi_count[~kept].sum())
+        values = len(forest.nodes)
+        return (
+            Figure("total", total, "quasi-identifier values", 0, values, "lower"),
+            Figure(
+                "per_record", total / max(forest.record_count, 1), "quasi-identifier values", 0, None, "lower"
+            ),
+            Figure("per_value", total / max(values, 1), "share", 0, 1, "lower"),
+        )

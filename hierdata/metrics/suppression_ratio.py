@@ -1,0 +1,25 @@
+"""Suppression ratio: the share of what was there and is not published."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hierdata.forest import Forest
+from hierdata.metrics.base import Figure, Metric
+from hierdata.release import Publication
+
+
+class SuppressionRatio(Metric):
+    """Suppressed records over all records, and suppressed vertices over all vertices; 0..1, lower is better."""
+
+    symbol = "SR"
+
+    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+        """See Metric.figures."""
+        partition = publication.partition
+        records = int((partition.class_of < 0).sum())
+        vertices = int((partition.representative < 0).sum())
+        return (
+            Figure("records", Fraction(records, max(forest.record_count, 1)), "share", 0, 1, "lower"),
+            Figure("vertices", Fraction(vertices, max(forest.vertex_count, 1)), "share", 0, 1, "lower"),
+        )

@@ -1,0 +1,75 @@
+"""What a recoding is, and the canonical order in which every recoding writes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.document import Scalar
+from hierdata.forest import Forest
+from hierdata.partition import Partition
+from hierdata.release import Publication
+
+
+class Recoding(ABC):
+    """In what form classes are published."""
+
+    @abstractmethod
+    def publish(self, forest: Forest, partition: Partition, order: Sequence[int]) -> Publication:
+        """The documents of a partition; ``order`` lists all record ordinals in the order of publication."""
+
+
+class Published:
+    """What the published vertices say: labels, spellings, and the rank of every form.
+
+    Two representative vertices have the same rank iff their subtrees are equal in structure and labels; ranks
+    follow the hierarchies' nodes, never the order in the input.
+    """
+
+    def __init__(self, forest: Forest, partition: Partition) -> None:
+        self._forest = forest
+        self._partition = partition
+        self._labels = [[tree.labels for tree in own] for own in forest.hierarchies]
+
+    @cached_property
+    def rank(self) -> dict[int, int]:
+        """The rank of the form below each representative vertex."""
+        forest, partition = self._forest, self._partition
+        children: dict[int, list[tuple[object, ...]]] = {}
+        forms: dict[int, tuple[object, ...]] = {}
+        own = np.flatnonzero(partition.representative == np.arange(forest.vertex_count))
+        for v in own[::-1].tolist():  # children stand after their parents
+            first = forest.first_node[v]
+            nodes = partition.nodes[first : first + forest.quasi_count[v]].tolist()
+            below = sorted(children.pop(v, []))  # type: ignore[type-var]  # forms of equal shape compare
+            form = (int(forest.type[v]), tuple(nodes), tuple(below))
+            forms[v] = form
+            children.setdefault(int(forest.parent[v]), []).append(form)
+        ranks = {form: rank for rank, form in enumerate(sorted(set(forms.values())))}  # type: ignore[type-var]
+        return {v: ranks[form] for v, form in forms.items()}
+
+    def labels(self, representative: int) -> list[Scalar]:
+        """The published quasi-identifier values of a representative vertex."""
+        forest = self._forest
+        first = int(forest.first_node[representative])
+        own = self._labels[forest.type[representative]]
+        nodes = self._partition.nodes[first : first + len(own)].tolist()
+        return [labels[node] for labels, node in zip(own, nodes, strict=True)]
+
+    def sensitive(self, vertex: int) -> list[Scalar]:
+        """The sensitive values of an original vertex, as the input spells them; None is missing."""
+        forest = self._forest
+        first = int(forest.first_sensitive[vertex])
+        count = len(forest.domains[forest.type[vertex]])
+        spellings = forest.spelling[first : first + count].tolist()
+        return [forest.spellings[spelling] if spelling >= 0 else None for spelling in spellings]
+
+
+def kept_vertices(forest: Forest, partition: Partition, record: int) -> NDArray[np.int64]:
+    """The published vertices of a record, parents before children."""
+    start, end = forest.roots[record], forest.roots[record + 1]
+    return start + np.flatnonzero(partition.representative[start:end] >= 0)

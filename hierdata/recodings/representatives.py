@@ -1,0 +1,67 @@
+"""One tree a class, with the multisets of its members' sensitive values (ML section 3.2, definition 4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from hierdata.document import Document, Scalar
+from hierdata.forest import Forest
+from hierdata.partition import Partition
+from hierdata.recodings.base import Published, Recoding, kept_vertices
+from hierdata.records.binding import unbind
+from hierdata.records.record import Vertex
+from hierdata.records.schema import Role
+from hierdata.release import Publication
+
+
+class Representatives(Recoding):
+    """One document a class: ``{"records": n, "representative": {...}}``.
+
+    At every vertex each sensitive attribute is the sorted list of its values, missing ones left out, so that
+    nothing ties one record's values together. Carried attributes are left out for the same reason.
+    """
+
+    def publish(self, forest: Forest, partition: Partition, order: Sequence[int]) -> Publication:
+        """See Recoding.publish."""
+
+        def documents() -> Iterator[Document]:
+            published = Published(forest, partition)
+            members: defaultdict[int, list[int]] = defaultdict(list)
+            for record in order:
+                members[int(partition.class_of[record])].append(record)
+            members.pop(-1, None)
+            for records in members.values():
+                root = _representative(forest, partition, published, records)
+                yield {"records": len(records), "representative": unbind(root, forest.schema)}
+
+        return Publication(partition, documents, element="class")
+
+
+def _representative(
+    forest: Forest, partition: Partition, published: Published, records: Sequence[int]
+) -> Vertex:
+    values: dict[int, list[list[Scalar]]] = {}
+    for record in records:
+        for v in kept_vertices(forest, partition, record).tolist():
+            own = published.sensitive(v)
+            lists = values.setdefault(int(partition.representative[v]), [[] for _ in own])
+            for multiset, value in zip(lists, own, strict=True):
+                if value is not None:
+                    multiset.append(value)
+    below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex]]] = defaultdict(list)
+    root = -1
+    for v in sorted(values, reverse=True):  # children stand after their parents
+        multisets = [sorted(multiset, key=str) for multiset in values[v]]
+        children = sorted(below.pop(v, []), key=lambda key: key[:2])
+        vertex = Vertex(
+            int(forest.type[v]),
+            published.labels(v),
+            [multiset or None for multiset in multisets],  # type: ignore[misc]  # a multiset stands for a value
+            [None] * len(forest.schema.types[forest.type[v]].of_role(Role.CARRIED)),
+            [child for _, _, child in children],
+        )
+        content = tuple(str(value) for multiset in multisets for value in multiset)
+        below[int(forest.parent[v])].append((published.rank[v], content, vertex))
+        root = int(forest.parent[v])
+    return below[root][0][2]

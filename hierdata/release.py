@@ -1,0 +1,74 @@
+"""A release: what is published, and what was said about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hierdata.document import Document
+from hierdata.errors import TargetError
+from hierdata.partition import Partition
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What a recoding makes of one partition: documents, ready to be written.
+
+    ``documents`` starts anew at every call. ``element`` is the name of a record's element where the format needs one
+    and the input's own does not fit (one class a document).
+    """
+
+    partition: Partition
+    documents: Callable[[], Iterator[Document]]
+    element: str | None = None
+
+
+@dataclass(frozen=True)
+class Release:
+    """A judged release: the folder that will be given out in part, and its report.
+
+    ``folder`` holds ``public/`` and ``steward/`` (DECISIONS 1); until ``save`` it is a private temporary folder that is
+    removed with the object. ``report`` is the steward's report as plain data, ``read`` the published records.
+    """
+
+    folder: Path
+    report: Mapping[str, Any]
+    read: Callable[[Path], Iterator[Document]]
+    temporary: Any = field(default=None, repr=False)
+
+    def records(self) -> Iterator[Document]:
+        """The published records, read back from the file that was judged."""
+        return self.read(self.folder)
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Move the release to ``directory``, whole or not at all. Raises TargetError when it exists."""
+        target = Path(directory)
+        place(self.folder, target)
+        object.__setattr__(self, "folder", target)
+        return target
+
+
+def place(staged: Path, target: Path) -> None:
+    """Rename a finished folder to its name; from another file system, copy beside the target first."""
+    if target.exists() or target.is_symlink():
+        raise TargetError("the output directory is already there; choose a new name", path=str(target))
+    try:
+        if staged.stat().st_dev == target.resolve().parent.stat().st_dev:
+            staged.rename(target)
+            return
+        beside = target.parent / f".{target.name}.moving"
+        try:
+            shutil.copytree(staged, beside)
+            beside.rename(target)
+        except BaseException:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
+        shutil.rmtree(staged)
+    except OSError as error:
+        raise TargetError(
+            f"the release cannot be put in place ({error.strerror})", path=str(target)
+        ) from None
