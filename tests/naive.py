@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tests.naive_trees import (
     ALPHA,
@@ -24,7 +25,6 @@ from tests.naive_trees import (
     level_alpha,
     pre_order,
     present,
-    quasi_count,
 )
 
 __all__ = [
@@ -61,19 +61,25 @@ class Rules:
     caps: Sequence[ShareCap] = ()
     pairing: str = "greedy"
 
+    @cached_property
+    def caps_of(self) -> dict[str, list[ShareCap]]:
+        """The caps of each vertex type."""
+        return {kind: [cap for cap in self.caps if cap.type == kind] for kind in self.schema.taxonomies}
+
 
 def suppression(vertex: Vertex, rules: Rules) -> Number:
     """cost(tree) of a suppressed subtree."""
-    return rules.schema.unit * quasi_count(vertex)
+    return rules.schema.unit * vertex.quasi_count
 
 
 def check_cons(a: Vertex, b: Tree, rules: Rules) -> bool:
     """Same type, and the multiset union of the sensitive values (ML-5) keeps count <= k * share."""
-    return a.type == b.type and all(
-        cap.fits(a.values[cap.attribute] + b.values[cap.attribute], rules.k)
-        for cap in rules.caps
-        if cap.type == a.type
-    )
+    if a.type != b.type:
+        return False
+    for cap in rules.caps_of[a.type]:
+        if not cap.fits(a.values[cap.attribute] + b.values[cap.attribute], rules.k):
+            return False
+    return True
 
 
 def pair_loss(a: Vertex | None, b: Tree, rules: Rules) -> Number:
@@ -87,6 +93,8 @@ def pair_loss(a: Vertex | None, b: Tree, rules: Rules) -> Number:
         return suppression(a, rules) + suppression(b, rules)
     joined = rules.schema.join(a.type, a.qi, b.qi)  # lines 5 and 6
     loss = 2 * rules.schema.lm(a.type, joined)
+    if not a.children and not b.children:  # lines 7 and 8
+        return loss
     pairs = PAIRINGS[rules.pairing](a.children, b.children, rules)  # lines 12 to 25
     loss += sum(pair[0] for pair in pairs)
     paired_a = {i for _, i, _ in pairs}

@@ -5,7 +5,6 @@ Plain Python and exact numbers; memos only remember what never changes. Same sou
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -103,6 +102,11 @@ def present(values: Sequence[Any]) -> list[Any]:
     return [value for value in values if value is not None]
 
 
+def quasi_count(vertex: Vertex) -> int:
+    """Quasi-identifiers in the subtree; every vertex remembers it."""
+    return len(vertex.qi) + sum(child.quasi_count for child in vertex.children)
+
+
 @dataclass
 class Tree:
     """A record, or a subtree of one. None is a missing sensitive value. No vertex may be in two records.
@@ -118,6 +122,7 @@ class Tree:
     def __post_init__(self) -> None:
         self.values = [present([value]) for value in self.sensitive]
         self.members = [self]
+        self.quasi_count = quasi_count(self)
 
 
 @dataclass
@@ -134,6 +139,9 @@ class Representative:
     members: list[Tree] = field(repr=False)
     children: list[Representative] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.quasi_count = quasi_count(self)
+
 
 Vertex = Tree | Representative
 
@@ -142,10 +150,6 @@ def pre_order(vertex: Vertex) -> Iterator[Any]:
     yield vertex
     for child in vertex.children:
         yield from pre_order(child)
-
-
-def quasi_count(vertex: Vertex) -> int:
-    return len(vertex.qi) + sum(quasi_count(child) for child in vertex.children)
 
 
 @dataclass(frozen=True)
@@ -160,8 +164,13 @@ class ShareCap:
 
     def fits(self, values: Sequence[Any], size: int) -> bool:
         """count <= size * share for every group: size is k while a class grows, len(values) at its end."""
-        counts = Counter(self.group(value) for value in values)
-        return all(count <= self._limit(group, size) for group, count in counts.items())
+        counts: dict[Any, int] = {}
+        for value in values:
+            group = self.group(value)
+            counts[group] = counts.get(group, 0) + 1
+            if counts[group] > self._limit(group, size):
+                return False
+        return True
 
     def _limit(self, group: Any, size: int) -> int:
         if (group, size) not in self._limits:
