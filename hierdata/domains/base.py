@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,10 +17,10 @@ ROOT_LABEL = "*"
 
 Observed = Mapping[Scalar, int]
 """Distinct values of an attribute in the collection (missing is None), each with its number of occurrences.
-True and 1 differ in type, so keys are what ``survey`` interned: see ``records.survey.key``."""
+It may tell True from 1 although they are equal, so it is walked with ``items()`` and never looked into."""
 
 
-class Uncovered(Exception):
+class Uncovered(Exception):  # noqa: N818  a signal between two floors, not what a user sees
     """A value lies outside its domain. Carries no value: whoever binds knows record and path."""
 
 
@@ -27,11 +28,13 @@ class Uncovered(Exception):
 class Hierarchy:
     """The generalization hierarchy of one quasi-identifier: nodes 0..n-1, node 0 the root ``*``.
 
-    ``labels`` is each node's published spelling (None for the missing value). ``ancestors[node][depth]`` is the
-    node that generalizes ``node`` at ``depth`` (0 the root, the node itself at its own depth), -1 below it or where
-    none does. The join of two nodes is their deepest common entry, so hierarchies whose steps do not
-    nest (2 and 5 years) need no tree. ``lm[node]`` is LM' of ML section 5.1, in 0..1, 0 for an original value.
-    ``node_of`` turns an original value into its node and raises Uncovered.
+    ``labels`` is each node's published spelling (None for the missing value). ``ancestors[node][depth]`` is
+    the node that generalizes ``node`` at ``depth`` (0 the root, the node itself at its own depth), -1 below
+    it or where none does. The join of two nodes is their deepest common entry, so hierarchies whose steps do
+    not nest (2 and 5 years) need no tree. ``lm[node]`` is LM' of ML section 5.1, in 0..1, 0 for an original
+    value. ``node_of`` turns an original value into its node and raises Uncovered; None (missing) always has
+    one. ``codebook`` describes the hierarchy to the readers of a release: plain data, nothing that only the
+    data tell.
 
     Where the steps do not nest, joining is not associative; see ``domains.interval``.
     """
@@ -40,6 +43,7 @@ class Hierarchy:
     ancestors: tuple[tuple[int, ...], ...]
     lm: tuple[Fraction, ...]
     node_of: Callable[[Scalar], int]
+    codebook: dict[str, Any] = field(default_factory=dict)
 
     def join(self, a: int, b: int) -> int:
         """The least node that generalizes both: the deepest common entry of ``ancestors``."""
@@ -51,7 +55,7 @@ class Hierarchy:
 
 
 class QuasiDomain(ABC, BaseModel):
-    """What a policy says of a quasi-identifier's values; ``compile`` makes the hierarchy for one collection."""
+    """What a policy says of a quasi-identifier's values; ``compile`` makes one collection's hierarchy."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,3 +66,28 @@ class QuasiDomain(ABC, BaseModel):
         Values that the domain does not cover are left out: binding refuses them with record and path. Raises
         PolicyError when the domain itself is unusable.
         """
+
+
+def memoized(find: Callable[[Scalar], int]) -> Callable[[Scalar], int]:
+    """``find`` with a memory, for lookups made once a value. True and 1 are kept apart."""
+    known: dict[tuple[type, Scalar], int] = {}
+
+    def lookup(value: Scalar) -> int:
+        key = (value.__class__, value)
+        found = known.get(key)
+        if found is None:
+            found = known[key] = find(value)
+        return found
+
+    return lookup
+
+
+def loss_of(leaves: int, all_leaves: int) -> Fraction:
+    """LM' of a node of a taxonomy: (leaves - 1) / (all leaves - 1).
+
+    ML section 5.1; 0 for a domain of one value (erratum ML-14).
+
+    >>> loss_of(2, 4), loss_of(1, 1)
+    (Fraction(1, 3), Fraction(0, 1))
+    """
+    return Fraction(leaves - 1, all_leaves - 1) if all_leaves > 1 and leaves else Fraction(0)

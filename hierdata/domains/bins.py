@@ -1,0 +1,97 @@
+"""Hierarchies over points of a line: the values, the bins of each step around them, the root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hierdata.document import Scalar
+from hierdata.domains.base import ROOT_LABEL
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The points ``low`` <= point < ``high``, published as ``label``."""
+
+    low: int
+    high: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """The nodes: the root, bins from the widest step down, points, and last the missing value."""
+
+    labels: tuple[Scalar, ...]
+    ancestors: tuple[tuple[int, ...], ...]
+    lm: tuple[Fraction, ...]
+    first_point: int
+    missing: int
+
+
+def line(
+    points: Sequence[tuple[int, Scalar]],
+    steps: Sequence[Callable[[int], Bin]],
+    span: int,
+    closed: bool,
+) -> Line:
+    """Build the nodes for ``points`` (ascending, each with its label) and ``steps`` (widest first).
+
+    LM' of a bin is (hi - lo) / ``span``, where ``span`` is max - min of the domain; a bin that reaches beyond
+    the domain costs no more than the root, 1. ``closed`` bins spell their last point as ``hi`` ([1985,
+    1989]), the others the first point beyond ([0.5, 1.0)). Only bins that hold a point become nodes.
+    """
+    bins: list[Bin] = []
+    columns: list[list[int]] = []
+    for step in steps:
+        column: list[int] = []
+        high: int | None = None
+        for point, _ in points:
+            if high is None or point >= high:
+                bins.append(step(point))
+                high = bins[-1].high
+            column.append(len(bins))  # the root is node 0, so the n-th bin is node n
+        columns.append(column)
+
+    first_point = 1 + len(bins)
+    missing = first_point + len(points)
+    depth = len(steps) + 1
+    rows: list[tuple[int, ...]] = [(0, *[-1] * depth)]
+    rows += _rows_of_bins(bins, columns, depth)
+    rows += [
+        (0, *holders, node)
+        for node, holders in enumerate(
+            zip(*columns, strict=True) if columns else [()] * len(points), first_point
+        )
+    ]
+    rows.append((0, missing, *[-1] * (depth - 1)))
+
+    none, whole = Fraction(0), Fraction(1 if span else 0)
+    widths = [bin.high - bin.low - closed for bin in bins]
+    loss = {width: min(Fraction(width, span), whole) if span else none for width in set(widths)}
+    return Line(
+        labels=(ROOT_LABEL, *[bin.label for bin in bins], *[label for _, label in points], None),
+        ancestors=tuple(rows),
+        lm=(whole, *[loss[width] for width in widths], *[none] * len(points), none),
+        first_point=first_point,
+        missing=missing,
+    )
+
+
+def _rows_of_bins(bins: Sequence[Bin], columns: Sequence[Sequence[int]], depth: int) -> list[tuple[int, ...]]:
+    """The ancestors of each bin: the bins of wider steps that hold all of it, -1 where they do not nest."""
+    rows: list[tuple[int, ...]] = []
+    for own, column in enumerate(columns):
+        last = 0
+        for position, node in enumerate(column):
+            if node == last:
+                continue
+            last = node
+            this = bins[node - 1]
+            row = [0]
+            for wider in columns[:own]:
+                holder = bins[wider[position] - 1]
+                row.append(wider[position] if holder.low <= this.low and this.high <= holder.high else -1)
+            rows.append((*row, node, *[-1] * (depth - own - 1)))
+    return rows

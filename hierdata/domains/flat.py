@@ -1,0 +1,75 @@
+"""Values without any structure: ``flat: true``. A value is published as it is, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from hierdata.document import Scalar
+from hierdata.domains.base import ROOT_LABEL, Hierarchy, Observed, QuasiDomain, Uncovered, loss_of, memoized
+from hierdata.domains.number import Number, canonical, identity, one_spelling
+
+
+class Flat(QuasiDomain):
+    """The observed values right under the root. The text ``*`` is not covered: it would read as the root.
+
+    >>> sexes = Flat().compile({"f": 10, "m": 12}, Path())
+    >>> sexes.labels[sexes.join(sexes.node_of("f"), sexes.node_of("m"))]
+    '*'
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _true(cls, spec: Any) -> Any:
+        if spec is True:
+            return {}
+        if spec is False:
+            raise ValueError("flat is true, or another domain is given")
+        return spec
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """In a policy the domain is spelled ``flat: true``."""
+        return {"const": True, "description": "values without structure: published as they are, or as *"}
+
+    def compile(self, observed: Observed, folder: Path) -> Hierarchy:
+        """The hierarchy over the observed values; equal numbers are one value."""
+        originals: dict[str | Number, list[Scalar]] = {}
+        for value in observed:
+            if value is None:
+                continue
+            try:
+                originals.setdefault(_key(value), []).append(value)
+            except Uncovered:
+                continue
+        keys = sorted(originals, key=lambda key: (isinstance(key, str), key))
+        nodes = {key: node for node, key in enumerate(keys, 1)}
+        missing = len(keys) + 1
+
+        def find(value: Scalar) -> int:
+            node = missing if value is None else nodes.get(_key(value))
+            if node is None:
+                raise Uncovered
+            return node
+
+        spelled = [
+            one_spelling(key, originals[key]) if isinstance(key, str) else canonical(key) for key in keys
+        ]
+        return Hierarchy(
+            (ROOT_LABEL, *spelled, None),
+            ((0, -1), *[(0, node) for node in range(1, missing + 1)]),
+            (loss_of(len(keys), len(keys)), *[loss_of(1, len(keys))] * (len(keys) + 1)),
+            memoized(find),
+            {"kind": "flat"},
+        )
+
+
+def _key(value: Scalar) -> str | Number:
+    key = identity(value)
+    if key == ROOT_LABEL:
+        raise Uncovered
+    return key

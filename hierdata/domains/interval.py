@@ -1,0 +1,132 @@
+"""Numbers, generalized to intervals: ``interval: {steps: [1, 2, 5, 10]}``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from pydantic import model_validator
+
+from hierdata.document import Scalar
+from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, memoized
+from hierdata.domains.bins import Bin, line
+from hierdata.domains.number import Exact, Number, canonical, decimals, exact, fixed, plain
+
+
+class Interval(QuasiDomain):
+    """Bins anchored at multiples of each step, and above them the root.
+
+    Where all values, steps and bounds are integers, bins are spelled ``[1985, 1989]`` and a step of 1 is the
+    value itself; else ``[0.5, 1.0)``. LM' is (hi - lo) / (max - min) over ``domain``, or over the values
+    where no domain is given (ML section 5.1, erratum ML-14, DECISIONS 15 and 17). ``outside: clamp`` moves a
+    value beyond the domain to its nearer end.
+
+    Steps need not nest, but then the result depends on the order of joining. With steps 4 and 6, 4 and 5 join
+    to [4, 7], which lies in no bin of 6; 3 and 4 join to [0, 5], which holds 5 too.
+
+    >>> years = Interval(steps=[1, 5, 10]).compile({1985: 1, 1987: 1, 1994: 1}, Path())
+    >>> years.labels[years.join(years.node_of(1985), years.node_of(1987))]
+    '[1985, 1989]'
+    """
+
+    steps: tuple[Exact, ...]
+    domain: tuple[Exact, Exact] | None = None
+    outside: Literal["refuse", "clamp"] = "refuse"
+
+    @model_validator(mode="after")
+    def _usable(self) -> Interval:
+        if not self.steps or self.steps[0] <= 0 or any(a >= b for a, b in pairwise(self.steps)):
+            raise ValueError("steps must be positive numbers in ascending order")
+        if self.domain is not None and self.domain[0] > self.domain[1]:
+            raise ValueError("domain must be [least, greatest]")
+        if any(decimals(number) is None for number in (*self.steps, *(self.domain or ()))):
+            raise ValueError("steps and domain must be decimal numbers, since they are published")
+        if self.outside == "clamp" and self.domain is None:
+            raise ValueError("outside: clamp needs a domain")
+        return self
+
+    def compile(self, observed: Observed, folder: Path) -> Hierarchy:
+        """The hierarchy over the observed numbers. Text is read as a number; booleans are not covered."""
+        text_only: dict[Number, bool] = {}
+        for value in observed:
+            if value is None:
+                continue
+            try:
+                number = self._place(value)
+            except Uncovered:
+                continue
+            text_only[number] = isinstance(value, str) and text_only.get(number, True)
+
+        bounds = self.domain or (min(text_only, default=0), max(text_only, default=0))
+        integral = all(number.denominator == 1 for number in (*text_only, *self.steps, *bounds))
+        digits = (
+            0 if integral else max(decimals(number) or 0 for number in (*text_only, *self.steps, *bounds))
+        )
+        unit = 10**digits
+        numbers = sorted(text_only)
+        built = line(
+            [
+                (int(number * unit), plain(number) if text_only[number] else canonical(number))
+                for number in numbers
+            ],
+            [
+                _bins_of(step, digits, integral)
+                for step in reversed(self.steps)
+                if not (integral and step == 1)
+            ],
+            span=int((bounds[1] - bounds[0]) * unit),
+            closed=integral,
+        )
+        nodes = {number: node for node, number in enumerate(numbers, built.first_point)}
+
+        def find(value: Scalar) -> int:
+            if value is None:
+                return built.missing
+            node = nodes.get(self._place(value))
+            if node is None:
+                raise Uncovered
+            return node
+
+        return Hierarchy(built.labels, built.ancestors, built.lm, memoized(find), self._codebook(integral))
+
+    def _place(self, value: Scalar) -> Number:
+        """The number that is published where nothing is generalized. Raises Uncovered."""
+        number = exact(value)
+        if self.domain is None or self.domain[0] <= number <= self.domain[1]:
+            return number
+        if self.outside == "refuse":
+            raise Uncovered
+        return self.domain[0] if number < self.domain[0] else self.domain[1]
+
+    def _codebook(self, integral: bool) -> dict[str, object]:
+        book: dict[str, object] = {
+            "kind": "interval",
+            "form": "integer" if integral else "decimal",
+            "steps": _spelled(self.steps),
+        }
+        if self.domain is not None:
+            book |= {"domain": _spelled(self.domain), "outside": self.outside}
+        return book
+
+
+def _spelled(numbers: Iterable[Number]) -> list[str]:
+    return [plain(number) for number in numbers]
+
+
+def _bins_of(step: Number, digits: int, integral: bool) -> Callable[[int], Bin]:
+    """The bins of one step over points in units of 10**-``digits``."""
+    size = int(step * 10**digits)
+    own_digits = decimals(step) or 0
+    coarser = 10 ** (digits - own_digits)
+
+    def spell(point: int) -> str:
+        return fixed(point // coarser, own_digits)
+
+    def bin_at(point: int) -> Bin:
+        low = point // size * size
+        high = low + size
+        return Bin(low, high, f"[{low}, {high - 1}]" if integral else f"[{spell(low)}, {spell(high)})")
+
+    return bin_at

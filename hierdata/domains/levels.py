@@ -1,0 +1,131 @@
+"""What a policy says of sensitivity levels: ``levels: {domain: [0, 4], sensitive: low}`` and others."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
+
+from hierdata.domains.base import Observed, Uncovered
+from hierdata.domains.membership import Trapezoid
+from hierdata.domains.number import Exact, Number, exact, identity, parameter, plain
+from hierdata.domains.scales import (
+    DomainScale,
+    FrequencyScale,
+    LevelScale,
+    MapScale,
+    SetScale,
+    scale_from_facts,
+)
+
+__all__ = ["FuzzySet", "LevelScale", "Levels", "scale_from_facts"]
+
+
+class FuzzySet(BaseModel):
+    """A fuzzy set of the policy: a trapezoid of four corners or a triangle of three, ascending."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    level: PositiveInt
+    shape: tuple[Exact, ...] = Field(min_length=3, max_length=4)
+
+    @field_validator("shape")
+    @classmethod
+    def _ascending(cls, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+        if any(a > b for a, b in pairwise(shape)):
+            raise ValueError("the corners of a shape must ascend")
+        return shape
+
+    def trapezoid(self) -> Trapezoid:
+        """The set with four corners."""
+        corners = self.shape if len(self.shape) == 4 else (*self.shape[:2], *self.shape[1:])
+        return Trapezoid(*corners)
+
+
+class Levels(BaseModel):
+    """One of four forms (ML section 3.3; the fuzzy sets of the paper, of the policy, or none).
+
+    - ``domain`` and ``sensitive: low | high``: numbers by the paper's five membership functions;
+    - ``by: frequency`` and ``sensitive: rare | common``: categories by their number of occurrences;
+    - ``by: {A: 1, B: 2}``: a level for each value;
+    - ``sets``: fuzzy sets of the policy, each with its level.
+
+    ``outside: clamp`` gives a number beyond the domain or the sets the level of the nearest.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    domain: tuple[Exact, Exact] | None = None
+    by: Literal["frequency"] | dict[str, PositiveInt] | None = None
+    sets: tuple[FuzzySet, ...] | None = None
+    sensitive: Literal["low", "high", "rare", "common"] | None = None
+    outside: Literal["refuse", "clamp"] = "refuse"
+
+    @field_validator("by", mode="before")
+    @classmethod
+    def _text_keys(cls, by: Any) -> Any:
+        if not isinstance(by, dict):
+            return by
+        keys = [_key(key) for key in by]
+        if len({_value(key) for key in keys}) < len(keys):
+            raise ValueError("two keys are the same value")
+        return dict(zip(keys, by.values(), strict=True))
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Levels:
+        if sum(form is not None for form in (self.domain, self.by, self.sets)) != 1:
+            raise ValueError("levels are given by one of domain, by, sets")
+        words = ("low", "high") if self.domain else ("rare", "common") if self.by == "frequency" else (None,)
+        if self.sensitive not in words:
+            wanted = " or ".join(word for word in words if word)
+            raise ValueError(
+                f"sensitive must be {wanted}" if wanted else "sensitive belongs to domain or frequency"
+            )
+        if self.domain is not None and self.domain[0] > self.domain[1]:
+            raise ValueError("domain must be [least, greatest]")
+        if self.outside == "clamp" and self.by is not None:
+            raise ValueError("outside: clamp belongs to domain or sets")
+        if self.by == {} or self.sets == ():
+            raise ValueError("no value has a level")
+        return self
+
+    def compile(self, observed: Observed, number: bool = False) -> LevelScale:
+        """The scale for one collection; only levels by frequency look at ``observed``.
+
+        ``number`` has text read as numbers when values are counted, so that ``1`` and ``1.0`` are one in XML
+        too.
+        """
+        if self.domain is not None:
+            return DomainScale(*self.domain, falling=self.sensitive == "low", clamp=self.outside == "clamp")
+        if self.sets is not None:
+            shapes = tuple((own.level, own.trapezoid()) for own in self.sets)
+            return SetScale(shapes, clamp=self.outside == "clamp")
+        if isinstance(self.by, dict):
+            return MapScale(self.by)
+        counts: dict[str | Number, int] = {}
+        for value, count in observed.items():
+            if value is None:
+                continue
+            try:
+                key = identity(value, number)
+            except Uncovered:
+                continue
+            counts[key] = counts.get(key, 0) + count
+        return FrequencyScale(counts, rare=self.sensitive == "rare", number=number)
+
+
+def _key(key: Any) -> Any:
+    """The text of a key that YAML read as something else."""
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return plain(parameter(key)) if isinstance(key, int | float | Decimal) else key
+
+
+def _value(key: Any) -> Any:
+    """What a key stands for: the number it spells, else itself."""
+    try:
+        return exact(key)
+    except Uncovered:
+        return key

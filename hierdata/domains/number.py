@@ -1,0 +1,147 @@
+"""Exact numbers: from what a document or a policy spells to int or Fraction, and back to one spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, TypeAlias
+
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+
+from hierdata.document import Scalar
+from hierdata.domains.base import Uncovered
+
+Number: TypeAlias = "int | Fraction"
+
+MAX_DIGITS = 1000
+"""Digits on either side of the point. Keeps ``1e999999`` from becoming a million digits."""
+
+_LIMIT = 10**MAX_DIGITS
+_SPELLED = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
+_RATIO = re.compile(r"[+-]?[0-9]{1,100}/[0-9]{1,100}")
+
+
+def exact(value: Scalar) -> Number:
+    """The number that a document's value stands for: an int where it is integral, else a Fraction.
+
+    Text is read as JSON and XML Schema spell numbers, in ASCII digits: no NaN, infinity, underscores or
+    spaces. Raises Uncovered for anything else, for booleans, and beyond MAX_DIGITS.
+
+    >>> exact("1.50"), exact(Decimal("1e2")), exact(7)
+    (Fraction(3, 2), 100, 7)
+    """
+    if isinstance(value, str):
+        if len(value) > 2 * MAX_DIGITS or _SPELLED.fullmatch(value) is None:
+            raise Uncovered
+        value = Decimal(value)
+    if isinstance(value, Decimal):
+        exponent = value.as_tuple().exponent
+        if not isinstance(exponent, int) or exponent < -MAX_DIGITS or value.adjusted() >= MAX_DIGITS:
+            raise Uncovered
+        top, bottom = value.as_integer_ratio()
+        return top if bottom == 1 else Fraction(top, bottom)
+    if not isinstance(value, int) or isinstance(value, bool) or not -_LIMIT < value < _LIMIT:
+        raise Uncovered
+    return value
+
+
+def decimals(number: Number) -> int | None:
+    """How many digits after the point write the number; None where no finite number does (1/3).
+
+    >>> decimals(Fraction(1, 8)), decimals(5), decimals(Fraction(1, 3))
+    (3, 0, None)
+    """
+    rest, twos, fives = number.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 else None
+
+
+def fixed(units: int, digits: int) -> str:
+    """``units`` / 10**``digits`` with exactly that many digits after the point.
+
+    >>> fixed(-5, 1), fixed(10, 1), fixed(7, 0)
+    ('-0.5', '1.0', '7')
+    """
+    if not digits:
+        return str(units)
+    text = str(abs(units)).rjust(digits + 1, "0")
+    return f"{'-' if units < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+
+
+def plain(number: Number) -> str:
+    """The shortest spelling without an exponent; a fraction that no decimal number equals is written p/q.
+
+    >>> plain(Fraction(3, 2)), plain(100), plain(Fraction(1, 3))
+    ('1.5', '100', '1/3')
+    """
+    digits = decimals(number)
+    return str(number) if digits is None else fixed(int(number * 10**digits), digits)
+
+
+def canonical(number: Number) -> int | Decimal:
+    """The one value that is published for all equal numbers: an int where it is integral."""
+    return int(number) if number.denominator == 1 else Decimal(plain(number))
+
+
+def identity(value: Scalar, number: bool = False) -> str | Number:
+    """The key under which equal values are one: numbers by value, text by itself, booleans as in JSON.
+
+    With ``number`` text is read as a number too (XML knows nothing but text). Raises Uncovered.
+
+    >>> identity(Decimal("1.0")) == identity(1), identity("1.0") == identity(1), identity("1.0", number=True)
+    (True, False, 1)
+    """
+    if number:
+        return exact(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return exact(value)
+
+
+def one_spelling(text: str, originals: Collection[Scalar]) -> Scalar:
+    """What is published for a value that occurs as ``originals``: of their type if they agree, else text."""
+    if originals and all(isinstance(value, bool) for value in originals):
+        return text == "true"
+    if originals and not any(isinstance(value, str | bool) for value in originals):
+        return canonical(exact(next(iter(originals))))
+    return text
+
+
+def parameter(value: object) -> Fraction:
+    """A number of the policy, exactly as it is written there: 5, 0.1, "0.1" or "2/9".
+
+    >>> parameter(0.1), parameter("2/9")
+    (Fraction(1, 10), Fraction(2, 9))
+    """
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, float):
+        value = repr(value)
+    if (
+        isinstance(value, str)
+        and _RATIO.fullmatch(value)
+        and not value.endswith("/" + "0" * len(value.split("/")[1]))
+    ):
+        return Fraction(value)
+    try:
+        return Fraction(exact(value))  # type: ignore[arg-type]  # exact() refuses what is no scalar
+    except Uncovered:
+        raise ValueError("must be a number, such as 5, 0.25 or '2/9'") from None
+
+
+Exact = Annotated[
+    Fraction,
+    PlainValidator(parameter),
+    PlainSerializer(plain, return_type=str),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number"}, {"type": "string", "description": "an exact number: 0.25, 2/9"}]}
+    ),
+]
+"""A field of the policy that holds an exact number."""

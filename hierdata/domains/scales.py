@@ -1,0 +1,298 @@
+"""From a sensitive value to its sensitivity level, 1 (least) .. ``count`` (most sensitive); ML section 3.3.
+
+A scale is all that a judge needs to know about levels: ``facts()`` is plain data, frozen at publication, and
+``scale_from_facts`` makes the same scale of it again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from hierdata.document import Scalar
+from hierdata.domains.base import Uncovered
+from hierdata.domains.membership import MIDDLE_LEVEL, Trapezoid, value_level, value_sets
+from hierdata.domains.number import Number, exact, identity, parameter, plain
+
+VALUE_LEVELS = 5
+
+_DEGENERATE = (
+    "{what}: every value has value level 3 (erratum ML-3), so every value has the same sensitivity level, "
+    "and no class can satisfy a share below 1"
+)
+
+
+class LevelScale(ABC):
+    """The sensitivity levels of one attribute's values. Immutable."""
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of levels."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a steward should know before using the scale."""
+        return ()
+
+    @property
+    def reads_numbers(self) -> bool:
+        """Whether text stands for a number, as everything in XML may."""
+        return True
+
+    def canonical(self, value: Scalar) -> str | Number:
+        """The key under which equal values are one: numbers by value, text by itself. Raises Uncovered."""
+        return identity(value, self.reads_numbers)
+
+    @abstractmethod
+    def level(self, value: Scalar) -> int:
+        """The sensitivity level, decided exactly. Raises Uncovered for a value that has none."""
+
+    def covers(self, value: Scalar) -> bool:
+        """Whether the policy lets this value in; ``level`` may answer for values beyond a domain too."""
+        try:
+            self.level(value)
+        except Uncovered:
+            return False
+        return True
+
+    def sets(self, value: Scalar) -> tuple[Number, tuple[tuple[Trapezoid, ...], ...]] | None:
+        """The number that is fuzzy and the fuzzy sets of each level; None where levels are not fuzzy."""
+        return None
+
+    def exact_memberships(self, value: Scalar) -> tuple[Fraction, ...]:
+        """The degree in each fuzzy set, exactly: A1..A5 (value levels) or one per level of the policy's sets.
+
+        Empty where levels do not come from fuzzy sets. Raises Uncovered.
+        """
+        found = self.sets(value)
+        if found is None:
+            return ()
+        return tuple(max((one.degree(found[0]) for one in own), default=Fraction(0)) for own in found[1])
+
+    def memberships(self, value: Scalar) -> tuple[float, ...]:
+        """The same degrees by scikit-fuzzy, for show. Raises Uncovered."""
+        found = self.sets(value)
+        if found is None:
+            return ()
+        return tuple(max((one.shown(found[0]) for one in own), default=0.0) for own in found[1])
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """JSON-able data from which ``scale_from_facts`` makes this scale again."""
+
+
+@dataclass(frozen=True)
+class DomainScale(LevelScale):
+    """Numbers over a domain ``low``..``high`` by the five membership functions.
+
+    ``falling``: low values are sensitive, level = 6 - value level; else level = value level. ``level`` moves
+    values beyond the domain to its ends (erratum ML-3); ``covers`` lets them in only with ``clamp``.
+    """
+
+    low: Fraction
+    high: Fraction
+    falling: bool
+    clamp: bool = False
+    kind: ClassVar[str] = "domain"
+
+    @property
+    def count(self) -> int:  # noqa: D102
+        return VALUE_LEVELS
+
+    @property
+    def warnings(self) -> tuple[str, ...]:  # noqa: D102
+        return (_DEGENERATE.format(what="the domain has one value"),) if self.low == self.high else ()
+
+    def level(self, value: Scalar) -> int:  # noqa: D102
+        return _directed(value_level(exact(value), self.low, self.high), self.falling)
+
+    def covers(self, value: Scalar) -> bool:  # noqa: D102
+        try:
+            return self.low <= exact(value) <= self.high or self.clamp
+        except Uncovered:
+            return False
+
+    def sets(self, value: Scalar) -> tuple[Number, tuple[tuple[Trapezoid, ...], ...]]:  # noqa: D102
+        return min(max(exact(value), self.low), self.high), _five(self.low, self.high)
+
+    def facts(self) -> dict[str, Any]:  # noqa: D102
+        return {
+            "kind": self.kind,
+            "domain": [plain(self.low), plain(self.high)],
+            "sensitive": "low" if self.falling else "high",
+            "outside": "clamp" if self.clamp else "refuse",
+        }
+
+
+@dataclass(frozen=True)
+class MapScale(LevelScale):
+    """An explicit level for each value. Numbers match by value; text does too where all keys are numbers."""
+
+    by: Mapping[str, int]
+    numbers: Mapping[Number, int] = field(init=False, repr=False, compare=False)
+    numeric: bool = field(init=False, repr=False, compare=False)
+    kind: ClassVar[str] = "map"
+
+    def __post_init__(self) -> None:
+        numbers: dict[Number, int] = {}
+        texts = 0
+        for key, level in self.by.items():
+            try:
+                numbers[exact(key)] = level
+            except Uncovered:
+                texts += 1
+        object.__setattr__(self, "numbers", numbers)
+        object.__setattr__(self, "numeric", not texts)
+
+    @property
+    def count(self) -> int:  # noqa: D102
+        return max(self.by.values())
+
+    @property
+    def reads_numbers(self) -> bool:  # noqa: D102
+        return self.numeric
+
+    def level(self, value: Scalar) -> int:  # noqa: D102
+        key = self.canonical(value)
+        found = self.by.get(key) if isinstance(key, str) else self.numbers.get(key)
+        if found is None:
+            raise Uncovered
+        return found
+
+    def facts(self) -> dict[str, Any]:  # noqa: D102
+        return {"kind": self.kind, "by": dict(sorted(self.by.items()))}
+
+
+@dataclass(frozen=True)
+class FrequencyScale(LevelScale):
+    """Categories by how often they occur: the value level is that of the count among all counts (ML section
+    3.3).
+
+    ``rare``: the rarer, the more sensitive. ``counts`` is keyed by ``canonical`` value; with ``number`` text
+    is read as a number.
+    """
+
+    counts: Mapping[str | Number, int]
+    rare: bool
+    number: bool = False
+    kind: ClassVar[str] = "frequency"
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        return min(self.counts.values(), default=0), max(self.counts.values(), default=0)
+
+    @property
+    def count(self) -> int:  # noqa: D102
+        return VALUE_LEVELS
+
+    @property
+    def warnings(self) -> tuple[str, ...]:  # noqa: D102
+        low, high = self._ends
+        return (_DEGENERATE.format(what="all values occur equally often"),) if low == high else ()
+
+    @property
+    def reads_numbers(self) -> bool:  # noqa: D102
+        return self.number
+
+    def level(self, value: Scalar) -> int:  # noqa: D102
+        return _directed(value_level(self._count(value), *self._ends), self.rare)
+
+    def sets(self, value: Scalar) -> tuple[Number, tuple[tuple[Trapezoid, ...], ...]]:  # noqa: D102
+        return self._count(value), _five(*self._ends)
+
+    def _count(self, value: Scalar) -> int:
+        count = self.counts.get(self.canonical(value))
+        if count is None:
+            raise Uncovered
+        return count
+
+    def facts(self) -> dict[str, Any]:  # noqa: D102
+        texts = {key: count for key, count in self.counts.items() if isinstance(key, str)}
+        numbers = {plain(key): count for key, count in self.counts.items() if not isinstance(key, str)}
+        return {
+            "kind": self.kind,
+            "sensitive": "rare" if self.rare else "common",
+            "number": self.number,
+            "texts": dict(sorted(texts.items())),
+            "numbers": dict(sorted(numbers.items())),
+        }
+
+
+@dataclass(frozen=True)
+class SetScale(LevelScale):
+    """Fuzzy sets of the policy, each of a level: the set with the highest degree decides, of equal ones the
+    later.
+
+    A value in no set has no level, or with ``clamp`` that of the nearest set (the later of equally near
+    ones).
+    """
+
+    shapes: tuple[tuple[int, Trapezoid], ...]
+    clamp: bool = False
+    kind: ClassVar[str] = "sets"
+
+    @property
+    def count(self) -> int:  # noqa: D102
+        return max(level for level, _ in self.shapes)
+
+    def level(self, value: Scalar) -> int:  # noqa: D102
+        number = exact(value)
+        ranked = [
+            (shape.degree(number), -shape.distance(number), place)
+            for place, (_, shape) in enumerate(self.shapes)
+        ]
+        degree, _, place = max(ranked)
+        if not degree and not self.clamp:
+            raise Uncovered
+        return self.shapes[place][0]
+
+    def sets(self, value: Scalar) -> tuple[Number, tuple[tuple[Trapezoid, ...], ...]]:  # noqa: D102
+        of_level = [
+            tuple(shape for own, shape in self.shapes if own == level) for level in range(1, self.count + 1)
+        ]
+        return exact(value), tuple(of_level)
+
+    def facts(self) -> dict[str, Any]:  # noqa: D102
+        shapes = [
+            {"level": level, "shape": [plain(corner) for corner in (shape.a, shape.b, shape.c, shape.d)]}
+            for level, shape in self.shapes
+        ]
+        return {"kind": self.kind, "sets": shapes, "outside": "clamp" if self.clamp else "refuse"}
+
+
+def scale_from_facts(facts: Mapping[str, Any]) -> LevelScale:
+    """The scale whose ``facts()`` these are. Raises KeyError, TypeError or ValueError where they are none."""
+    kind = facts["kind"]
+    if kind == DomainScale.kind:
+        low, high = (parameter(end) for end in facts["domain"])
+        return DomainScale(low, high, facts["sensitive"] == "low", facts["outside"] == "clamp")
+    if kind == MapScale.kind:
+        return MapScale({str(key): int(level) for key, level in facts["by"].items()})
+    if kind == FrequencyScale.kind:
+        counts: dict[str | Number, int] = {str(key): int(count) for key, count in facts["texts"].items()}
+        counts |= {exact(key): int(count) for key, count in facts["numbers"].items()}
+        return FrequencyScale(counts, facts["sensitive"] == "rare", bool(facts["number"]))
+    if kind == SetScale.kind:
+        shapes = tuple((int(one["level"]), Trapezoid(*map(parameter, one["shape"]))) for one in facts["sets"])
+        return SetScale(shapes, facts["outside"] == "clamp")
+    raise ValueError("the facts are of no known kind")
+
+
+def _directed(level: int, falling: bool) -> int:
+    return VALUE_LEVELS + 1 - level if falling else level
+
+
+def _five(low: Number, high: Number) -> tuple[tuple[Trapezoid, ...], ...]:
+    """A1..A5, one set a level; of a domain of one value only the middle set is left, in which it lies."""
+    if low == high:
+        point = Fraction(low)
+        return tuple(
+            (Trapezoid(point, point, point, point),) if i == MIDDLE_LEVEL else () for i in range(1, 6)
+        )
+    return tuple((shape,) for shape in value_sets(low, high))

@@ -1,0 +1,139 @@
+"""Categories, generalized along a tree: ``taxonomy: major.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from hierdata.document import Scalar
+from hierdata.domains.base import ROOT_LABEL, Hierarchy, Observed, QuasiDomain, Uncovered, loss_of, memoized
+from hierdata.domains.number import Number, exact, identity, one_spelling
+from hierdata.domains.tree import Tree, from_nested, read
+
+
+class Taxonomy(QuasiDomain):
+    """A tree whose leaves are the values: a file (CSV or nested YAML) or written out as ``tree``.
+
+    LM' of a node is (leaves below - 1) / (all leaves - 1), with the leaves of the file, not of the data (ML
+    section 5.1, erratum ML-14). The root is published as ``*`` whatever the file calls it. A missing value
+    hangs under the root and is no leaf. Values at inner nodes are covered with ``inner: true`` only, and cost
+    the node's LM'. A number stands for the leaf of that value; where two leaves do (``1``, ``1.0``), for the
+    first.
+
+    >>> majors = Taxonomy(tree={"*": {"Engineering": ["CS", "EE"], "Arts": None}}).compile({"CS": 1}, Path())
+    >>> majors.labels[majors.join(majors.node_of("CS"), majors.node_of("EE"))]
+    'Engineering'
+    """
+
+    file: str | None = None
+    delimiter: str | None = Field(default=None, min_length=1, max_length=1)
+    inner: bool = False
+    tree: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, spec: Any) -> Any:
+        return {"file": spec} if isinstance(spec, str) else spec
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Taxonomy:
+        if (self.file is None) == (self.tree is None):
+            raise ValueError("a taxonomy is a file or a tree")
+        if self.delimiter is not None and self.file is None:
+            raise ValueError("a delimiter belongs to a file")
+        return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """In a policy a file name alone will do."""
+        return {"anyOf": [{"type": "string", "description": "a taxonomy file"}, handler(core)]}
+
+    def compile(self, observed: Observed, folder: Path) -> Hierarchy:
+        """The hierarchy of the whole tree. Raises PolicyError for a file or tree that cannot be used."""
+        if self.file is None:
+            tree = from_nested(self.tree, "in the policy")
+        else:
+            tree = read(folder / self.file, self.delimiter, self.file)
+        missing = len(tree.labels)
+        nodes, numbers = self._values(tree)
+
+        def find(value: Scalar) -> int:
+            if value is None:
+                return missing
+            key = identity(value)
+            node = nodes.get(key) if isinstance(key, str) else numbers.get(key)
+            if node is None:
+                raise Uncovered
+            return node
+
+        return Hierarchy(
+            (*_published(tree, find, observed), None),
+            _ancestors(tree),
+            _losses(tree),
+            memoized(find),
+            _codebook(tree),
+        )
+
+    def _values(self, tree: Tree) -> tuple[dict[str, int], dict[Number, int]]:
+        """The nodes that values may name, by text and by number; of a chain with one label the deepest."""
+        nodes = {
+            label: node
+            for node, label in enumerate(tree.labels)
+            if node and label != ROOT_LABEL and (self.inner or not tree.child_counts[node])
+        }
+        numbers: dict[Number, int] = {}
+        for label, node in nodes.items():
+            try:
+                numbers.setdefault(exact(label), node)
+            except Uncovered:
+                continue
+        return nodes, numbers
+
+
+def _published(tree: Tree, find: Callable[[Scalar], int], observed: Observed) -> list[Scalar]:
+    """The labels; a leaf that occurs as a number or boolean only is published as such."""
+    originals: dict[int, list[Scalar]] = {}
+    for value in observed:
+        if value is None:
+            continue
+        try:
+            originals.setdefault(find(value), []).append(value)
+        except Uncovered:
+            continue
+    labels: list[Scalar] = list(tree.labels)
+    for node, values in originals.items():
+        if not tree.child_counts[node]:
+            labels[node] = one_spelling(tree.labels[node], values)
+    return labels
+
+
+def _ancestors(tree: Tree) -> tuple[tuple[int, ...], ...]:
+    depth = max(1, *tree.depths)
+    paths: list[tuple[int, ...]] = [(0,)]
+    for node in range(1, len(tree.labels)):
+        paths.append((*paths[tree.parents[node]], node))
+    paths.append((0, len(tree.labels)))
+    return tuple(path + (-1,) * (depth + 1 - len(path)) for path in paths)
+
+
+def _losses(tree: Tree) -> tuple[Fraction, ...]:
+    leaves = [0 if count else 1 for count in tree.child_counts]
+    for node in range(len(leaves) - 1, 0, -1):
+        leaves[tree.parents[node]] += leaves[node]
+    return (*[loss_of(below, leaves[0]) for below in leaves], Fraction(0))
+
+
+def _codebook(tree: Tree) -> dict[str, Any]:
+    """Child to parent by label; a chain with one label is one entry."""
+    parents = {
+        label: tree.labels[tree.parents[node]]
+        for node, label in enumerate(tree.labels)
+        if node and label != tree.labels[tree.parents[node]]
+    }
+    return {"kind": "taxonomy", "root": ROOT_LABEL, "parents": parents}

@@ -1,0 +1,200 @@
+"""Trees of labels, as taxonomies are written: CSV (one leaf a line, leaf first, root last) or nested."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from hierdata.domains.base import ROOT_LABEL
+from hierdata.domains.number import canonical, exact
+from hierdata.errors import PolicyError
+
+MAX_DEPTH = 64
+
+_INTERVAL = re.compile(r"\s*[\[(].*,.*[\])]\s*", re.DOTALL)
+
+
+class Tree:
+    """Labels and parents of nodes 0..n-1, node 0 the root; a parent's number is below its children's.
+
+    A label names one node. The exception is a chain of single children, where one label may be repeated: such
+    nodes stand for the same values. Raises PolicyError as soon as that is broken; ``source`` is named in it.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.labels = [ROOT_LABEL]
+        self.parents = [-1]
+        self.child_counts = [0]
+        self.depths = [0]
+        self._deepest = {ROOT_LABEL: 0}
+
+    def add(self, parent: int, label: str, where: str) -> int:
+        """A new node; ``where`` is the place in the file for the message."""
+        if not label:
+            raise self.refusal(where, "a label is empty")
+        same = self._deepest.get(label)
+        if same is not None and same != parent:
+            raise self.refusal(where, f"the label {label!r} stands for two nodes")
+        if self.depths[parent] >= MAX_DEPTH:
+            raise self.refusal(where, f"the tree is deeper than {MAX_DEPTH}")
+        node = len(self.labels)
+        self._deepest[label] = node
+        self.labels.append(label)
+        self.parents.append(parent)
+        self.child_counts.append(0)
+        self.depths.append(self.depths[parent] + 1)
+        self.child_counts[parent] += 1
+        return node
+
+    def check(self) -> Tree:
+        """Refuse what can only be seen when the tree is complete; returns itself."""
+        for node in range(1, len(self.labels)):
+            label, parent = self.labels[node], self.parents[node]
+            if label == self.labels[parent] and self.child_counts[parent] > 1:
+                raise self.refusal("", f"the label {label!r} stands for two nodes")
+            if self.child_counts[node] == 0 and (label == ROOT_LABEL or _INTERVAL.fullmatch(label)):
+                raise self.refusal(
+                    "", f"the leaf {label!r} is spelled like a generalized value: rename it in the data"
+                )
+        return self
+
+    def refusal(self, where: str, message: str) -> PolicyError:
+        """The error to raise."""
+        return PolicyError(f"taxonomy {self.source}{where and ', ' + where}: {message}")
+
+
+def from_rows(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Tree:
+    """A tree from rows (line number, cells leaf to root). An empty cell skips a level of the tree."""
+    tree = Tree(source)
+    if not rows:
+        raise tree.refusal("", "there is no leaf")
+    if len({row[-1] for _, row in rows}) > 1:
+        hint = "; rows go from leaf to root" if len({row[0] for _, row in rows}) == 1 else ""
+        raise tree.refusal("", f"the rows end in different roots{hint}")
+    nodes: dict[tuple[int, str], int] = {}
+    leaves: list[tuple[int, int]] = []
+    for number, row in rows:
+        node = 0
+        if not row[0]:
+            raise tree.refusal(f"line {number}", "the leaf is empty")
+        for label in reversed(row[:-1]):
+            if label:
+                child = nodes.get((node, label))
+                if child is None:
+                    child = nodes[node, label] = tree.add(node, label, f"line {number}")
+                node = child
+        leaves.append((number, node))
+    for number, node in leaves:
+        if tree.child_counts[node]:
+            raise tree.refusal(f"line {number}", "the leaf of this line is an inner node of another line")
+    return tree.check()
+
+
+def read_csv(text: str, delimiter: str | None, source: str) -> Tree:
+    """A tree from CSV text. Without a delimiter, that of ``;`` and ``,`` which gives rows of equal length."""
+    lines = text.removeprefix("\ufeff").splitlines()
+    choices = [delimiter] if delimiter else [";", ","]
+    try:
+        tables = [_table(lines, choice) for choice in choices]
+    except csv.Error:
+        raise Tree(source).refusal("", "the file is not CSV") from None
+    for table in tables:
+        widths = {len(row) for _, row in table}
+        if len(widths) == 1 and widths != {1}:
+            return from_rows(table, source)
+    tree = Tree(source)
+    if not tables[0]:
+        raise tree.refusal("", "there is no leaf")
+    table = max(tables, key=lambda table: len(table[0][1]))
+    width = len(table[0][1])
+    if width == 1:
+        raise tree.refusal("", "no delimiter ; or , found: every row needs a leaf and a root")
+    odd = next(number for number, row in table if len(row) != width)
+    raise tree.refusal(
+        f"line {odd}",
+        "the rows differ in length; where a leaf has no node at some height, leave the cell empty",
+    )
+
+
+def _table(lines: list[str], delimiter: str) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(lines, delimiter=delimiter)
+    stripped = ((reader.line_num, [cell.strip() for cell in row]) for row in reader)
+    return [(number, row) for number, row in stripped if any(row)]
+
+
+def from_nested(nested: Any, source: str) -> Tree:
+    """A tree from nested mappings, lists and scalars: ``{"*": {CS: [CS201, CS305], MATH101: null}}``."""
+    tree = Tree(source)
+    if not isinstance(nested, dict) or len(nested) != 1:
+        raise tree.refusal("", "a nested tree is a mapping with one key, the root")
+    todo = [(0, below) for below in nested.values()]
+    while todo:
+        node, below = todo.pop()
+        for label, deeper in _children(below, tree):
+            todo.append((tree.add(node, label, ""), deeper))
+    return tree.check()
+
+
+def _children(below: Any, tree: Tree) -> Iterator[tuple[str, Any]]:
+    if below is None or below == "":
+        return
+    items = below if isinstance(below, list) else [below]
+    for item in items:
+        if isinstance(item, dict):
+            for label, deeper in item.items():
+                yield _label(label, tree), deeper
+        else:
+            yield _label(item, tree), None
+
+
+def _label(label: Any, tree: Tree) -> str:
+    if isinstance(label, str):
+        return label
+    if isinstance(label, float):
+        label = Decimal(repr(label))
+    if isinstance(label, int | Decimal) and not isinstance(label, bool):
+        return str(canonical(exact(label)))
+    raise tree.refusal("", "a label is neither text nor a number: put it in quotes")
+
+
+def read_yaml(text: str, source: str) -> Tree:
+    """A tree from nested YAML (or JSON), every scalar read as the text it is: ``no`` stays ``no``."""
+    import yaml
+
+    class Loader(yaml.BaseLoader):
+        """Text only, no key twice."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            if len(set(keys)) < len(node.value):
+                raise yaml.constructor.ConstructorError(None, None, "a key occurs twice", node.start_mark)
+            return super().construct_mapping(node, deep)
+
+    try:
+        nested = yaml.load(text, Loader)  # noqa: S506  BaseLoader builds text, lists and dicts only
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark else ""
+        raise Tree(source).refusal(
+            where, f"not usable YAML: {getattr(error, 'problem', None) or 'broken'}"
+        ) from None
+    except RecursionError:
+        raise Tree(source).refusal("", f"the tree is deeper than {MAX_DEPTH}") from None
+    return from_nested(nested, source)
+
+
+def read(path: Path, delimiter: str | None, source: str) -> Tree:
+    """A tree from a file; .yaml, .yml and .json are nested, all else is CSV. Raises PolicyError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
+        raise PolicyError(f"taxonomy {source}: the file cannot be read: {reason}") from None
+    if path.suffix in (".yaml", ".yml", ".json"):
+        return read_yaml(text, source)
+    return read_csv(text, delimiter, source)
