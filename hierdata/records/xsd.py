@@ -1,0 +1,161 @@
+"""Which elements an XML Schema lets repeat."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hierdata.errors import PolicyError, TargetError
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+Keys = tuple[str, ...]
+
+_XS = "{http://www.w3.org/2001/XMLSchema}"
+_GROUPS = frozenset(f"{_XS}{name}" for name in ("sequence", "choice", "all", "group"))
+_WRAPPERS = frozenset(
+    f"{_XS}{name}" for name in ("complexType", "complexContent", "restriction", "extension")
+)
+
+
+def many_hints(file: Path, place: tuple[str, str]) -> frozenset[Keys]:
+    """The paths below a record whose element may stand more than once: ``maxOccurs`` on it or around it.
+
+    ``place`` names the root element and the record's, as ``path.Path.place`` does. Elements inside themselves
+    are followed once. Raises TargetError where the file cannot be read, PolicyError where it is not an XSD in
+    one file that declares the place.
+    """
+    try:
+        return _hints(_Schema(_load(file), file.name), file.name, place)
+    except RecursionError:
+        raise PolicyError(f"the XSD {file.name} has types or groups that contain themselves") from None
+
+
+def _hints(schema: _Schema, file: str, place: tuple[str, str]) -> frozenset[Keys]:
+    root = schema.named("element", place[0])
+    if root is None:
+        raise PolicyError(f"the XSD {file} declares no element for the root of the records' path")
+    for name, element, _ in schema.children(root):
+        if name == place[1]:
+            return frozenset(schema.repeated(element, (), ()))
+    raise PolicyError(f"the XSD {file} declares no record element under the root of the records' path")
+
+
+def _load(file: Path) -> _Element:
+    from lxml import etree
+
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise TargetError(f"the XSD {file.name} cannot be read: {error.strerror}") from None
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise PolicyError(f"the XSD {file.name} is not well-formed XML (line {error.lineno})") from None
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise PolicyError(f"the XSD {file.name} has a DOCTYPE, which is refused")
+    if root.tag != f"{_XS}schema":
+        raise PolicyError(f"{file.name} is not an XML Schema")
+    return root
+
+
+class _Schema:
+    """The global components of an XSD, by kind and name in Clark notation."""
+
+    def __init__(self, root: _Element, file: str) -> None:
+        self._file = file
+        self._target = root.get("targetNamespace", "")
+        self._qualified = root.get("elementFormDefault") == "qualified"
+        self._named = {
+            (child.tag, self._clark(self._target, name)): child
+            for child in root
+            if (name := child.get("name")) is not None
+        }
+
+    def named(self, kind: str, name: str) -> _Element | None:
+        """A global component, or None."""
+        return self._named.get((f"{_XS}{kind}", name))
+
+    def repeated(self, element: _Element, keys: Keys, open_types: tuple[_Element, ...]) -> Iterator[Keys]:
+        """The paths of elements below this one that may repeat."""
+        kind = self._type(element)
+        if kind is None or kind in open_types:
+            return
+        particles = list(self._particles(kind, False))
+        names = Counter(name for name, _, _ in particles)
+        for name, child, many in particles:
+            if many or names[name] > 1:
+                yield (*keys, name)
+            yield from self.repeated(child, (*keys, name), (*open_types, kind))
+
+    def children(self, element: _Element) -> Iterator[tuple[str, _Element, bool]]:
+        """The elements that may stand in this one: name, declaration, whether it may repeat."""
+        kind = self._type(element)
+        if kind is not None:
+            yield from self._particles(kind, False)
+
+    def _type(self, element: _Element) -> _Element | None:
+        """The complex type of an element, None where its content is simple."""
+        name = element.get("type")
+        if name is None:
+            return element.find(f"{_XS}complexType")
+        return self._found("complexType", element, name, "simpleType")
+
+    def _found(self, kind: str, where: _Element, name: str, simple: str | None = None) -> _Element | None:
+        """The component that a reference names; None for simple types."""
+        prefix, _, local = name.rpartition(":")
+        uri = where.nsmap.get(prefix or None, "")
+        clark = self._clark(uri, local)
+        found = self.named(kind, clark)
+        is_simple = clark.startswith(_XS) or (simple is not None and self.named(simple, clark) is not None)
+        if found is None and not is_simple:
+            raise PolicyError(
+                f"the XSD {self._file} refers to {name}, which it does not declare: use one file"
+            )
+        return found
+
+    def _particles(self, node: _Element, many: bool) -> Iterator[tuple[str, _Element, bool]]:
+        """Element declarations in a type or group; ``many`` is whether something around them may repeat."""
+        for child in node:
+            if child.tag == f"{_XS}element":
+                name, declaration = self._element(child)
+                yield name, declaration, many or _repeats(child)
+            elif child.tag in _GROUPS:
+                reference = child.get("ref")
+                group = child if reference is None else self._found("group", child, reference)
+                if group is not None:
+                    yield from self._particles(group, many or _repeats(child))
+            elif child.tag in _WRAPPERS:
+                if child.tag == f"{_XS}extension" and (base := child.get("base")) is not None:
+                    inherited = self._found("complexType", child, base, "simpleType")
+                    if inherited is not None:
+                        yield from self._particles(inherited, many)
+                yield from self._particles(child, many)
+
+    def _element(self, node: _Element) -> tuple[str, _Element]:
+        """Name and declaration of a local element or a reference to a global one."""
+        reference = node.get("ref")
+        if reference is None:
+            form = node.get("form")
+            qualified = self._qualified if form is None else form == "qualified"
+            return self._clark(self._target if qualified else "", node.get("name", "")), node
+        found = self._found("element", node, reference)
+        if found is None:
+            raise PolicyError(f"the XSD {self._file} refers to an element of XML Schema itself")
+        return self._clark(self._target, found.get("name", "")), found
+
+    @staticmethod
+    def _clark(uri: str | None, local: str) -> str:
+        return f"{{{uri}}}{local}" if uri else local
+
+
+def _repeats(node: _Element) -> bool:
+    """Whether ``maxOccurs`` is above one."""
+    most = node.get("maxOccurs", "1").strip()
+    return most == "unbounded" or (most.isdecimal() and int(most) > 1)
