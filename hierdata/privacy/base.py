@@ -116,7 +116,7 @@ class ClassView:
 
 @dataclass(frozen=True)
 class ShareCaps:
-    """A model in the form "no group exceeds its share of the values": ``group_of[code]``, ``share[group]``."""
+    """A model in the form "no group has more than its share": ``group_of[code]``, ``share[group]``."""
 
     group_of: tuple[int, ...]
     share: tuple[Fraction, ...]

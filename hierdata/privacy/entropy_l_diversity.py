@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
 from math import ceil, exp, floor, fsum, gcd, log, prod
@@ -12,6 +13,8 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import ClassView, Constraint, Diversity, PrivacyModel, needed
 
 _STEPS = 1_000_000
+_LARGE = 20_000
+"""Above this many values, digits are tried before powers, whose integers would have millions of bits."""
 _SAFE = 1e-10
 """Far above the rounding of the sums below (under 1e-13 for any collection), far below what matters."""
 
@@ -74,9 +77,22 @@ def _entropy_reaches(sizes: tuple[int, ...], least: Fraction) -> bool:
     common = gcd(*sizes)
     counts = [size // common for size in sizes]
     total = sum(counts)
+    if total > _LARGE:
+        for digits in (50, 500):
+            margin_of_powers = _log_of_powers(counts, least, digits)
+            if abs(margin_of_powers) > Decimal(10) ** (25 - digits):
+                return margin_of_powers > 0
     bound: int = least.numerator**total * prod(count**count for count in counts)
     reached: int = (total * least.denominator) ** total
     return reached >= bound
+
+
+def _log_of_powers(counts: list[int], least: Fraction, digits: int) -> Decimal:
+    """log(n^n / (l^n prod(c^c))), off by far less than 10^(25 - digits): sums stay below 10^20."""
+    with localcontext(prec=digits):
+        total = sum(counts)
+        whole = total * (Decimal(total) * least.denominator / least.numerator).ln()
+        return whole - sum(count * Decimal(count).ln() for count in counts)
 
 
 @cache

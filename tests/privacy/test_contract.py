@@ -1,0 +1,168 @@
+"""What every privacy model must keep."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import hierdata.privacy
+from hierdata.privacy import MODELS, PrivacyModel
+from hierdata.privacy.base import ClassView
+from tests.privacy.models import CASES, MULTISETS, Twin, bound, name, values_of, views
+
+MODELS_AND_TWINS = pytest.mark.parametrize(("model", "twin"), CASES, ids=name)
+PARAMETERS = pytest.mark.parametrize("model", [model for model, _ in CASES], ids=name)
+
+
+def test_every_file_is_a_model_of_its_name_and_every_model_is_tested() -> None:
+    files = {path.stem for path in Path(hierdata.privacy.__file__).parent.glob("*.py")} - {"__init__", "base"}
+    assert {kind.replace("-", "_") for kind in MODELS} == files
+    assert {model.kind for model, _ in CASES} == set(MODELS)
+    for kind, model in MODELS.items():
+        assert model.model_fields["kind"].default == kind
+        assert model.__module__ == f"hierdata.privacy.{kind.replace('-', '_')}"
+
+
+@PARAMETERS
+def test_parameters_are_frozen_closed_and_survive_json(model: PrivacyModel) -> None:
+    plain = json.loads(model.model_dump_json())
+    assert type(model).model_validate(plain) == model
+    with pytest.raises(ValidationError):
+        type(model).model_validate({**plain, "surprise": 1})
+    with pytest.raises(ValidationError):
+        model.kind = "other"
+
+
+@PARAMETERS
+def test_the_promise_is_one_line_of_sentences(model: PrivacyModel) -> None:
+    assert model.promise().endswith(".")
+    assert "\n" not in model.promise()
+
+
+@MODELS_AND_TWINS
+def test_holds_like_the_twin(model: PrivacyModel, twin: Twin) -> None:
+    constraint = bound(model)
+    for counts in MULTISETS:
+        for view in views(counts):
+            assert constraint.holds(view) == twin(view.records, values_of(counts)), view
+
+
+@PARAMETERS
+def test_monotone_over_all_unions_of_small_classes(model: PrivacyModel) -> None:
+    constraint = bound(model)
+    small = [counts for counts in MULTISETS if all(count <= 2 for count in counts.values())]
+    good = [view for counts in small for view in views(counts) if constraint.holds(view)]
+    closed = all(
+        constraint.holds(ClassView(a.records + b.records, _sum(a.counts, b.counts)))
+        for a, b in combinations_with_replacement(good, 2)
+    )
+    assert constraint.monotone == closed
+
+
+def _sum(a: dict[int, int], b: dict[int, int]) -> dict[int, int]:
+    return {code: a.get(code, 0) + b.get(code, 0) for code in a.keys() | b.keys()}
+
+
+@PARAMETERS
+def test_no_class_below_the_least_size_satisfies_it(model: PrivacyModel) -> None:
+    constraint = bound(model)
+    for counts in MULTISETS[1:]:
+        for records in range(sum(counts.values()), constraint.min_class_size):
+            protected = model.kind != "alpha-k" or getattr(model, "values", None) is None
+            assert not (protected and constraint.holds(ClassView(records, counts)))
+
+
+@PARAMETERS
+def test_a_vertex_without_values_passes_in_a_class_of_the_least_size(model: PrivacyModel) -> None:
+    assert bound(model).holds(ClassView(bound(model).min_class_size, {}))
+
+
+@PARAMETERS
+def test_caps_say_what_holds_says(model: PrivacyModel) -> None:
+    constraint = bound(model)
+    if constraint.caps is None:
+        return
+    for counts in MULTISETS:
+        groups = [0] * len(constraint.caps.share)
+        for code, count in counts.items():
+            groups[constraint.caps.group_of[code]] += count
+        view = ClassView(sum(counts.values()) + constraint.min_class_size, counts)
+        within = [n <= share * view.present for n, share in zip(groups, constraint.caps.share, strict=True)]
+        assert constraint.holds(view) == all(within)
+
+
+@PARAMETERS
+def test_equal_summaries_equal_answers(model: PrivacyModel) -> None:
+    constraint = bound(model)
+    answers: dict[object, object] = {}
+    for counts in MULTISETS:
+        view = ClassView(6, counts)
+        answer = (constraint.holds(view), constraint.achieved(view) if counts else None)
+        key = (constraint.summary(counts), bool(counts))
+        assert answers.setdefault(key, answer) == answer
+
+
+@PARAMETERS
+def test_achieved_is_the_strongest_that_holds(model: PrivacyModel) -> None:
+    for counts in MULTISETS:
+        for view in views(counts):
+            achieved = bound(model).achieved(view)
+            assert bound(_stated(model, achieved)).holds(view) or achieved.get("l") == 0
+            for letter, value in achieved.items():
+                for stronger in _stronger(model, letter, value):
+                    assert not bound(_stated(model, {**achieved, letter: stronger})).holds(view)
+
+
+def _stated(model: PrivacyModel, achieved: dict[str, Fraction]) -> PrivacyModel:
+    """The same model with what it is said to achieve as its parameters."""
+    plain = model.model_dump(exclude_unset=True)
+    for letter, value in achieved.items():
+        stem, _, level = letter.partition("_")
+        if level:
+            plain[stem] = (*plain[stem][: int(level) - 1], value, *plain[stem][int(level) :])
+        else:
+            # Whole parameters are stated as whole numbers; l = 0 says that no l holds.
+            plain[stem] = max(1, int(value)) if value.denominator == 1 else value
+    return type(model).model_validate(plain)
+
+
+def _stronger(model: PrivacyModel, letter: str, value: Fraction) -> list[Fraction]:
+    if letter.startswith("alpha"):
+        return [value - value / 10**9] if value else []
+    whole = isinstance(getattr(model, letter), int)
+    return [value + 1] if whole else [value + Fraction(1, 10**6)]
+
+
+@PARAMETERS
+def test_achieved_letters_are_parameters_and_combine_to_the_weakest(model: PrivacyModel) -> None:
+    left = bound(model).achieved(ClassView(4, {0: 2, 1: 1, 3: 1}))
+    right = bound(model).achieved(ClassView(3, {1: 2, 2: 1}))
+    assert (
+        {letter.partition("_")[0] for letter in left} <= set(type(model).combine) <= set(model.model_dump())
+    )
+    both = model.weakest(left, right)
+    for letter, value in both.items():
+        pick = {"min": min, "max": max}[type(model).combine[letter.partition("_")[0]]]
+        assert value == pick(left[letter], right[letter])
+    assert model.weakest({}, left) == left == model.weakest(left, {})
+
+
+def test_models_on_values_bind_to_a_domain_only() -> None:
+    for model, _ in CASES:
+        if model.per_attribute:
+            with pytest.raises(TypeError):
+                model.bind(None)
+
+
+def test_the_entropy_twin_is_the_entropy() -> None:
+    values = [0, 0, 0, 1, 1, 2]
+    shares = [values.count(value) / len(values) for value in set(values)]
+    reached = math.exp(-sum(share * math.log(share) for share in shares))
+    model = MODELS["entropy-l-diversity"].model_validate({"l": 1})
+    assert abs(float(bound(model).achieved(ClassView(6, {0: 3, 1: 2, 2: 1}))["l"]) - reached) < 1e-6
