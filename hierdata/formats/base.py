@@ -18,11 +18,14 @@ class Layout:
     """Where the records lie in a file: the keys (JSON) or element names (XML, root and record) down to them.
 
     For JSON an empty path means that the file is an array of records; for XML (root, record).
-    ``namespaces`` maps prefixes, as the published file writes them, to URIs.
+    ``namespaces`` maps prefixes, as the published file writes them, to URIs ("" is the default namespace).
+    ``stated`` tells that the policy named the place: other children of an XML root are then dropped, where
+    they are an error otherwise.
     """
 
     records: tuple[str, ...] = ()
     namespaces: dict[str, str] = field(default_factory=dict)
+    stated: bool = False
 
 
 class Format(ABC):
@@ -33,11 +36,18 @@ class Format(ABC):
 
     @abstractmethod
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Find out where the records lie, reading no more than the beginning; ``records`` is what the policy says."""
+        """Find out where the records lie, reading no more than the beginning.
+
+        ``records`` is what the policy says; empty means that the file must tell. Raises InputError where it
+        does not, PolicyError where the format has no such place.
+        """
 
     @abstractmethod
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield the records in order. Raises InputError with the record's number (from 1) and no raw value."""
+        """Yield the records in order, from a stream at its beginning.
+
+        Raises InputError with the record's number (from 1, where there is one) and no raw value.
+        """
 
     @abstractmethod
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:

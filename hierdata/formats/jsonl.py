@@ -1,0 +1,65 @@
+"""JSON Lines: one record a line."""
+
+from __future__ import annotations
+
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, ClassVar
+
+from hierdata.document import Document
+from hierdata.errors import InputError, PolicyError
+from hierdata.formats.base import Format, Layout
+from hierdata.formats.decoder import RefusedError, complaint, decode
+from hierdata.formats.objects import dumps_exact, encode
+
+_SPACE = " \t\r\n"
+
+
+class JsonLines(Format):
+    """JSON Lines (also called NDJSON): one object a line; empty lines are passed over."""
+
+    name: ClassVar[str] = "jsonl"
+    extension: ClassVar[str] = ".jsonl"
+
+    def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
+        """Every line is a record: there is no place to find."""
+        if records:
+            raise PolicyError("every line of JSON Lines is a record: `records` has no meaning here")
+        return Layout()
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield one record a line (see Format.read)."""
+        record = 0
+        for line in stream:
+            text = _text(line if record else line.removeprefix(BOM_UTF8), record + 1).strip(_SPACE)
+            if text:
+                record += 1
+                yield _record(text, record)
+
+    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+        """Write one record a line."""
+        for document in documents:
+            stream.write(encode(dumps_exact(document) + "\n"))
+
+
+def _text(line: bytes, record: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        pass
+    raise InputError("the line is not UTF-8", record=record)
+
+
+def _record(text: str, record: int) -> Document:
+    try:
+        value, end = decode(text)
+    except RefusedError as refused:
+        message = str(refused)
+    except json.JSONDecodeError as error:
+        message = f"{complaint(error, text)} (character {error.pos + 1} of the line)"
+    else:
+        if end == len(text) and isinstance(value, dict):
+            return value
+        message = "text follows the record on its line" if end < len(text) else "the record is not an object"
+    raise InputError(message, record=record)
