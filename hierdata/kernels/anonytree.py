@@ -53,13 +53,14 @@ def join(a, b, ancestors):
 
 @jit
 def align(
-    first_a, count_a, first_b, count_b, size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames,
+    first_a, count_a, first_b, count_b, roots, size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames,
     rep, rows, pair_row, pair_losses, caps, losses, ancestors,
 ):
     """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
 
     ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1. ``size`` is
-    the number of records that the first list already stands for.
+    the number of records that the first list already stands for; ``roots`` says that both are single roots, which are
+    aligned if they can be, whatever is gained.
 
     The shorter list's trees look for partners in order. Partners come by the least node that the first
     quasi-identifiers share, the deepest first (``under[node]`` is the set of partners below a node, as bits), so that
@@ -78,6 +79,7 @@ def align(
     best_at = -1
     best_fits = from_a = False
     while True:
+        way = GREEDY if roots and depth == 0 else pairing
         if task == _OPEN:
             total = np.int64(0)  # all suppressed; pairs take their gain off
             for at in range(count_a):
@@ -114,6 +116,7 @@ def align(
         if task == _RETURN:
             below = total
             depth -= 1
+            way = GREEDY if roots and depth == 0 else pairing
             first_a = frames[depth, FIRST_A]
             count_a = frames[depth, COUNT_A]
             first_b = frames[depth, FIRST_B]
@@ -136,7 +139,7 @@ def align(
             loss = bound + below - scale * np.int64(
                 abs(rep[x, WEIGHT] - rep[x, QUASI_COUNT] - rows[y, WEIGHT] + rows[y, QUASI_COUNT])
             )
-            if pairing == OPTIMAL:
+            if way == OPTIMAL:
                 gains[depth, i, j] = loss
             elif loss < best or (loss == best and j < best_at):
                 best = loss
@@ -159,7 +162,7 @@ def align(
                     level -= 1
                     continue
                 least = losses[above] if above >= 0 and partner_count > _SHORT else np.int64(0)
-                if pairing == GREEDY and best < least and best < unfit:
+                if way == GREEDY and best < least and best < unfit:
                     break
                 while word < words:
                     candidates = unseen[depth, word]
@@ -171,12 +174,12 @@ def align(
                     at_bit = lowest_bit(candidates)
                     j = 64 * word + at_bit
                     unseen[depth, word] ^= one << np.uint64(at_bit)
-                    if pairing == GREEDY and best_at < j and best <= least and best <= unfit:
+                    if way == GREEDY and best_at < j and best <= least and best <= unfit:
                         word += 1  # nor can any later one of this word win
                         continue
                     x = first_a + (i if from_a else j)
                     y = first_b + (j if from_a else i)
-                    apart = scale * np.int64(rep[x, WEIGHT] + rows[y, WEIGHT]) if pairing == GREEDY else np.int64(0)
+                    apart = scale * np.int64(rep[x, WEIGHT] + rows[y, WEIGHT]) if way == GREEDY else np.int64(0)
                     loss = apart
                     exact = True
                     fits = rep[x, KIND] == rows[y, KIND]
@@ -194,10 +197,10 @@ def align(
                             loss -= 2 * scale * min(
                                 rep[x, WEIGHT] - rep[x, QUASI_COUNT], rows[y, WEIGHT] - rows[y, QUASI_COUNT]
                             )
-                    if pairing == GREEDY and (loss > best or (loss == best and j > best_at)):
+                    if way == GREEDY and (loss > best or (loss == best and j > best_at)):
                         continue  # the caps can only add to it
                     extra = np.int64(0)
-                    if not exact and pairing == GREEDY and rep[x, CHILD_COUNT] * rows[y, CHILD_COUNT] <= _FEW:
+                    if not exact and way == GREEDY and rep[x, CHILD_COUNT] * rows[y, CHILD_COUNT] <= _FEW:
                         # Every child of the smaller family costs at least its cheapest partner.
                         fewer_a = rep[x, CHILD_COUNT] <= rows[y, CHILD_COUNT]
                         for few in range(min(rep[x, CHILD_COUNT], rows[y, CHILD_COUNT])):
@@ -231,7 +234,7 @@ def align(
                             loss = apart
                             exact = True
                     if exact:
-                        if pairing == OPTIMAL:
+                        if way == OPTIMAL:
                             gains[depth, i, j] = loss
                         elif loss < best or (loss == best and j < best_at):
                             best = loss
@@ -271,7 +274,7 @@ def align(
                 x = i if from_a else best_at
                 y = best_at if from_a else i
                 total += best
-                if pairing == GREEDY:
+                if way == GREEDY:
                     total -= scale * np.int64(rep[first_a + x, WEIGHT] + rows[first_b + y, WEIGHT])
                 if best_fits:
                     mates[depth, x] = y
@@ -280,7 +283,7 @@ def align(
         # _WALK
         i += 1
         if i < walk_count:
-            best = np.int64(INFINITY if pairing == GREEDY else 0)
+            best = np.int64(INFINITY if way == GREEDY else 0)
             best_at = -1
             best_fits = False
             for word in range(words):
@@ -299,7 +302,7 @@ def align(
                     for at_level in range(1, levels):
                         if ancestors[node, at_level] >= 0:
                             under[ancestors[node, at_level], at >> 6] = none
-            if pairing == OPTIMAL:
+            if way == OPTIMAL:
                 assign(gains[depth], walk_count, partner_count, mates[depth + 1])
                 for i in range(walk_count):
                     at = mates[depth + 1, i]

@@ -56,7 +56,7 @@ def merge(
         new_members[size, v] = b
         align(
             rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
-            size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
+            False, size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
             pair_row, pair_losses, caps, losses, ancestors,
         )
         for i in range(rep[a, CHILD_COUNT]):
@@ -86,7 +86,7 @@ def nearest(
         if record == seed:
             continue
         loss = align(
-            0, 1, roots[record], 1, 1, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
+            0, 1, roots[record], 1, True, 1, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
             pair_row, pair_losses, caps, losses, ancestors,
         )
         if count == window and loss >= near_losses[window - 1]:
@@ -133,7 +133,7 @@ def grow(
                 loss = scale * np.int64(rows[root, WEIGHT])
             else:
                 loss = align(
-                    0, 1, root, 1, have, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
+                    0, 1, root, 1, True, have, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
                     pair_row, pair_losses, caps, losses, ancestors,
                 )
                 evaluated += 1

@@ -1,0 +1,86 @@
+"""The compiled engine against the twin: the same classes, vertices, labels and exact total loss."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hierdata.engines.clustree import CluStree
+from hierdata.metrics import METRICS
+from hierdata.partition import Partition
+from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
+from hierdata.privacy.base import PrivacyModel
+from hierdata.release import Publication
+from tests import naive
+from tests.random_collections import MISSING, Collection, collection
+
+SETTINGS = {
+    "level alpha, k = 3": LevelAlphaK(k=3),
+    "level alpha, k = 5": LevelAlphaK(k=5, alpha=("0.8", "0.6", "0.4", "0.4", "0.2")),
+    "frequency, l = 2": FrequencyLDiversity(l=2),
+    "frequency, l = 5/2": FrequencyLDiversity(l="5/2"),
+}
+PAIRINGS = {"greedy": "greedy", "benefit": "greedy_loss_minus_suppression"}
+
+
+def both(
+    built: Collection, model: PrivacyModel, seed: int, window: int, pairing: str
+) -> tuple[naive.Result, Partition]:
+    constraints = built.bind(model)
+    partition = CluStree(window=window, pairing=pairing).step(
+        built.forest, constraints, None, np.random.default_rng(seed)
+    )
+    size = constraints.min_class_size
+    draws = np.random.default_rng(seed).integers(0, 2**63 - 1, size=len(built.trees) // size + 1)
+    result = naive.mlevclutree(
+        built.trees,
+        built.naive_schema,
+        size,
+        built.caps(model),
+        [],
+        iter(draws.tolist()),
+        window=window,
+        pairing=PAIRINGS[pairing],
+    )
+    return result, partition
+
+
+def engine_classes(partition: Partition) -> list[list[int]]:
+    return [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS)
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_engine_and_twin_agree(setting: str, depth: int, pairing: str) -> None:
+    for seed in range(12):
+        built = collection(seed + 1000 * depth, records=16, depth=depth)
+        window = (50, 4)[seed % 2]
+        result, partition = both(built, SETTINGS[setting], seed, window, pairing)
+
+        published = [sorted(c.members) for c in result.classes if c.representative is not None]
+        assert engine_classes(partition) == published
+
+        vertices = built.vertices()
+        number = {id(vertex): at for at, vertex in enumerate(vertices)}
+        for at, vertex in enumerate(vertices):
+            stands_for = result.representative_of(vertex)
+            if stands_for is None:
+                assert partition.representative[at] == -1
+                continue
+            first = number[id(stands_for.members[0])]
+            assert partition.representative[at] == first
+            start = built.forest.first_node[first]
+            trees = built.forest.hierarchies[int(vertex.type)]
+            labels = [
+                tree.labels[node]
+                for tree, node in zip(trees, partition.nodes[start : start + len(trees)], strict=True)
+            ]
+            assert labels == [None if label == MISSING else label for label in stands_for.qi]
+
+        figures = METRICS["lm_cost"]().figures(
+            Publication(partition, lambda: iter(())), built.forest
+        )
+        assert figures[0].value == Fraction(result.total_loss)

@@ -1,0 +1,170 @@
+"""Random collections in two forms: trees for the twin (tests.naive), a forest for the engine."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from hierdata.domains.base import Hierarchy
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.engines import Constraints
+from hierdata.forest import Forest, encode
+from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
+from hierdata.privacy.base import PrivacyModel
+from hierdata.records.record import Vertex
+from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from tests import naive
+
+VALUES = tuple("abcdefgh")
+LEVELS = (1, 1, 1, 2, 2, 3, 4, 5)
+MISSING = "missing"
+
+
+class LetterDomain(SensitiveDomain):
+    """A domain without a policy behind it."""
+
+    def code_of(self, value: object) -> int:
+        return VALUES.index(str(value))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One vertex type: its parent, its taxonomies, how many sensitive attributes, the most children of the type."""
+
+    parent: int | None
+    taxonomies: tuple[naive.Taxonomy, ...]
+    sensitive: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The same records for both programs. Sensitive values are letters of VALUES with the level of LEVELS."""
+
+    shapes: tuple[Shape, ...]
+    trees: tuple[naive.Tree, ...]
+    forest: Forest
+
+    @cached_property
+    def naive_schema(self) -> naive.Schema:
+        return naive.Schema({str(i): list(shape.taxonomies) for i, shape in enumerate(self.shapes)})
+
+    def vertices(self) -> list[naive.Tree]:
+        """The original vertices of the trees in the order of the forest: breadth first, record by record."""
+        ordered = []
+        for tree in self.trees:
+            queue = [tree]
+            for vertex in queue:
+                queue += vertex.children
+            ordered += queue
+        return ordered
+
+    def bind(self, model: PrivacyModel) -> Constraints:
+        """The model on every sensitive attribute."""
+        return Constraints(
+            (), tuple(tuple((model.bind(domain),) for domain in own) for own in self.forest.domains)
+        )
+
+    def caps(self, model: PrivacyModel) -> list[naive.ShareCap]:
+        """The same for the twin, from the model's parameters and the paper's definitions."""
+        places = [(str(i), at) for i, shape in enumerate(self.shapes) for at in range(shape.sensitive)]
+        if isinstance(model, LevelAlphaK):
+            level = dict(zip(VALUES, LEVELS, strict=True))
+            return [naive.level_alpha(kind, at, model.alpha, level.__getitem__) for kind, at in places]
+        assert isinstance(model, FrequencyLDiversity)
+        return [naive.frequency_l(kind, at, model.l) for kind, at in places]
+
+
+def taxonomy(rng: random.Random) -> naive.Taxonomy:
+    """A ragged tree of 3 to 9 nodes; sometimes with a chain of single children."""
+    parent: dict[str, str | None] = {"*": None}
+    for i in range(rng.randint(2, 8)):
+        parent[f"n{i}"] = rng.choice(list(parent))
+    return naive.Taxonomy(parent, missing=MISSING)
+
+
+def hierarchy(source: naive.Taxonomy) -> Hierarchy:
+    """The twin's taxonomy in the engine's form."""
+    nodes = sorted(source.parent, key=lambda node: (len(source.ancestors(node)), node))
+    number = {node: i for i, node in enumerate(nodes)}
+    chains = [source.ancestors(node)[::-1] for node in nodes]
+    depth = max(map(len, chains))
+    return Hierarchy(
+        labels=tuple(None if node == MISSING else node for node in nodes),
+        ancestors=tuple(
+            tuple(number[chain[at]] if at < len(chain) else -1 for at in range(depth)) for chain in chains
+        ),
+        lm=tuple(Fraction(source.lm(node)) if node != MISSING else Fraction(0) for node in nodes),
+        node_of=lambda value: number[MISSING if value is None else value],  # type: ignore[index]
+    )
+
+
+def shapes(rng: random.Random, depth: int) -> tuple[Shape, ...]:
+    """Vertex types in pre-order: up to two child types each, down to ``depth`` levels."""
+    found: list[Shape] = []
+
+    def grow(parent: int | None, level: int) -> None:
+        index = len(found)
+        quasi = tuple(taxonomy(rng) for _ in range(rng.choice((1, 1, 1, 2) if parent is not None else (0, 1, 2))))
+        found.append(Shape(parent, quasi, rng.choice((0, 1, 1, 2)), rng.choice((2, 3, 6)) if parent is not None else 1))
+        if level < depth:
+            for _ in range(rng.choice((1, 1, 2))):
+                grow(index, level + 1)
+
+    grow(None, 1)
+    return tuple(found)
+
+
+def schema(types: Sequence[Shape]) -> Schema:
+    def attributes(i: int) -> tuple[Attribute, ...]:
+        quasi = [Attribute(f"$.{i}.q{at}", (f"q{at}",), Role.QUASI) for at in range(len(types[i].taxonomies))]
+        own = [Attribute(f"$.{i}.s{at}", (f"s{at}",), Role.SENSITIVE) for at in range(types[i].sensitive)]
+        return (*quasi, *own)
+
+    return Schema(
+        tuple(
+            VertexType(
+                index=i,
+                path=f"$.{i}",
+                steps=() if shape.parent is None else (f"t{i}",),
+                many=True,
+                parent=shape.parent,
+                children=tuple(j for j, other in enumerate(types) if other.parent == i),
+                attributes=attributes(i),
+            )
+            for i, shape in enumerate(types)
+        )
+    )
+
+
+def record(rng: random.Random, types: Sequence[Shape], kind: int) -> tuple[naive.Tree, Vertex]:
+    shape = types[kind]
+    quasi = [rng.choice([n for n in t.parent if n != t.root]) for t in shape.taxonomies]
+    sensitive = [rng.choice(VALUES[:3] if rng.random() < 0.5 else VALUES) for _ in range(shape.sensitive)]
+    values: list[str | None] = [None if rng.random() < 0.1 else value for value in sensitive]
+    pairs = [
+        record(rng, types, child)
+        for child, other in enumerate(types)
+        if other.parent == kind
+        for _ in range(rng.randint(0, other.most))
+    ]
+    tree = naive.Tree(str(kind), list(quasi), list(values), [pair[0] for pair in pairs])
+    labels = [None if node == MISSING else node for node in quasi]
+    return tree, Vertex(kind, list(labels), list(values), [], [pair[1] for pair in pairs])
+
+
+def collection(seed: int, records: int, depth: int) -> Collection:
+    """A random collection; equal arguments, equal collection."""
+    rng = random.Random(seed)
+    types = shapes(rng, depth)
+    pairs = [record(rng, types, 0) for _ in range(records)]
+    hierarchies = [[hierarchy(t) for t in shape.taxonomies] for shape in types]
+    domains = [
+        [LetterDomain(f"$.{i}.s{at}", VALUES, LEVELS, 5) for at in range(shape.sensitive)]
+        for i, shape in enumerate(types)
+    ]
+    forest = encode((vertex for _, vertex in pairs), schema(types), hierarchies, domains)
+    return Collection(types, tuple(tree for tree, _ in pairs), forest)
