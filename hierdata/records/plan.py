@@ -1,0 +1,148 @@
+"""The plan of a binding: what becomes of each key, fixed once for the whole collection."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from hierdata.errors import PolicyError
+from hierdata.records.rules import Node, Unlisted, misfits, plant
+from hierdata.records.schema import Attribute, Role, Rule, Schema, VertexType
+from hierdata.records.survey import Keys, Shape
+from hierdata.records.values import Missing
+
+_ROLES = tuple(Role)
+
+# What becomes of a key; plain numbers, because binding asks once a value.
+VALUE, DROPPED, INLINE, CHILD = range(4)
+
+
+@dataclass(slots=True)
+class Slot:
+    """What becomes of one key of an object.
+
+    ``index`` is the position among the vertex's values of the role or, for a child, among its child types.
+    """
+
+    kind: int
+    path: str
+    many: bool = False
+    role: int = 0
+    index: int = 0
+    missing: Missing | None = None
+    plan: Plan | None = None
+
+
+@dataclass(slots=True)
+class Plan:
+    """How to read a vertex (``item`` where it is a scalar) or an object inlined into its parent.
+
+    ``sizes`` are the numbers of values by role, ``groups`` that of child types.
+    """
+
+    below: str
+    strict: bool
+    type: int = 0
+    sizes: tuple[int, int, int] = (0, 0, 0)
+    groups: int = 0
+    item: Slot | None = None
+    slots: dict[str, Slot] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The schema of a collection, with what ``bind`` needs to follow it."""
+
+    schema: Schema
+    plan: Plan = field(repr=False)
+
+
+def resolve(
+    rules: Sequence[Rule],
+    shape: Shape,
+    *,
+    unlisted: Unlisted = "error",
+    many_hints: Collection[Keys] = (),
+) -> Binding:
+    """Fix the schema: vertex types in pre-order by first appearance in the rules, attributes in rule order.
+
+    A path is many where the rules write ``[*]``, one where JSONPath does without; where the notation does not
+    say, many if it is among ``many_hints`` (an XSD's) or many in any record. An object whose fields are all
+    dropped is not published at all. Raises PolicyError with every problem, one a line, except clashes among
+    the records, which ``bind`` refuses with the record's number.
+    """
+    root, found = plant(rules, shape, many_hints)
+    found += misfits(root, rules, shape, unlisted)
+    refused = [problem for problem in found if problem.kind != "clash"]
+    if refused:
+        names = tuple(name for problem in refused for name in problem.revealed)
+        raise PolicyError("\n".join(map(str, refused)), revealed=names)
+    types: list[VertexType] = []
+    plan = _plan_vertex(root, (), None, types, unlisted == "error")
+    return Binding(Schema(tuple(types)), plan)
+
+
+@dataclass
+class _Parts:
+    """Attributes and child vertices of a vertex, each with the keys from the vertex down to it."""
+
+    attributes: list[tuple[Keys, Node, Slot]] = field(default_factory=list)
+    children: list[tuple[Keys, Node, Slot]] = field(default_factory=list)
+
+
+def _plan_vertex(node: Node, steps: Keys, parent: int | None, types: list[VertexType], strict: bool) -> Plan:
+    """Plan the vertex at a node; its type and those below it are appended to ``types``."""
+    index = len(types)
+    plan = Plan(node.below, strict, type=index)
+    parts = _Parts()
+    if node.role is not None:
+        plan.item = Slot(VALUE, node.text)
+        parts.attributes.append(((), node, plan.item))
+    else:
+        _collect(node, (), plan, parts)
+    parts.attributes.sort(key=lambda part: part[1].first)
+    parts.children.sort(key=lambda part: part[1].first)
+    counts = [0, 0, 0]
+    attributes = tuple(_attribute(*part, counts) for part in parts.attributes)
+    plan.sizes = (counts[0], counts[1], counts[2])
+    plan.groups = len(parts.children)
+    vertex_type = VertexType(index, node.text, steps, node.many or parent is None, parent, (), attributes)
+    types.append(vertex_type)
+    children = []
+    for position, (keys, child, slot) in enumerate(parts.children):
+        children.append(len(types))
+        slot.index = position
+        slot.plan = _plan_vertex(child, keys, index, types, strict)
+    types[index] = replace(vertex_type, children=tuple(children))
+    return plan
+
+
+def _collect(node: Node, steps: Keys, plan: Plan, parts: _Parts) -> None:
+    for key, child in node.children.items():
+        keys = (*steps, key)
+        slot = Slot(DROPPED, child.text, many=child.many)
+        plan.slots[key] = slot
+        if not child.publishes:
+            continue
+        if child.is_vertex:
+            slot.kind = CHILD
+            parts.children.append((keys, child, slot))
+        elif child.role is not None:
+            slot.kind = VALUE
+            parts.attributes.append((keys, child, slot))
+        else:
+            slot.kind = INLINE
+            slot.plan = Plan(child.below, plan.strict)
+            _collect(child, keys, slot.plan, parts)
+
+
+def _attribute(steps: Keys, node: Node, slot: Slot, counts: list[int]) -> Attribute:
+    """The attribute of a node; its slot learns where in the vertex its values go."""
+    rule = node.rule
+    assert rule is not None
+    assert rule.role is not None
+    slot.role = _ROLES.index(rule.role)
+    slot.index = counts[slot.role]
+    slot.missing = Missing(rule.missing) if rule.missing else None
+    counts[slot.role] += 1
+    return Attribute(str(rule.path), steps, rule.role, rule.missing)
