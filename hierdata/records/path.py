@@ -105,6 +105,15 @@ def jsonpath(steps: Iterable[Step]) -> str:
     return "".join(parts)
 
 
+def xpath(place: tuple[str, ...], keys: Iterable[str]) -> str:
+    """The XPath text of keys below the place of the records, names in Clark notation.
+
+    >>> xpath(("students", "student"), ("course", "{urn:x}note", "#text"))
+    '/students/student/course/{urn:x}note/text()'
+    """
+    return "".join(f"/{'text()' if key == TEXT else key}" for key in (*place, *keys))
+
+
 def _refuse(text: str, position: int, why: str) -> NoReturn:
     raise PolicyError(f"the path {text!r} cannot be read at position {position + 1}: {why}")
 

@@ -1,0 +1,49 @@
+"""Rules for the fields that a policy does not list, where it keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from hierdata.records.path import TEXT, Path, Step, jsonpath, parse, xpath
+from hierdata.records.rules import Node, plant
+from hierdata.records.schema import Role, Rule
+from hierdata.records.survey import Keys, Shape
+
+
+def kept(rules: Sequence[Rule], shape: Shape, role: Role, many_hints: Collection[Keys] = ()) -> list[Rule]:
+    """One rule of the given role for each field with values that no rule covers, in the order of the survey.
+
+    Resolve the rules together with these and ``unlisted="drop"``: an empty object has nothing to keep.
+
+    >>> from hierdata.records.survey import survey
+    >>> shape = survey([{"a": 1, "b": [{"c": 2, "d": {"e": 3}}]}]).shape
+    >>> [str(rule.path) for rule in kept([Rule(parse("$.b[*].c"), Role.QUASI)], shape, Role.CARRIED)]
+    ['$.a', '$.b[*].d.e']
+    """
+    root, _ = plant(rules, shape, many_hints)
+    place = root.path.place
+    return [Rule(_path(place, steps), role) for steps in _unlisted(root, shape, (), frozenset(many_hints))]
+
+
+def _path(place: tuple[str, ...], steps: tuple[Step, ...]) -> Path:
+    return parse(xpath(place, (step.key for step in steps)) if place else jsonpath(steps))
+
+
+def _unlisted(
+    node: Node | None, shape: Shape, steps: tuple[Step, ...], hints: Collection[Keys]
+) -> Iterator[tuple[Step, ...]]:
+    """The steps to every value below that no rule covers; ``node`` is None where no rule passes."""
+    listed = node.children if node is not None else {}
+    if shape.texts and TEXT not in shape.children and TEXT not in listed:
+        yield (*steps, Step(TEXT, False))
+    for key, below in shape.children.items():
+        child = listed.get(key)
+        if child is not None and (child.drops or child.role is not None):
+            continue
+        keys = (*(step.key for step in steps), key)
+        many = child.many if child is not None else keys in hints or below.arrays > 0 or below.longest > 1
+        path = (*steps, Step(key, many))
+        if child is None and not below.objects:
+            yield path
+        else:
+            yield from _unlisted(child, below, path, hints)
