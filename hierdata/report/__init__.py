@@ -1,0 +1,1 @@
+"""What came out: the published and the steward's files as models, and their rendering. Computes nothing."""

@@ -1,0 +1,74 @@
+"""The standard sentences of a report: what a release does not promise, and what an engine gave up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+_ALWAYS = (
+    "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
+    "person is in the collection, but none of the person's sensitive values.",
+    "Each sensitive attribute is judged by itself, at each vertex by itself, on the values that are present: "
+    "what a missing value tells, or several values together, is not limited.",
+    "The promise is about this release alone: releases of a changing collection, or of overlapping ones, are "
+    "not protected against being compared with each other.",
+)
+
+_BY_RECODING = {
+    "generalization": "A published record keeps its own sensitive values together: whoever knows one of them "
+    "may pick out the record within its class and read the others.",
+    "representatives": "Sensitive values are published by class and vertex, so that nobody can tell which of "
+    "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
+}
+
+_BY_MODEL = {
+    "level-alpha-k": "level-alpha-k limits what can be guessed of sensitivity levels, not of single values: "
+    "one value may have the whole share of its level.",
+}
+
+ROUNDED_LOSS = (
+    "The common denominator of the losses passes 2^62: each value's loss was rounded once to 2^-40 before "
+    "the losses were added up."
+)
+
+GUARDED_COUNTS = (
+    "Counts from 1 to one below the class size are written as less than it. The loss figures are exact and "
+    "cover what was suppressed, so such a count can be worked out from them: it tells how much was "
+    "suppressed, never whose."
+)
+
+_COSTS = {
+    "pair_losses": "pair losses computed: what it would cost to put a record with another or into a class",
+    "records_lost_with_a_seed": "records suppressed because no record near their seed could be in a class with it",
+    "records_lost_in_a_dead_end": "records suppressed because their class had begun to grow and could take no further "
+    "record",
+    "records_left_over": "records suppressed because fewer than a class were left",
+    "records_lost_at_closing": "records suppressed because a model failed at the root of their class",
+    "vertices_lost_at_closing": "vertices suppressed in published records because a model failed there when "
+    "the class was finished",
+}
+
+
+def limitations(
+    kinds: Collection[str], recoding: str, exempt: Mapping[str, str], *, loss_exact: bool
+) -> tuple[str, ...]:
+    """What a release does not promise, one sentence each.
+
+    ``kinds`` are the kinds of its models, ``exempt`` gives the policy's reason by path. Raises KeyError for a
+    recoding that nobody has described.
+    """
+    fields = (
+        f"{path} is published as it stands and left out when records are compared. Reason given: {reason}"
+        for path, reason in exempt.items()
+    )
+    models = (sentence for kind, sentence in _BY_MODEL.items() if kind in kinds)
+    rounded = () if loss_exact else (ROUNDED_LOSS,)
+    return (_ALWAYS[0], _BY_RECODING[recoding], *models, *_ALWAYS[1:], *fields, *rounded)
+
+
+def cost_meaning(name: str) -> str:
+    """What a count of an engine's costs counts; its own name in words where an engine brings a new one.
+
+    >>> cost_meaning("blocks_merged")
+    'blocks merged'
+    """
+    return _COSTS.get(name, name.replace("_", " "))
