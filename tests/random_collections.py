@@ -108,8 +108,12 @@ def shapes(rng: random.Random, depth: int) -> tuple[Shape, ...]:
 
     def grow(parent: int | None, level: int) -> None:
         index = len(found)
-        quasi = tuple(taxonomy(rng) for _ in range(rng.choice((1, 1, 1, 2) if parent is not None else (0, 1, 2))))
-        found.append(Shape(parent, quasi, rng.choice((0, 1, 1, 2)), rng.choice((2, 3, 6)) if parent is not None else 1))
+        quasi = tuple(
+            taxonomy(rng) for _ in range(rng.choice((1, 1, 1, 2) if parent is not None else (0, 1, 2)))
+        )
+        found.append(
+            Shape(parent, quasi, rng.choice((0, 1, 1, 2)), rng.choice((2, 3, 6)) if parent is not None else 1)
+        )
         if level < depth:
             for _ in range(rng.choice((1, 1, 2))):
                 grow(index, level + 1)

@@ -53,9 +53,8 @@ def join(a, b, ancestors):
 
 @jit
 def align(
-    first_a, count_a, first_b, count_b, roots, size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames,
-    rep, rows, pair_row, pair_losses, caps, losses, ancestors,
-):
+    first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules
+):  # fmt: skip
     """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
 
     ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1. ``size`` is
@@ -68,6 +67,11 @@ def align(
     wins, whatever the order they are looked at. Children are aligned by the same code one depth down, on frames
     instead of by recursion: the compiler's cache cannot hold recursive functions.
     """
+    pairing, scale, first_slot = settings
+    mates, free, unseen, under, gains, frames = (
+        work  # bound once: a tuple's arrays are slow to reach from loops
+    )
+    pair_row, pair_losses, caps, losses, ancestors = rules
     words = free.shape[1]
     levels = ancestors.shape[1]
     one = np.uint64(1)
@@ -96,13 +100,16 @@ def align(
             if walk_count > 0:
                 for at in range(partner_count):
                     lightest = min(
-                        lightest, np.int64(rows[first_b + at, WEIGHT] if from_a else rep[first_a + at, WEIGHT])
+                        lightest,
+                        np.int64(rows[first_b + at, WEIGHT] if from_a else rep[first_a + at, WEIGHT]),
                     )
                     bit = one << np.uint64(at & 63)
                     free[depth, at >> 6] |= bit
                     if partner_count > _SHORT:
                         if from_a:
-                            node = rows[first_b + at, FIRST_NODE] if rows[first_b + at, QUASI_COUNT] > 0 else -1
+                            node = (
+                                rows[first_b + at, FIRST_NODE] if rows[first_b + at, QUASI_COUNT] > 0 else -1
+                            )
                         else:
                             node = rep[first_a + at, FIRST_NODE] if rep[first_a + at, QUASI_COUNT] > 0 else -1
                         if node >= 0:
@@ -136,8 +143,11 @@ def align(
             partner_count = max(count_a, count_b)
             x = first_a + (i if from_a else j)
             y = first_b + (j if from_a else i)
-            loss = bound + below - scale * np.int64(
-                abs(rep[x, WEIGHT] - rep[x, QUASI_COUNT] - rows[y, WEIGHT] + rows[y, QUASI_COUNT])
+            loss = (
+                bound
+                + below
+                - scale
+                * np.int64(abs(rep[x, WEIGHT] - rep[x, QUASI_COUNT] - rows[y, WEIGHT] + rows[y, QUASI_COUNT]))
             )
             if way == OPTIMAL:
                 gains[depth, i, j] = loss
@@ -179,7 +189,9 @@ def align(
                         continue
                     x = first_a + (i if from_a else j)
                     y = first_b + (j if from_a else i)
-                    apart = scale * np.int64(rep[x, WEIGHT] + rows[y, WEIGHT]) if way == GREEDY else np.int64(0)
+                    apart = (
+                        scale * np.int64(rep[x, WEIGHT] + rows[y, WEIGHT]) if way == GREEDY else np.int64(0)
+                    )
                     loss = apart
                     exact = True
                     fits = rep[x, KIND] == rows[y, KIND]
@@ -194,8 +206,13 @@ def align(
                         loss -= 2 * scale * rows[y, QUASI_COUNT]
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             exact = False
-                            loss -= 2 * scale * min(
-                                rep[x, WEIGHT] - rep[x, QUASI_COUNT], rows[y, WEIGHT] - rows[y, QUASI_COUNT]
+                            loss -= (
+                                2
+                                * scale
+                                * min(
+                                    rep[x, WEIGHT] - rep[x, QUASI_COUNT],
+                                    rows[y, WEIGHT] - rows[y, QUASI_COUNT],
+                                )
                             )
                     if way == GREEDY and (loss > best or (loss == best and j > best_at)):
                         continue  # the caps can only add to it
@@ -228,7 +245,9 @@ def align(
                                     if rep[x, own + member] == group:
                                         count += 1
                                 fits = fits and count <= caps[group]
-                            if size == 1 and rep[x, own] >= 0:  # a seed is not checked before its first partner
+                            if (
+                                size == 1 and rep[x, own] >= 0
+                            ):  # a seed is not checked before its first partner
                                 fits = fits and caps[rep[x, own]] > 0
                         if not fits:
                             loss = apart

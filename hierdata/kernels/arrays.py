@@ -15,6 +15,14 @@ A row of a record has one group for each slot, -1 for a missing value; a row of 
 entries for each, one a member. Nodes are numbered over all hierarchies, groups over all caps."""
 
 
+class Settings(NamedTuple):
+    """How children are paired, what LM' is multiplied by, and the column of the first slot."""
+
+    pairing: int
+    scale: int
+    first_slot: int
+
+
 class Rules(NamedTuple):
     """What a pair of vertices may cost and hold.
 

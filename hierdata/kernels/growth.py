@@ -17,7 +17,7 @@ from hierdata.kernels.jit import jit
 
 
 @jit
-def plant(start, count, size, first_slot, rows, rep, members):
+def plant(start, count, first_slot, rows, rep, members):
     """Copy the rows of a record into ``rep`` as a class of one."""
     for v in range(count):
         rep[v, :first_slot] = rows[start + v, :first_slot]
@@ -28,14 +28,12 @@ def plant(start, count, size, first_slot, rows, rep, members):
 
 
 @jit
-def merge(
-    root, size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, queue, rep, members, new, new_members, rows,
-    pair_row, pair_losses, caps, losses, ancestors,
-):
+def merge(root, size, settings, work, queue, rep, members, new, new_members, rows, rules):
     """Align a record with the representative of ``size`` members; write the new one and answer its number of vertices.
 
     The representative keeps the order of its own children; what has no compatible partner is gone.
     """
+    first_slot = settings.first_slot
     queue[0, 0] = 0
     queue[0, 1] = root
     count = 1
@@ -46,7 +44,7 @@ def merge(
         new[v, :FIRST_NODE] = rep[a, :FIRST_NODE]
         new[v, FIRST_CHILD] = count
         for node in range(FIRST_NODE, FIRST_NODE + rep[a, QUASI_COUNT]):
-            new[v, node] = join(rep[a, node], rows[b, node], ancestors)
+            new[v, node] = join(rep[a, node], rows[b, node], rules.ancestors)
         for slot in range(rep[a, SLOT_COUNT]):
             for member in range(size):
                 new[v, first_slot + slot * (size + 1) + member] = rep[a, first_slot + slot * size + member]
@@ -56,13 +54,12 @@ def merge(
         new_members[size, v] = b
         align(
             rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
-            False, size, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
-            pair_row, pair_losses, caps, losses, ancestors,
-        )
+            size, False, settings, work, rep, rows, rules,
+        )  # fmt: skip
         for i in range(rep[a, CHILD_COUNT]):
-            if mates[0, i] >= 0:
+            if work.mates[0, i] >= 0:
                 queue[count, 0] = rep[a, FIRST_CHILD] + i
-                queue[count, 1] = rows[b, FIRST_CHILD] + mates[0, i]
+                queue[count, 1] = rows[b, FIRST_CHILD] + work.mates[0, i]
                 count += 1
         new[v, CHILD_COUNT] = count - new[v, FIRST_CHILD]
         v += 1
@@ -74,22 +71,22 @@ def merge(
 
 
 @jit
-def nearest(
-    seed, remaining, near, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, roots, rows,
-    pair_row, pair_losses, caps, losses, ancestors,
-):
-    """Fill ``near`` with the records cheapest to align with the seed, equals in input order; answer how many."""
+def pair_losses_to(seed, others, out, settings, work, rep, members, roots, rows, rules):
+    """Write to ``out`` the loss of aligning each of the other records with the seed, which is left in ``rep``."""
+    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
+    for at in range(len(others)):
+        out[at] = align(0, 1, roots[others[at]], 1, 1, True, settings, work, rep, rows, rules)
+
+
+@jit
+def nearest(losses, others, seed, near):
+    """Fill ``near`` with the records of least loss, equals in input order and without the seed; answer how many."""
     window = len(near)
     near_losses = np.empty(window, np.int64)
     count = 0
-    for record in remaining:
-        if record == seed:
-            continue
-        loss = align(
-            0, 1, roots[record], 1, True, 1, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
-            pair_row, pair_losses, caps, losses, ancestors,
-        )
-        if count == window and loss >= near_losses[window - 1]:
+    for at in range(len(others)):
+        loss = losses[at]
+        if others[at] == seed or (count == window and loss >= near_losses[window - 1]):
             continue
         place = min(count, window - 1)
         while place > 0 and near_losses[place - 1] > loss:
@@ -97,15 +94,14 @@ def nearest(
             near[place] = near[place - 1]
             place -= 1
         near_losses[place] = loss
-        near[place] = record
+        near[place] = others[at]
         count = min(count + 1, window)
     return count
 
 
 @jit
 def grow(
-    seed, remaining, window, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, queue, joined, rep, members,
-    new, new_members, roots, rows, pair_row, pair_losses, caps, losses, ancestors,
+    seed, remaining, window, settings, work, queue, joined, rep, members, new, new_members, roots, rows, rules
 ):
     """Grow a class of ``len(joined)`` records around ``seed`` (the readings of DECISIONS 22).
 
@@ -114,12 +110,10 @@ def grow(
     never (all who join are lost with it); and how many pair losses were evaluated.
     """
     count = roots[seed + 1] - roots[seed]
-    plant(roots[seed], count, 1, first_slot, rows, rep, members)
+    seed_losses = np.empty(len(remaining), np.int64)
+    pair_losses_to(seed, remaining, seed_losses, settings, work, rep, members, roots, rows, rules)
     near = np.empty(window, np.int64)
-    near_count = nearest(
-        seed, remaining, near, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, roots, rows,
-        pair_row, pair_losses, caps, losses, ancestors,
-    )
+    near_count = nearest(seed_losses, remaining, seed, near)
     evaluated = len(remaining) - 1
     lost_at = 0
     joined[0] = seed
@@ -130,17 +124,14 @@ def grow(
         for at in range(near_count):
             root = roots[near[at]]
             if lost_at > 0:
-                loss = scale * np.int64(rows[root, WEIGHT])
+                loss = settings.scale * np.int64(rows[root, WEIGHT])
             else:
-                loss = align(
-                    0, 1, root, 1, True, have, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, rep, rows,
-                    pair_row, pair_losses, caps, losses, ancestors,
-                )
+                loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
                 evaluated += 1
             if loss < best:
                 best = loss
                 best_at = at
-                fits = lost_at == 0 and mates[0, 0] == 0
+                fits = lost_at == 0 and work.mates[0, 0] == 0
         record = near[best_at]
         joined[have] = record
         near_count -= 1
@@ -150,8 +141,7 @@ def grow(
             lost_at = have
         if lost_at == 0:
             count = merge(
-                roots[record], have, pairing, scale, first_slot, mates, free, unseen, under, gains, frames, queue, rep, members,
-                new, new_members, rows, pair_row, pair_losses, caps, losses, ancestors,
+                roots[record], have, settings, work, queue, rep, members, new, new_members, rows, rules
             )
             rep[:count] = new[:count]
             members[:, :count] = new_members[:, :count]

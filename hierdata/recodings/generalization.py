@@ -43,13 +43,21 @@ def _record(forest: Forest, partition: Partition, published: Published, record: 
     ordinals = vertices.tolist()
     for v, kind, representative in zip(ordinals, kinds, stands_for, strict=True):
         built[v] = Vertex(
-            kind, published.labels(representative), published.sensitive(v), list(forest.carried.get(v, ())), []
+            kind,
+            published.labels(representative),
+            published.sensitive(v),
+            list(forest.carried.get(v, ())),
+            [],
         )
     for v, parent, representative in zip(ordinals[::-1], parents[::-1], stands_for[::-1], strict=True):
         below = keys.pop(v, [])
         below.sort(key=lambda key: key[:2])
         vertex = built[v]
         vertex.children = [child for _, _, child in below]
-        content = (*map(str, vertex.sensitive), *map(str, vertex.carried), *(text for key in below for text in key[1]))
+        content = (
+            *map(str, vertex.sensitive),
+            *map(str, vertex.carried),
+            *(text for key in below for text in key[1]),
+        )
         keys.setdefault(parent, []).append((published.rank[representative], content, vertex))
     return built[ordinals[0]]

@@ -56,7 +56,9 @@ def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
     for kind, starts in enumerate(first_nodes(forest)):
         vertices = np.flatnonzero(forest.type == kind)
         for position, start in enumerate(starts):
-            rows[vertices, FIRST_NODE + position] = forest.nodes[forest.first_node[vertices] + position] + start
+            rows[vertices, FIRST_NODE + position] = (
+                forest.nodes[forest.first_node[vertices] + position] + start
+            )
         for slot, (position, first, cap) in enumerate(caps[kind]):
             group_of = np.array([*(first + group for group in cap.group_of), MISSING], np.int32)
             codes = forest.sensitive[forest.first_sensitive[vertices] + position]

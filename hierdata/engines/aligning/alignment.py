@@ -1,0 +1,58 @@
+"""A forest packed for the compiled alignment, with the working memory that the alignment needs."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.aligning.arrays import pack_rows, pack_rules, share_caps
+from hierdata.engines.base import Constraints
+from hierdata.forest import Forest
+from hierdata.kernels import anonytree
+from hierdata.kernels.arrays import Settings, scratch
+from hierdata.kernels.growth import pair_losses_to
+
+Pairing: TypeAlias = Literal["greedy", "benefit", "optimal"]
+
+_PAIRINGS = {"greedy": anonytree.GREEDY, "benefit": anonytree.BENEFIT, "optimal": anonytree.OPTIMAL}
+
+
+class Alignment:
+    """Algorithm 1 (ML section 4) on the records of one forest, in classes of at most ``size`` records."""
+
+    def __init__(self, forest: Forest, constraints: Constraints, size: int, pairing: Pairing) -> None:
+        caps = share_caps(constraints)
+        self.forest = forest
+        self.rows, first_slot = pack_rows(forest, caps)
+        self.rules = pack_rules(forest, caps, size)
+        self.settings = Settings(_PAIRINGS[pairing], forest.scale, first_slot)
+        self.scratch = scratch(
+            depth=len(forest.schema.types),
+            children=int(forest.child_count.max(initial=1)),
+            nodes=len(self.rules.losses),
+            frame=anonytree.FRAME,
+            assigning=pairing == "optimal",
+        )
+        vertices = int(np.diff(forest.roots).max(initial=1))
+        width = first_slot + max(map(len, caps), default=0) * size
+        self.representative = np.empty((vertices, width), np.int32)
+        self.members = np.empty((size, vertices), np.int64)
+
+    def pair_losses(self, record: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The loss of aligning each of the others with the record, both trees together, times ``forest.scale``."""
+        out = np.empty(len(others), np.int64)
+        pair_losses_to(
+            record,
+            others,
+            out,
+            self.settings,
+            self.scratch,
+            self.representative,
+            self.members,
+            self.forest.roots,
+            self.rows,
+            self.rules,
+        )
+        return out
