@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from hierdata.document import Numeral, Scalar, Siblings, Value
 from hierdata.domains.base import Uncovered
+from hierdata.domains.number import identity
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule
 
@@ -69,18 +70,11 @@ class Attribute:
         return code
 
     def _canonical(self, value: Scalar) -> object:
-        if self.rule.scale is not None:
-            try:
-                return self.rule.scale.canonical(value)
-            except Uncovered:
-                return type(value), value
-        if self.rule.number and isinstance(value, str):
-            try:
-                number = Decimal(value)
-            except InvalidOperation:
-                return value
-            return (False, number) if number.is_finite() else value
-        return value if isinstance(value, str) else (isinstance(value, bool), value)
+        scale = self.rule.scale
+        try:
+            return identity(value, self.rule.number) if scale is None else scale.canonical(value)
+        except Uncovered:
+            return type(value), value
 
     def domain(self) -> SensitiveDomain:
         """The values seen, with levels when the scale knows them all."""

@@ -11,8 +11,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from hierdata.document import Scalar
+from hierdata.domains.base import Uncovered
+from hierdata.domains.number import Number, identity
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, Share, ShareCaps, exact, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, Share, ShareCaps, needed
 
 Protected = StrictBool | StrictInt | Decimal | StrictStr
 
@@ -87,10 +89,9 @@ class _AlphaK(Constraint):
         return self._most(counts), sum(counts.values())
 
 
-def _key(value: Scalar) -> Fraction | str:
+def _key(value: Scalar) -> Number | str:
     """Under which key a value is known: its number, else its text."""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
     try:
-        return -exact(text[1:]) if text.startswith("-") else exact(text)
-    except ValueError:
-        return text
+        return identity(value, number=not isinstance(value, bool))
+    except Uncovered:
+        return str(value)

@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from pydantic.functional_serializers import PlainSerializer
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from hierdata.domains.number import Exact
 from hierdata.domains.sensitive import SensitiveDomain
-
-_SPELLING = r"[0-9]{1,30}(\.[0-9]{1,30})?|[0-9]{1,30}/0*[1-9][0-9]{0,29}"
-_NUMBER = re.compile(_SPELLING)
-
-
-def exact(number: object) -> Fraction:
-    """The exact value of a number as a policy spells it. Raises ValueError for anything else.
-
-    Floats count as the decimal that prints them, so that 0.8 is 4/5.
-
-    >>> exact("2.5"), exact("1/3"), exact(0.8), exact(Decimal("0.10"))
-    (Fraction(5, 2), Fraction(1, 3), Fraction(4, 5), Fraction(1, 10))
-    """
-    if isinstance(number, Fraction):
-        return number
-    if isinstance(number, int | float | str | Decimal) and not isinstance(number, bool):
-        text = format(Decimal(str(number)), "f") if isinstance(number, float) else str(number)
-        if _NUMBER.fullmatch(text):
-            return Fraction(text)
-    raise ValueError("must be a number such as 3, 0.25 or '1/3', not negative")
 
 
 def _share(number: Fraction) -> Fraction:
-    if number > 1:
+    if not 0 <= number <= 1:
         raise ValueError("must lie between 0 and 1")
     return number
 
 
 def _positive(number: Fraction) -> Fraction:
-    if number == 0:
+    if number <= 0:
         raise ValueError("must be above 0")
     return number
 
@@ -54,38 +32,11 @@ def _at_least_one(number: Fraction) -> Fraction:
     return number
 
 
-def _written(number: Fraction) -> str:
-    return str(number)
-
-
-def _json(**bounds: float) -> WithJsonSchema:
-    text = {"type": "string", "pattern": f"^({_SPELLING})$"}
-    return WithJsonSchema({"anyOf": [{"type": "number", **bounds}, text]})
-
-
-Share = Annotated[
-    Fraction,
-    AfterValidator(_share),
-    BeforeValidator(exact),
-    PlainSerializer(_written),
-    _json(minimum=0, maximum=1),
-]
+Share = Annotated[Exact, AfterValidator(_share)]
 """A share of the values, 0..1, exact."""
-Positive = Annotated[
-    Fraction,
-    AfterValidator(_positive),
-    BeforeValidator(exact),
-    PlainSerializer(_written),
-    _json(exclusiveMinimum=0),
-]
+Positive = Annotated[Exact, AfterValidator(_positive)]
 """A number above 0, exact."""
-Diversity = Annotated[
-    Fraction,
-    AfterValidator(_at_least_one),
-    BeforeValidator(exact),
-    PlainSerializer(_written),
-    _json(minimum=1),
-]
+Diversity = Annotated[Exact, AfterValidator(_at_least_one)]
 """A number of well-represented values, at least 1, exact."""
 Count = Annotated[int, Field(strict=True, ge=1)]
 """A whole number, at least 1."""
