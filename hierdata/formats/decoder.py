@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
-from typing import NoReturn, cast
+from typing import NoReturn
 
 from hierdata.document import Document, Numeral, Value
 from hierdata.formats.base import MAX_DEPTH
@@ -59,16 +59,13 @@ def decode(text: str, start: int = 0, room: int = MAX_DEPTH) -> tuple[Value, int
 
 def may_go_on(error: json.JSONDecodeError, text: str) -> bool:
     """Tell whether more text behind it could turn an error into a value."""
-    return error.pos >= len(text) - _LONGEST_TOKEN or _unterminated(error)
+    return error.pos >= len(text) - _LONGEST_TOKEN or error.msg.startswith("Unterminated string")
 
 
 def complaint(error: json.JSONDecodeError, text: str) -> str:
     """Say what is wrong with a text that is complete; the parser's own words are left out."""
-    return ENDS_EARLY if error.pos >= len(text) or _unterminated(error) else "not valid JSON"
-
-
-def _unterminated(error: json.JSONDecodeError) -> bool:
-    return error.msg.startswith("Unterminated string")
+    cut = may_go_on(error, text) and not text.rstrip().endswith(("}", "]"))
+    return ENDS_EARLY if cut else "not valid JSON"
 
 
 def number(text: str) -> Decimal:
@@ -99,17 +96,17 @@ def _constant(_: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=number, parse_constant=_constant)
 
 
-_CONTAINERS = (dict, list)
+_CONTAINERS = {dict, list}
 
 
 def _nested_beyond(value: Value, room: int) -> bool:
     """Tell whether containers lie more than ``room`` deep: level by level, the cheapest way in Python."""
-    level = [value] if value.__class__ in _CONTAINERS else []
+    level: list[Value] = [value] if value.__class__ in _CONTAINERS else []
     for _ in range(room):
         level = [
             part
             for whole in level
-            for part in (whole.values() if whole.__class__ is dict else cast("list[Value]", whole))
+            for part in (whole.values() if isinstance(whole, dict) else whole)  # type: ignore[union-attr]
             if part.__class__ in _CONTAINERS
         ]
         if not level:

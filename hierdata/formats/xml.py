@@ -16,7 +16,7 @@ from hierdata.formats.objects import encode
 from hierdata.formats.xmltext import Markup
 
 if TYPE_CHECKING:
-    from lxml.etree import XMLPullParser, XMLSyntaxError, _Element
+    from lxml.etree import XMLPullParser, _Element
 
 CHUNK = 1 << 16
 
@@ -39,7 +39,7 @@ _REASONS = {
     26: _ENTITY,
     81: _NOT_UTF8,
     110: _LIMITS,
-    116: _LIMITS,
+    114: _LIMITS,
 }
 
 
@@ -132,22 +132,13 @@ class _Reader:
 
     def _feed(self, chunk: bytes) -> str:
         """Feed a chunk (an empty one is the end) and say what is wrong with it."""
-        from lxml.etree import XMLSyntaxError
-
         fault = ""
         try:
             self._utf8.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             chunk = chunk[: max(0, len(chunk) - (len(error.object) - error.start))]
             fault = _NOT_UTF8
-        try:
-            if chunk:
-                self._parser.feed(chunk)
-            elif not fault:
-                self._parser.close()
-        except XMLSyntaxError as error:
-            return _reason(error)
-        return fault
+        return _feed(self._parser, chunk, last=not chunk and not fault) or fault
 
     def _records(self) -> Iterator[Document]:
         for event, element in _events(self._parser):
@@ -245,10 +236,24 @@ def _chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
     yield b""
 
 
-def _reason(error: XMLSyntaxError) -> str:
-    reason = _REASONS.get(error.code, "not well-formed XML")  # type: ignore[attr-defined]  # not in the stubs
-    line, column = error.position
-    return f"{reason} (line {line}, column {column})"
+def _feed(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> str:
+    """Feed a chunk, or tell the parser that there is no more, and say what is wrong."""
+    from lxml.etree import ErrorLevels, XMLSyntaxError
+
+    broken = False
+    try:
+        if chunk:
+            parser.feed(chunk)
+        elif last:
+            parser.close()
+    except XMLSyntaxError:
+        broken = True
+    # Some errors (an undefined entity) stop the parser without an exception: the log has them all.
+    for entry in parser.feed_error_log:
+        if entry.level > ErrorLevels.WARNING:
+            reason = _REASONS.get(entry.type, "not well-formed XML")
+            return f"{reason} (line {entry.line}, column {entry.column})"
+    return "not well-formed XML" if broken else ""
 
 
 def _head(stream: BinaryIO, least: int) -> tuple[bytes, list[_Element]]:
@@ -256,17 +261,12 @@ def _head(stream: BinaryIO, least: int) -> tuple[bytes, list[_Element]]:
 
     Raises InputError if the XML breaks before ``least`` of them, or has no root at all.
     """
-    from lxml.etree import XMLSyntaxError
-
     parser = _parser(("start",))
     chunk = head = _prolog(stream)
     started: list[_Element] = []
     fault = ""
     while chunk and not fault and len(started) < 2:
-        try:
-            parser.feed(chunk)
-        except XMLSyntaxError as error:
-            fault = _reason(error)
+        fault = _feed(parser, chunk)
         started += [element for _, element in _events(parser)]
         if len(started) < 2:
             chunk = stream.read(CHUNK)
