@@ -1,0 +1,46 @@
+"""The policy of a release, from YAML, JSON, an annotated JSON Schema or plain Python data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hierdata.errors import PolicyError
+from hierdata.policy.annotated import is_schema, policy_of
+from hierdata.policy.fields import FieldRule
+from hierdata.policy.model import EngineSpec, Keep, Policy
+from hierdata.policy.problems import describe
+from hierdata.policy.reading import read
+
+__all__ = ["EngineSpec", "FieldRule", "Keep", "Policy", "from_data", "load"]
+
+
+def load(path: str | Path) -> Policy:
+    """The policy in a YAML or JSON file, or in the ``x-hierdata`` annotations of a JSON Schema.
+
+    Raises PolicyError with every problem, one a line, TargetError when the file cannot be opened.
+    """
+    path = Path(path)
+    data = read(path)
+    return from_data(policy_of(data) if is_schema(data) else data, path.parent)
+
+
+def from_data(data: Mapping[str, Any] | Policy, folder: str | Path = "") -> Policy:
+    """The policy in plain data, such as a dict; the files it names are relative to ``folder``.
+
+    >>> models = [{"kind": "k-anonymity", "k": 2}]
+    >>> from_data({"version": 1, "models": models, "fields": {"$.a": {"rol": "quasi"}}})
+    Traceback (most recent call last):
+    hierdata.errors.PolicyError: fields[$.a]: unknown key 'rol'; did you mean role?
+    """
+    if isinstance(data, Policy):
+        return data
+    try:
+        policy = Policy.model_validate(data)
+    except ValidationError as error:
+        raise PolicyError("\n".join(describe(error, Policy, data))) from None
+    policy._folder = Path(folder)
+    return policy

@@ -1,0 +1,116 @@
+"""A policy written into a JSON Schema: ``x-hierdata`` beside each property, and the rest at the root."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hierdata.errors import PolicyError
+from hierdata.records.path import Step, jsonpath
+
+KEY = "x-hierdata"
+
+_ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+
+
+def is_schema(data: object) -> bool:
+    """Whether a file's content is a JSON Schema, not a policy as such."""
+    return isinstance(data, Mapping) and any(key in data for key in ("$schema", "properties", KEY))
+
+
+def policy_of(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The policy that a JSON Schema's annotations state, as plain data.
+
+    Properties give the paths, arrays ``[*]``; ``$ref`` within the file and allOf, anyOf, oneOf are followed.
+    Raises PolicyError with every annotation that stands where no path leads.
+
+    >>> tags = {"type": "array", "items": {"type": "string", "x-hierdata": {"role": "quasi"}}}
+    >>> policy_of({"x-hierdata": {"version": 1}, "properties": {"tags": tags}})
+    {'version': 1, 'fields': {'$.tags[*]': {'role': 'quasi'}}}
+    """
+    stated = schema.get(KEY, {})
+    if not isinstance(stated, Mapping):
+        raise PolicyError(f"{KEY}: at the root a mapping with the policy's other keys is due")
+    walk = _Walk(schema)
+    walk.visit(schema, (), ())
+    walk.seen.add(id(schema))
+    problems = walk.problems
+    for place, node in _annotated(schema, "#"):
+        if id(node) not in walk.seen:
+            problems.append(f"{place}: {KEY} stands where no property leads")
+    fields = dict(stated.get("fields", {}))
+    problems += [
+        f"fields[{path}]: stated at the root and at the property" for path in walk.fields if path in fields
+    ]
+    if problems:
+        raise PolicyError("\n".join(problems))
+    return {**stated, "fields": {**fields, **walk.fields}}
+
+
+class _Walk:
+    """The annotations found along properties and items."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self.fields: dict[str, Any] = {}
+        self.problems: list[str] = []
+        self.seen: set[int] = set()
+
+    def visit(self, schema: object, steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
+        """Collect what stands at and below one path; ``refs`` are the references that led here."""
+        if not isinstance(schema, Mapping):
+            return
+        if KEY in schema and steps:
+            self._record(schema, jsonpath(steps))
+        if (reference := schema.get("$ref")) is not None:
+            self._follow(str(reference), steps, refs)
+        properties = schema.get("properties")
+        for name, below in properties.items() if isinstance(properties, Mapping) else ():
+            self.visit(below, (*steps, Step(name, False)), refs)
+        if "items" in schema and steps:
+            self._items(schema["items"], steps, refs)
+        for key in _ALTERNATIVES:
+            for alternative in schema.get(key, ()):
+                self.visit(alternative, steps, refs)
+
+    def _items(self, items: object, steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
+        *before, last = steps
+        if last.many:
+            self.problems.append(f"{jsonpath(steps)}: arrays directly inside arrays are not supported")
+        else:
+            self.visit(items, (*before, Step(last.key, True)), refs)
+
+    def _record(self, schema: Mapping[str, Any], path: str) -> None:
+        self.seen.add(id(schema))
+        if self.fields.setdefault(path, schema[KEY]) != schema[KEY]:
+            self.problems.append(f"{path}: two annotations differ")
+
+    def _follow(self, reference: str, steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
+        target = self._resolve(reference)
+        if target is None:
+            self.problems.append(f"{jsonpath(steps)}: the reference {reference} leads nowhere in this file")
+        elif reference in refs:
+            self.problems.append(f"{jsonpath(steps)}: the reference {reference} never ends")
+        else:
+            self.visit(target, steps, (*refs, reference))
+
+    def _resolve(self, reference: str) -> object:
+        head, *parts = reference.split("/")
+        node: Any = self._root if head == "#" else None
+        for part in parts:
+            key = part.replace("~1", "/").replace("~0", "~")
+            node = node.get(key) if isinstance(node, Mapping) else None
+        return node
+
+
+def _annotated(node: object, place: str) -> Iterator[tuple[str, object]]:
+    """Every object with an annotation, and where it is."""
+    if isinstance(node, Mapping):
+        if KEY in node:
+            yield place, node
+        for key, below in node.items():
+            if key != KEY:
+                yield from _annotated(below, f"{place}/{key}")
+    elif isinstance(node, list):
+        for index, below in enumerate(node):
+            yield from _annotated(below, f"{place}/{index}")

@@ -1,0 +1,279 @@
+"""The policy: what is asked for. It says everything about a release and knows nothing of who acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    TypeAdapter,
+    ValidationInfo,
+    model_validator,
+)
+
+from hierdata.domains.base import QuasiDomain
+from hierdata.engines.base import Engine
+from hierdata.errors import PolicyError
+from hierdata.policy.families import FormatName, Model, PresetName, Step
+from hierdata.policy.fields import FieldRule, Reason
+from hierdata.policy.problems import nearest
+from hierdata.presets import PRESETS
+from hierdata.privacy import PrivacyModel
+from hierdata.records.path import Path, parse
+from hierdata.records.rules import Unlisted, plant
+from hierdata.records.schema import Role, Rule
+from hierdata.records.survey import Keys, Shape
+
+
+def _readable(text: str, info: ValidationInfo) -> str:
+    try:
+        parse(text, info.data.get("namespaces"))
+    except PolicyError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+PathText = Annotated[str, AfterValidator(_readable)]
+
+
+class Keep(BaseModel):
+    """Unlisted fields are published as quasi-identifiers with a flat domain; the report states the reason."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    keep: Reason
+
+
+class EngineSpec(BaseModel):
+    """How classes are searched: a preset by its name, or steps."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    preset: PresetName | None = None
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> EngineSpec:
+        if (self.preset is None) == (self.steps is None):
+            raise ValueError("an engine is given by preset or by steps")
+        return self
+
+
+class Policy(BaseModel):
+    """What a release promises and how each field is treated.
+
+    Files are named relative to ``folder``. A preset fixes engine and recoding, and fills in its models where
+    the policy has none of their kinds; without ``engine`` the search takes what gives the best quality
+    (DECISIONS 8).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = Field(description="version of this policy format")
+    dataset: str = Field(default="records", min_length=1, description="name of the release")
+    format: FormatName | None = Field(
+        default=None, description="format of the input, else told by its suffix"
+    )
+    namespaces: dict[str, str] = Field(
+        default={}, description="XML prefixes and their URIs; '' is the default"
+    )
+    records: PathText | None = Field(default=None, description="where the records lie, such as $.students")
+    unlisted: Literal["error", "drop"] | Keep = Field(
+        default="error", description="fields that no rule names"
+    )
+    record_schema: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, alias="schema", description="JSON Schema file that every input record must satisfy"
+    )
+    models: Annotated[tuple[Model, ...], Field(min_length=1)] = Field(
+        description="privacy models, all must hold"
+    )
+    fields: Annotated[dict[PathText, FieldRule], Field(min_length=1)] = Field(
+        description="a rule for each field, by its path"
+    )
+    engine: EngineSpec | None = Field(default=None, description="how classes are searched")
+    recoding: Literal["generalization", "representatives"] = Field(
+        default="generalization", description="in what form classes are published"
+    )
+
+    _folder: FilePath = PrivateAttr(default=FilePath())
+
+    @property
+    def folder(self) -> FilePath:
+        """Where the files that the policy names are relative to."""
+        return self._folder
+
+    @property
+    def preset(self) -> str | None:
+        """The name of the preset, if one is used."""
+        return self.engine.preset if self.engine is not None else None
+
+    @cached_property
+    def steps(self) -> tuple[Engine, ...]:
+        """The engine steps."""
+        if self.engine is None:
+            return _STEPS.validate_python([{"kind": "clustree"}])
+        if self.engine.preset is not None:
+            return _STEPS.validate_python(PRESETS[self.engine.preset].steps)
+        return self.engine.steps or ()
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths of ``fields``, in order."""
+        return tuple(parse(text, self.namespaces) for text in self.fields)
+
+    @cached_property
+    def by_keys(self) -> dict[Keys, tuple[Path, FieldRule]]:
+        """Path and rule of each field by its keys, in the order of the policy."""
+        pairs = zip(self.paths, self.fields.values(), strict=True)
+        return {path.keys: (path, rule) for path, rule in pairs}
+
+    @cached_property
+    def place(self) -> Keys:
+        """The keys down to the records; of XML root and record element. Empty: the input tells."""
+        if self.records is None:
+            return self.paths[0].place
+        path = parse(self.records, self.namespaces)
+        return path.place + path.keys
+
+    def rules(self) -> tuple[Rule, ...]:
+        """What binding must know."""
+        return tuple(
+            Rule(path, rule.published_as, frozenset(rule.missing), rule.vertex, rule.optional)
+            for path, rule in zip(self.paths, self.fields.values(), strict=True)
+        )
+
+    def declared(self, *, identifiers: bool = False) -> dict[Keys, frozenset[str]]:
+        """The published fields (on request identifiers too) with their spellings of missing, to survey."""
+        return {
+            keys: frozenset(rule.missing)
+            for keys, (_, rule) in self.by_keys.items()
+            if rule.published_as is not None or (identifiers and rule.role == "identifier")
+        }
+
+    @cached_property
+    def quasi(self) -> dict[Keys, QuasiDomain]:
+        """The domain of each field that the promise treats as a quasi-identifier."""
+        return {keys: rule.domain for keys, (_, rule) in self.by_keys.items() if rule.domain is not None}
+
+    @cached_property
+    def sensitive(self) -> dict[Keys, FieldRule]:
+        """The rule of each sensitive attribute."""
+        return self._published_as(Role.SENSITIVE)
+
+    @cached_property
+    def exempt(self) -> dict[Keys, str]:
+        """The reason for each field that is published as it stands and not judged."""
+        return {keys: rule.exempt or "" for keys, rule in self._published_as(Role.CARRIED).items()}
+
+    @cached_property
+    def forbidden(self) -> frozenset[Keys]:
+        """The fields that must not occur in the release."""
+        return frozenset(keys for keys, (_, rule) in self.by_keys.items() if rule.dropped)
+
+    @cached_property
+    def vertices(self) -> frozenset[Keys]:
+        """The paths that the policy itself makes vertices, by ``[*]`` or ``vertex: true``."""
+        marked = {
+            path.keys[:count] for path in self.paths for count, step in enumerate(path.steps, 1) if step.many
+        }
+        return frozenset(marked | {keys for keys, (_, rule) in self.by_keys.items() if rule.vertex})
+
+    @cached_property
+    def scoped_models(self) -> tuple[tuple[PrivacyModel, frozenset[Keys] | None], ...]:
+        """The models, each with the sensitive attributes it is limited to (None: all)."""
+        return tuple(
+            (model, None if model.on is None else frozenset(self._keys(text) for text in model.on))
+            for model in self.models
+        )
+
+    @property
+    def unlisted_fields(self) -> Unlisted:
+        """What binding does with a field that no rule names; what is to be kept has rules by then."""
+        return "drop" if self.unlisted == "drop" else "error"
+
+    def with_unlisted(self, shape: Shape) -> Policy:
+        """This policy with a rule for each field that ``unlisted: {keep: ...}`` publishes."""
+        if not isinstance(self.unlisted, Keep):
+            return self
+        from hierdata.policy.unlisted import unlisted_paths
+
+        added = {text: FieldRule(role="insensitive") for text in unlisted_paths(self.rules(), shape)}
+        if not added:
+            return self
+        stated = {name: getattr(self, name) for name in self.model_fields_set}
+        stated["fields"] = {**self.fields, **added}
+        if "record_schema" in stated:
+            stated["schema"] = stated.pop("record_schema")
+        policy = Policy.model_validate(stated)
+        policy._folder = self._folder
+        return policy
+
+    def _published_as(self, role: Role) -> dict[Keys, FieldRule]:
+        return {keys: rule for keys, (_, rule) in self.by_keys.items() if rule.published_as is role}
+
+    def _keys(self, text: str) -> Keys:
+        return parse(text, self.namespaces).keys
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, data: Any) -> Any:
+        """Add the models of a preset; what is wrong with the rest is found when it is validated."""
+        if not isinstance(data, dict):
+            return data
+        engine = data.get("engine")
+        name = engine.get("preset") if isinstance(engine, dict) else getattr(engine, "preset", None)
+        preset = PRESETS.get(name) if isinstance(name, str) else None
+        stated = data.get("models", [])
+        if preset is None or not isinstance(stated, list | tuple):
+            return data
+        kinds = {
+            model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None) for model in stated
+        }
+        added = [dict(model) for model in preset.models if model["kind"] not in kinds]
+        return {"recoding": preset.recoding, **data, "models": [*stated, *added]}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Policy:
+        problems = [*self._place_problems(), *self._model_problems(), *self._preset_problems()]
+        if problems:
+            raise ValueError("\n".join(problems))
+        return self
+
+    def _place_problems(self) -> Iterator[str]:
+        yield from (f"fields: {problem}" for problem in plant(self.rules(), Shape())[1])
+        place = self.paths[0].place
+        if self.records is not None and place and self.place != place:
+            yield "records: the paths of the fields begin elsewhere"
+
+    def _model_problems(self) -> Iterator[str]:
+        for index, model in enumerate(self.models):
+            for text in model.on or ():
+                try:
+                    known = self._keys(text) in self.sensitive
+                except PolicyError as error:
+                    yield f"models[{index}].on: {error}"
+                else:
+                    if not known:
+                        names = [str(self.by_keys[keys][0]) for keys in self.sensitive]
+                        yield f"models[{index}].on: {text} is no sensitive field{nearest(text, names)}"
+
+    def _preset_problems(self) -> Iterator[str]:
+        if self.preset is None:
+            return
+        preset = PRESETS[self.preset]
+        for index, model in enumerate(self.models):
+            if model.kind not in preset.kinds:
+                allowed = " and ".join(preset.kinds)
+                yield f"models[{index}]: the preset {self.preset} goes with {allowed}, not with {model.kind}"
+        if self.recoding != preset.recoding:
+            yield f"recoding: the preset {self.preset} fixes {preset.recoding}"
+
+
+_STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])

@@ -1,0 +1,123 @@
+"""What is wrong with a policy, one line each: the key path, the reason, and the nearest name there is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+
+def nearest(name: object, names: Iterable[str]) -> str:
+    """A hint for a near miss, empty where nothing is near.
+
+    >>> nearest("tpye", ["type", "kind"]), nearest("x", ["type"])
+    ('; did you mean type?', '')
+    """
+    near = get_close_matches(str(name), list(names), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def describe(error: ValidationError, model: type[BaseModel], data: object) -> list[str]:
+    """The problems of a failed validation of ``data`` by ``model``, one line each."""
+    lines: dict[str, list[str]] = {}
+    for detail in error.errors(include_url=False):
+        for where, message in _problems(detail, model, data):
+            messages = lines.setdefault(where, [])
+            if message not in messages:
+                messages.append(message)
+    # One value that fits no alternative has an error for each; what is wrong at the top are many problems.
+    return [
+        line
+        for where, messages in lines.items()
+        for line in (messages if not where else [f"{where}: {', or '.join(messages)}"])
+    ]
+
+
+def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Iterator[tuple[str, str]]:
+    kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
+    where = key_path(loc, data)
+    if kind == "too_short" and context["actual_length"] < len(detail["input"]):
+        return  # the items themselves are wrong, and told so
+    if kind == "extra_forbidden":
+        hint = nearest(loc[-1], known_keys(loc[:-1], model))
+        yield key_path(loc[:-1], data), f"unknown key {str(loc[-1])!r}{hint}"
+    elif kind == "missing":
+        yield key_path(loc[:-1], data), f"the key {str(loc[-1])!r} is missing"
+    elif kind == "value_error":
+        yield from ((where, line) for line in str(context["error"]).splitlines())
+    elif kind in ("literal_error", "union_tag_invalid"):
+        expected = str(context.get("expected") or context["expected_tags"])
+        found = str(context.get("tag", detail["input"]))
+        hint = nearest(found, re.findall(r"'([^']*)'", expected))
+        yield where, f"{_shown(context.get('tag', detail['input']))} is not one of {expected}{hint}"
+    elif kind == "union_tag_not_found":
+        yield where, "the key 'kind' is missing"
+    elif kind in ("model_type", "dict_type", "model_attributes_type"):
+        yield where, f"a mapping is due, not {_shown(detail['input'])}"
+    else:
+        message = re.sub(r"^(Input|Tuple|List|Dictionary|String) should ", "must ", detail["msg"])
+        yield where, f"{message}, not {_shown(detail['input'])}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value) if isinstance(value, int | Decimal) else repr(value)
+
+
+def key_path(loc: Iterable[int | str], data: object) -> str:
+    """The place of an error in the file.
+
+    >>> key_path(("models", 0, "alpha-k", "k"), {"models": [{"k": 1}]})
+    'models[0].k'
+    """
+    text = ""
+    for part in loc:
+        # What is no key of the data names an alternative that was tried.
+        if isinstance(part, int) and isinstance(data, list | tuple) and part < len(data):
+            data = data[part]
+            text += f"[{part}]"
+        elif isinstance(data, Mapping) and part in data:
+            data = data[part]
+            plain = re.fullmatch(r"\w+", str(part))
+            text += f"{'.' if text else ''}{part}" if plain else f"[{part}]"
+    return text
+
+
+def known_keys(loc: Iterable[int | str], model: type[BaseModel]) -> list[str]:
+    """The keys that may stand at a place."""
+    current = {model}
+    for part in loc:
+        below = {
+            inner
+            for owner in current
+            for name, info in owner.model_fields.items()
+            if part == (info.alias or name)
+            for inner in _models(info.annotation)
+        }
+        named = {owner for owner in current if "kind" in owner.model_fields and part == _kind(owner)}
+        current = below or named or current
+    return sorted({info.alias or name for owner in current for name, info in owner.model_fields.items()})
+
+
+def _kind(model: type[BaseModel]) -> object:
+    return next(iter(get_args(model.model_fields["kind"].annotation)), None)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)

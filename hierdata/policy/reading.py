@@ -1,0 +1,167 @@
+"""Policy files to plain data: YAML or JSON, numbers exact, duplicate keys refused.
+
+YAML is read by the rules of JSON: ``true`` and ``false`` are the booleans, ``null`` and ``~`` are null, what
+JSON writes as a number is one, ``.5`` and ``+1`` too. All else is text: ``on``, ``NO``, ``1:30``, ``007``,
+``2001-03-04``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from hierdata.errors import PolicyError, TargetError
+
+if TYPE_CHECKING:
+    import yaml
+
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+_NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?")
+_TAG = "tag:yaml.org,2002:"
+
+MAX_NODES = 100_000
+"""Values in one policy, aliases counted at each use: ten lines of aliases could stand for billions."""
+MAX_DEPTH = 64
+MAX_DIGITS = 400
+"""Digits and decimal exponent of a number in a policy."""
+
+
+class _Unreadable(Exception):  # noqa: N818  a signal inside this file: the place in the file, and why
+    pass
+
+
+def read(path: Path) -> Any:
+    """The content of a policy file as plain data, decimals as Decimal. ``.json`` is JSON, else it is YAML.
+
+    Raises PolicyError with the line and the reason, TargetError when the file cannot be opened.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise TargetError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise PolicyError(f"{path.name} is not UTF-8 text") from None
+    try:
+        return _json(text) if path.suffix.lower() == ".json" else _yaml(text)
+    except _Unreadable as why:
+        raise PolicyError(f"{path.name}, {why}") from None
+    except RecursionError:
+        raise PolicyError(f"{path.name} is nested beyond {MAX_DEPTH}") from None
+
+
+def _json(text: str) -> Any:
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        mapping = dict(items)
+        if len(mapping) < len(items):
+            names = [name for name, _ in items]
+            twice = next(name for name in mapping if names.count(name) > 1)
+            raise _Unreadable(f"the key {twice!r} stands twice in one object")
+        return mapping
+
+    def constant(name: str) -> NoReturn:
+        raise _Unreadable(f"{name} is not a number that a policy can hold")
+
+    def number(text: str) -> int | Decimal:
+        return _number(text, "")
+
+    try:
+        return json.loads(
+            text, parse_float=number, parse_int=number, parse_constant=constant, object_pairs_hook=pairs
+        )
+    except json.JSONDecodeError as error:
+        raise _Unreadable(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+
+
+def _number(text: str, where: str) -> int | Decimal:
+    whole = _INT.fullmatch(text)
+    if (
+        len(text) > MAX_DIGITS
+        or not _NUMBER.fullmatch(text)
+        or (not whole and abs(Decimal(text).adjusted()) > MAX_DIGITS)
+    ):
+        raise _Unreadable(f"{where}a number has more than {MAX_DIGITS} digits")
+    return int(text) if whole else Decimal(text)
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    loader = _loader()(text)
+    try:
+        node = loader.get_single_node()
+        return None if node is None else _Nodes().plain(node, 0)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise _Unreadable(f"{_at(mark)}: {error.problem or error.context}") from None
+    except yaml.YAMLError:
+        raise _Unreadable("it holds characters that YAML does not allow") from None
+    finally:
+        loader.dispose()
+
+
+@cache
+def _loader() -> Any:
+    """A loader that tells numbers, booleans and null from text by our rules, not by those of YAML 1.1."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # as libyaml is there or not
+        yaml_implicit_resolvers: ClassVar[dict[str | None, Any]] = {}
+
+    Loader.add_implicit_resolver(_TAG + "bool", re.compile("(?:true|false)$"), list("tf"))
+    Loader.add_implicit_resolver(_TAG + "null", re.compile("(?:null|~|)$"), ["n", "~", ""])
+    Loader.add_implicit_resolver(_TAG + "float", re.compile(f"(?:{_NUMBER.pattern})$"), list("-+.0123456789"))
+    return Loader
+
+
+def _at(mark: yaml.Mark | None) -> str:
+    return f"line {mark.line + 1}, column {mark.column + 1}" if mark is not None else "somewhere"
+
+
+class _Nodes:
+    """Plain data from YAML nodes, at most MAX_NODES of them."""
+
+    def __init__(self) -> None:
+        self._left = MAX_NODES
+
+    def plain(self, node: Any, depth: int) -> Any:
+        """The value of a node at a depth."""
+        self._left -= 1
+        if self._left < 0:
+            raise _Unreadable(f"it has more than {MAX_NODES} values, aliases counted each time")
+        if depth > MAX_DEPTH:
+            raise _Unreadable(f"{_at(node.start_mark)}: it is nested beyond {MAX_DEPTH}")
+        if node.id == "sequence" and node.tag == _TAG + "seq":
+            return [self.plain(item, depth + 1) for item in node.value]
+        if node.id == "mapping" and node.tag == _TAG + "map":
+            return self._mapping(node, depth)
+        return _scalar(node)
+
+    def _mapping(self, node: yaml.Node, depth: int) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            # As in JSON, keys are text: what is written, be it a number or not.
+            key = key_node.value
+            if not isinstance(key, str):
+                raise _Unreadable(f"{_at(key_node.start_mark)}: a key is a single value")
+            if key in mapping:
+                raise _Unreadable(f"{_at(key_node.start_mark)}: the key {key!r} stands twice in one mapping")
+            mapping[key] = self.plain(value_node, depth + 1)
+        return mapping
+
+
+def _scalar(node: yaml.Node) -> str | int | bool | Decimal | None:
+    text: str = node.value
+    kind = node.tag.removeprefix(_TAG)
+    if kind == "str":
+        return text
+    if kind == "null":
+        return None
+    if kind == "bool" and text in ("true", "false"):
+        return text == "true"
+    if kind in ("int", "float") and _NUMBER.fullmatch(text):
+        return _number(text, f"{_at(node.start_mark)}: ")
+    raise _Unreadable(f"{_at(node.start_mark)}: the tag {node.tag} is not understood here")

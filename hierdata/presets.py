@@ -1,0 +1,45 @@
+"""Published algorithms under the names of their papers: engine steps, models and a recoding, as plain data.
+
+Both are one engine, algorithms 1 and 2 of ML section 4, with the readings of errata ML-1 to ML-5, ML-7 to
+ML-10 and ML-14 (DECISIONS 22): greedy pairing in order, growth not weighted by size, the 50 nearest records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What a name stands for.
+
+    ``models`` are filled in where the policy states none of their kinds; ``kinds`` are the models that may
+    stand in a policy under this name. ``steps`` and ``recoding`` are fixed.
+    """
+
+    paper: str
+    steps: tuple[Mapping[str, Any], ...]
+    models: tuple[Mapping[str, Any], ...]
+    kinds: tuple[str, ...]
+    recoding: str = "generalization"
+
+
+_CLUSTREE = {"kind": "clustree", "window": 50, "pairing": "greedy"}
+
+PRESETS: dict[str, Preset] = {
+    "MLevCluTree": Preset(
+        paper="A Multi-Level Privacy-Preserving Approach to Hierarchical Data (2018; code ML)",
+        steps=(_CLUSTREE,),
+        models=({"kind": "level-alpha-k", "k": 5, "alpha": ("0.8", "0.6", "0.4", "0.2", "0.1")},),
+        kinds=("level-alpha-k", "k-anonymity"),
+    ),
+    "ClusTree": Preset(
+        paper="Privacy-preserving publishing of hierarchical data (2016), as the baseline of ML section 5",
+        steps=(_CLUSTREE,),
+        models=({"kind": "frequency-l-diversity", "l": 3},),
+        kinds=("frequency-l-diversity", "k-anonymity"),
+    ),
+}
+"""The presets by the name that a policy gives them."""
