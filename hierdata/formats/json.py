@@ -177,8 +177,8 @@ class _Window:
             self._at = error.pos
             message = complaint(error, self._text)
         else:
-            # A number that touches the end of the window may go on behind it.
-            if end == len(self._text) and not self._ended and self._text[-1] not in '}]"':
+            # A number near the end of the window may go on behind it ("1e+" reads as 1, two before the end).
+            if end >= len(self._text) - 2 and not self._ended and self._text[end - 1] not in '}]"':
                 return None
             self._at = end
             return (value,)

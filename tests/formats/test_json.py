@@ -1,0 +1,169 @@
+"""JSON and JSON Lines: windows, the place of the records, exact numbers, what is accepted."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pytest
+
+import hierdata.formats.json as json_format
+from hierdata.document import Document, Numeral
+from hierdata.errors import InputError, PolicyError
+from hierdata.formats import FORMATS, MAX_DEPTH, Layout
+
+JSON = FORMATS["json"]()
+LINES = FORMATS["jsonl"]()
+
+
+def read(text: str | bytes, records: tuple[str, ...] = ()) -> list[Document]:
+    data = text.encode() if isinstance(text, str) else text
+    return list(JSON.read(io.BytesIO(data), JSON.layout(io.BytesIO(data), records)))
+
+
+class Endless(io.RawIOBase):
+    """A JSON array of many records that exists only piece by piece, and counts what was asked of it."""
+
+    def __init__(self, records: int, head: bytes = b"[", tail: bytes = b"]") -> None:
+        self.given = 0
+        self._pieces = self._make(records, head, tail)
+        self._rest = b""
+
+    def _make(self, records: int, head: bytes, tail: bytes) -> Iterator[bytes]:
+        yield head
+        for number in range(records):
+            separator = b"," if number else b""
+            yield separator + b'{"id":%d,"text":"%s"}' % (number, b"x" * 1000)
+        yield tail
+
+    def read(self, size: int = -1) -> bytes:
+        while len(self._rest) < size and (piece := next(self._pieces, b"")):
+            self._rest += piece
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        self.given += len(taken)
+        return taken
+
+
+def test_the_array_reader_holds_no_more_than_a_window() -> None:
+    stream = Endless(20_000)
+    tracemalloc.start()
+    try:
+        ahead = 0
+        for number, record in enumerate(JSON.read(stream, Layout())):  # type: ignore[arg-type]
+            assert record["id"] == number
+            ahead = max(ahead, stream.given - 1000 * number)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert stream.given > 20_000_000
+    # Bytes read but not yet yielded (each record has some 20 beside its text), and memory at its highest.
+    assert ahead < 20 * 20_000 + 2 * json_format.WINDOW
+    assert peak < 10 * json_format.WINDOW
+
+
+def test_a_large_envelope_is_skipped_without_being_held() -> None:
+    stream = Endless(10_000, b'{"other":{"deep":[', b']},"records":[{"id":7}]}')
+    tracemalloc.start()
+    try:
+        assert list(JSON.read(stream, Layout(("records",)))) == [{"id": 7}]  # type: ignore[arg-type]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * json_format.WINDOW
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 7, 50])
+def test_every_cut_of_the_window_reads_the_same(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_format, "WINDOW", window)
+    text = (
+        '\ufeff {"skip": [1.5e3, -12, true, null, "\\u00e9\\ud83d\\ude00", {"a": {}}, []],  '
+        '"n": 120, "a": {"b" : [ '
+        '{"é": "😀\\"[{", "n": -1.50, "t": [true, false, null, 1e+2]} , '
+        '{}\n,{"x":[[],{}]}] , "z": 1}, "y": 12345} '
+    )
+    assert read(text, ("a", "b")) == json.loads(text[1:], parse_float=Decimal)["a"]["b"]
+    assert read("[ ]") == []
+    for broken in (
+        '[{"a":nul}]',
+        '[{"a":1}',
+        '[{"a":1}] x',
+        '[{"a":1,}]',
+        '[{"a":"\\ud83d"}]',
+        '{"b":12 3}',
+        '[{"a":12',
+    ):
+        with pytest.raises(InputError):
+            read(broken)
+
+
+def test_numbers_keep_their_value_their_type_and_their_spelling() -> None:
+    [record] = read(
+        '[{"a": 123456789012345678901234567890, "b": 3.750, "c": 1E2, "d": 1e-400, "e": -0.0, "f": 1}]'
+    )
+    assert record["a"] == 123456789012345678901234567890
+    assert str(record["b"]) == "3.750"
+    assert isinstance(record["c"], Numeral)
+    assert record["c"].text == "1E2"
+    assert record["d"] == Decimal("1e-400")
+    assert str(record["e"]) == "-0.0"
+    assert type(record["f"]) is int
+
+
+def test_nesting_is_counted_from_the_record() -> None:
+    fits = "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1)
+    brackets = '"' + "[{" * 100 + '"'
+    assert len(read(f'[{{"a":{fits},"b":{brackets}}}]')) == 1
+    assert len(read(f'[{{"a":[{brackets},{brackets}]}}]')) == 1
+    with pytest.raises(InputError, match="64 deep"):
+        read(f'[{{"a":[{fits}]}}]')
+    with pytest.raises(InputError, match="64 deep"):
+        read(f'{{"skipped":[{fits}],"a":[]}}', ("a",))
+
+
+def test_strings_that_look_like_surrogates_are_fine() -> None:
+    assert read(r'[{"a":"\\ud83d","b":"\ud83d\ude00"}]') == [{"a": r"\ud83d", "b": "\U0001f600"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"a":{"x":[]}}', "leads nowhere"),
+        ('{"a":[]}', "not an object"),
+        ('{"a":{"b":{}}}', "not in an array"),
+        ('{"a":{"b":[]},"a":1}', "same key twice"),
+        ('{"a":{"b":[], "c":{"x":1,"x":2}}}', "same key twice"),
+        ('{"a":{"b":[]}} {}', "follows the end"),
+        ('{"a":{"b":[', "ends too early"),
+        ('{"a":{"b":[],}}', "a key is missing"),
+    ],
+)
+def test_a_place_that_is_not_there(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        read(text, ("a", "b"))
+
+
+def test_bytes_that_are_not_utf8_are_blamed_on_their_record() -> None:
+    with pytest.raises(InputError) as caught:
+        read(b'[{"a":1},{"a":2},{"a":"\xff"}]')
+    assert caught.value.record == 3
+
+
+def test_written_json_is_one_record_a_line() -> None:
+    stream = io.BytesIO()
+    JSON.write([{"a": 1}, {"b": [Decimal("1.0")]}], stream, Layout(("students", "all")))
+    assert stream.getvalue() == b'{"students":{"all":[\n{"a":1},\n{"b":[1.0]}\n]}}\n'
+
+
+def test_json_lines_accept_empty_lines_a_mark_and_any_line_end() -> None:
+    data = b'\xef\xbb\xbf{"a":1}\r\n\n  {"a":2} \n{"a":3}'
+    assert list(LINES.read(io.BytesIO(data), Layout())) == [{"a": 1}, {"a": 2}, {"a": 3}]
+    with pytest.raises(InputError, match="record 2"):
+        list(LINES.read(io.BytesIO(b'{"a":1}\n\n{"a":}\n'), Layout()))
+
+
+def test_json_lines_have_no_place_for_records() -> None:
+    with pytest.raises(PolicyError, match="every line"):
+        LINES.layout(io.BytesIO(b"{}"), ("a",))

@@ -1,0 +1,168 @@
+"""XML: elements to documents, the layout, namespaces, streaming, what cannot be written."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from hierdata.document import Document, Numeral, Siblings
+from hierdata.errors import InputError, PolicyError
+from hierdata.formats import FORMATS, MAX_DEPTH, Layout
+from hierdata.formats.xml import _Reader, from_element
+
+XML = FORMATS["xml"]()
+STUDENTS = Path(__file__).parents[2] / "fixtures" / "students" / "students.xml"
+PLACE = ("students", "student")
+
+
+def read(text: str, records: tuple[str, ...] = ()) -> list[Document]:
+    return list(XML.read(io.BytesIO(text.encode()), XML.layout(io.BytesIO(text.encode()), records)))
+
+
+def write(document: Document, namespaces: dict[str, str] | None = None) -> str:
+    stream = io.BytesIO()
+    XML.write([document], stream, Layout(PLACE, namespaces or {}))
+    return stream.getvalue().decode().splitlines()[2]
+
+
+def test_elements_become_strings_or_objects() -> None:
+    [record] = read(
+        '<students><student id="1">\n <name>A &amp; <![CDATA[<B>]]></name> <note/>\n'
+        ' <course code="CS201"><grade>A</grade></course><course code="CS305"/>'
+        '<p lang="en">one <b>two</b> three</p><blank> </blank></student></students>'
+    )
+    assert record == {
+        "@id": "1",
+        "name": ["A & <B>"],
+        "note": [""],
+        "course": [{"@code": "CS201", "grade": ["A"]}, {"@code": "CS305"}],
+        "p": [{"@lang": "en", "b": ["two"], "#text": "one  three"}],
+        "blank": [" "],
+    }
+    assert all(isinstance(record[key], Siblings) for key in record if key != "@id")
+
+
+def test_names_are_in_clark_notation_and_prefixes_come_back() -> None:
+    text = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<students xmlns="urn:s" xmlns:x="urn:x">\n'
+        '<student x:id="1" xml:lang="en"><x:a>1</x:a><b/></student>\n</students>\n'
+    )
+    layout = XML.layout(io.BytesIO(text.encode()))
+    assert layout == Layout(("{urn:s}students", "{urn:s}student"), {"": "urn:s", "x": "urn:x"})
+    records = list(XML.read(io.BytesIO(text.encode()), layout))
+    assert records == [
+        {
+            "@{urn:x}id": "1",
+            "@{http://www.w3.org/XML/1998/namespace}lang": "en",
+            "{urn:x}a": ["1"],
+            "{urn:s}b": [""],
+        }
+    ]
+    stream = io.BytesIO()
+    XML.write(records, stream, layout)
+    assert stream.getvalue().decode() == text
+
+
+def test_bundled_students_come_back_byte_for_byte() -> None:
+    data = STUDENTS.read_bytes()
+    layout = XML.layout(io.BytesIO(data))
+    assert layout.records == PLACE
+    stream = io.BytesIO()
+    XML.write(XML.read(io.BytesIO(data), layout), stream, layout)
+    assert stream.getvalue() == data
+
+
+def test_a_stated_place_drops_other_children_and_keeps_nested_namesakes() -> None:
+    meta = "<meta><student>no</student></meta>"
+    text = f"<students>x{meta}<student><student>in</student></student>y<meta/></students>"
+    assert read(text, PLACE) == [{"student": ["in"]}]
+    with pytest.raises(InputError, match="root element"):
+        read(text, ("people", "student"))
+    with pytest.raises(PolicyError, match="two names"):
+        read(text, ("students", "student", "course"))
+
+
+@pytest.mark.parametrize("stated", [False, True])
+def test_the_reader_holds_the_records_of_one_chunk(stated: bool) -> None:
+    given = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal given
+        yield b"<students>"
+        for _ in range(100):
+            given += 1
+            yield b"<student><a>1</a></student>" * 1000 + b"<other/>" * 1000 * stated
+        yield b"</students>"
+        yield b""
+
+    reader = _Reader(Layout(PLACE, stated=stated))
+    for number, record in enumerate(reader.read(chunks())):
+        assert record == {"a": ["1"]}
+        assert given == number // 1000 + 1
+        assert reader._root is not None
+        assert len(reader._root) <= 2001
+    assert number == 99_999
+
+
+def test_elements_given_in_python_read_as_in_a_file() -> None:
+    text = '<student id="1"><!-- aside --><a>x<?target data?>y<!-- aside --></a> <b><c/></b>tail</student>'
+    assert from_element(etree.fromstring(text)) == read(f"<students>{text}</students>")[0]
+    root = etree.fromstring(text)
+    from_element(root)
+    assert etree.tostring(root).decode() == text
+    with pytest.raises(InputError, match=r"record 2: .*64 deep"):
+        from_element(etree.fromstring("<a>" * (MAX_DEPTH + 2) + "</a>" * (MAX_DEPTH + 2)), record=2)
+    parser = etree.XMLParser(resolve_entities=False)
+    with pytest.raises(InputError, match="entity"):
+        from_element(etree.fromstring('<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>', parser))
+
+
+def test_scalars_of_other_formats_are_written_by_their_spelling() -> None:
+    document: Document = {
+        "@id": 7,
+        "gpa": Numeral("1e2"),
+        "flag": True,
+        "none": None,
+        "grade": ["A", None, Decimal("1.0")],
+        "course": {"#text": False, "@code": 'a"<\n'},
+        "empty": [],
+    }
+    assert write(document) == (
+        '<student id="7"><gpa>1e2</gpa><flag>true</flag><grade>A</grade><grade>1.0</grade>'
+        '<course code="a&quot;&lt;&#10;">false</course></student>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"a": "7319\x00"}, "character"),
+        ({"@a": "7319\x1f"}, "character"),
+        ({"7319": "x"}, "name"),
+        ({"": "x"}, "name"),
+        ({"a b": "x"}, "name"),
+        ({"{urn:x": "x"}, "name"),
+        ({"@xmlns": "x"}, "name"),
+        ({"@a": ["7319"]}, "one value"),
+        ({"a": [["7319"]]}, "one value"),
+    ],
+)
+def test_what_xml_cannot_hold_is_refused_without_its_data(document: Document, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        write(document)
+    assert "7319" not in str(caught.value)
+
+
+def test_a_long_prolog_is_read_and_an_endless_one_is_not() -> None:
+    comment = "<!-- " + "x" * 200_000 + " -->"
+    assert read(f"\ufeff{comment}<students><student>a</student></students>") == [{"#text": "a"}]
+    with pytest.raises(InputError, match="first MiB"):
+        read(comment * 8)
+    with pytest.raises(InputError, match="DOCTYPE"):
+        read(f"{comment}<!DOCTYPE students><students><student/></students>")
