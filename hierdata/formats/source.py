@@ -51,7 +51,7 @@ class PathSource(Source):
         try:
             return _plain(self.path.open("rb"))
         except OSError as error:
-            raise TargetError(f"cannot read {self.path}: {error.strerror}") from None
+            raise TargetError(f"cannot read {self.path}: {_why(error)}") from None
 
 
 class BytesSource(Source):
@@ -85,11 +85,16 @@ def write_stream(path: str | Path) -> Iterator[BinaryIO]:
             with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packer:
                 # GzipFile compresses write by write: a buffer before it makes that a few large ones.
                 buffer = io.BufferedWriter(cast("io.RawIOBase", packer), CHUNK)
-                yield buffer
-                buffer.flush()
-                buffer.detach()
+                try:
+                    yield buffer
+                finally:
+                    buffer.detach()
     except OSError as error:
-        raise TargetError(f"cannot write {target}: {error.strerror}") from None
+        raise TargetError(f"cannot write {target}: {_why(error)}") from None
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or type(error).__name__
 
 
 def _plain(stream: io.BufferedReader) -> BinaryIO:
