@@ -103,8 +103,8 @@ class Promise(Plain):
     ``statement`` says it in one sentence, ``parameters`` are the policy's letters. ``on`` are the sensitive
     attributes the policy limits it to (null: all), ``paths`` those it was judged at, empty for a model on
     whole records. ``achieved`` is the strongest parameter that holds at all of ``paths``, ``by_path`` tells
-    them apart. ``failing_classes`` is the largest number of classes that fail at one of them. ``reason`` says why
-    it could not be judged.
+    them apart. ``failing_classes`` is the largest number of classes that fail at one of them. ``reason``
+    says why it could not be judged.
     """
 
     kind: str
@@ -169,19 +169,17 @@ class Tally(Plain):
     suppressed: Whole | Guarded
 
     def guarded(self, k: int) -> Tally:
-        """The public form. Where ``suppressed`` is guarded, so is ``input``: no subtraction undoes it.
+        """The public form. Where a part is guarded, so is ``input``: no subtraction undoes it.
 
         >>> Tally(input=603, published=600, suppressed=3).guarded(5)
         Tally(input='<605', published=600, suppressed='<5')
         """
         if isinstance(self.input, str) or isinstance(self.published, str) or isinstance(self.suppressed, str):
             return self
-        hidden = isinstance(guarded(self.suppressed, k), str)
-        return Tally(
-            input=f"<{self.published + k}" if hidden else guarded(self.input, k),
-            published=guarded(self.published, k),
-            suppressed=guarded(self.suppressed, k),
-        )
+        parts = (guarded(self.published, k), guarded(self.suppressed, k))
+        most = sum(k - 1 if isinstance(part, str) else part for part in parts)
+        hidden = any(isinstance(part, str) for part in parts)
+        return Tally(input=f"<{most + 1}" if hidden else self.input, published=parts[0], suppressed=parts[1])
 
     @property
     def is_guarded(self) -> bool:
@@ -240,10 +238,10 @@ class LevelRow(Plain):
 
 
 class MembershipRow(Plain):
-    """The degrees of membership of a place ``at`` in the fuzzy sets of the levels, from level 1 upwards."""
+    """How far a number ``at`` belongs to each fuzzy set, 0..1, in the order of LevelScale.memberships."""
 
     at: str
-    degrees: tuple[Annotated[float, Field(ge=0, le=1)], ...]
+    degrees: tuple[float, ...]
 
 
 class LevelTable(Plain):
@@ -254,5 +252,5 @@ class LevelTable(Plain):
     """
 
     levels: tuple[LevelRow, ...]
-    breakpoints: tuple[str, ...] = ()
+    breakpoints: tuple[Rational, ...] = ()
     memberships: tuple[MembershipRow, ...] = ()

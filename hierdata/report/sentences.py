@@ -38,9 +38,8 @@ GUARDED_COUNTS = (
 
 _COSTS = {
     "pair_losses": "pair losses computed: what it would cost to put a record with another or into a class",
-    "records_lost_with_a_seed": "records suppressed because no record near their seed could be in a class with it",
-    "records_lost_in_a_dead_end": "records suppressed because their class had begun to grow and could take no further "
-    "record",
+    "records_lost_with_a_seed": "records suppressed because no record near their seed could join it",
+    "records_lost_in_a_dead_end": "records suppressed because their class could not be filled",
     "records_left_over": "records suppressed because fewer than a class were left",
     "records_lost_at_closing": "records suppressed because a model failed at the root of their class",
     "vertices_lost_at_closing": "vertices suppressed in published records because a model failed there when "

@@ -1,0 +1,26 @@
+"""One line for each word of a report, for a reader who did not write the policy."""
+
+from __future__ import annotations
+
+GLOSSARY = {
+    "record": "All that is known of one individual: a tree of vertices.",
+    "vertex": "An object of a record: the record itself, one of its courses, a book of that course.",
+    "vertex type": "All vertices at one path; only vertices of one type are ever compared.",
+    "quasi-identifier": "A field by which somebody could be recognised, alone or with others.",
+    "sensitive attribute": "A field whose value must not be learned about a person.",
+    "class": "Published records that are equal in structure and in all quasi-identifiers.",
+    "generalize": "To publish a broader category, an interval or a period for a value; * is any value.",
+    "suppress": "To leave a vertex, with everything below it, or a whole record out of what is published.",
+    "sensitivity level": "How sensitive a value is, from 1 (least) upwards, as the policy says.",
+    "k": "The least number of records in a class.",
+    "l": "How many well-represented sensitive values each vertex of a class has at least.",
+    "c": "The most frequent value occurs fewer than c times as often as the l-th most frequent and all "
+    "rarer ones together.",
+    "alpha": "The largest share that a value, or a sensitivity level, may have at a vertex of a class.",
+    "exempt": "A field that is published as it stands, outside the promise, for a reason the policy gives.",
+    "lm_cost": "The loss metric: 0 for an unchanged quasi-identifier, 1 for one that is suppressed or *, "
+    "in between the share of the domain that a published value covers.",
+    "suppression_ratio": "The share of the input's records, or vertices, that is not published.",
+    "dissimilarity_degree": "How far apart the sensitivity levels at a vertex of a class are: as the paper "
+    "prints it, which grows with the class, and as a mean distance from 0 to 1.",
+}

@@ -1,0 +1,137 @@
+"""How numbers, parameters and verdicts are put into words, on the terminal and on the page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from hierdata.report.models import Outcome, Promise, Tally
+from hierdata.report.parts import Exact, Held
+
+
+def number(value: Fraction) -> str:
+    """A fraction as people write it: a short decimal, a small p/q, else four digits.
+
+    >>> [number(Fraction(text)) for text in ("5", "4/5", "1/3", "12345/100003")]
+    ['5', '0.8', '1/3', '0.1234']
+    """
+    if 10_000 % value.denominator == 0:
+        return f"{Decimal(value.numerator) / value.denominator:f}"
+    return str(value) if value.denominator < 100 else rounded(float(value))
+
+
+def rounded(value: float) -> str:
+    """Four digits, and never an exponent where none is due.
+
+    >>> rounded(0.123456), rounded(123456.7), rounded(0.0)
+    ('0.1235', '123,457', '0')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def count(value: int | str) -> str:
+    """A count, or the bound that stands for it.
+
+    >>> count(12345), count("<5")
+    ('12,345', '<5')
+    """
+    return f"{value:,}" if isinstance(value, int) else value
+
+
+def percent(part: int | str, whole: int | str) -> str:
+    """A share in percent, empty where a count is a bound; 0 % and 100 % only where it is all or nothing.
+
+    >>> percent(1, 3), percent(1, 100_000), percent(99_999, 100_000), percent("<5", 9), percent(0, 0)
+    ('33.3 %', '0.1 %', '99.9 %', '', '')
+    """
+    if isinstance(part, str) or isinstance(whole, str) or not whole:
+        return ""
+    return share(part / whole)
+
+
+def share(part: float) -> str:
+    """A share of 1 in percent; 0 % and 100 % only where it is all or nothing.
+
+    >>> share(0.0), share(0.00001), share(0.5), share(1.0)
+    ('0 %', '0.1 %', '50.0 %', '100 %')
+    """
+    if part in (0, 1):
+        return "100 %" if part else "0 %"
+    return f"{min(max(100 * part, 0.1), 99.9):.1f} %"
+
+
+def plural(amount: int | str, noun: str, many: str = "") -> str:
+    """A count with its noun.
+
+    >>> plural(1, "class", "classes"), plural(2, "record")
+    ('1 class', '2 records')
+    """
+    return f"{count(amount)} {noun if amount == 1 else many or noun + 's'}"
+
+
+def parameters(promise: Promise) -> str:
+    """The policy's letters in one line, ``k = 5, alpha = 0.8 0.6``, but for those it leaves out."""
+    return ", ".join(
+        f"{letter} = {_setting(value)}" for letter, value in promise.parameters.items() if value is not None
+    )
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(_setting(item) for item in value)
+    try:
+        return number(Fraction(str(value)))
+    except (ValueError, ZeroDivisionError):
+        return str(value)
+
+
+def achieved(reached: Mapping[str, Fraction | Exact]) -> str:
+    """What was achieved in one line; the letters of the levels (``alpha_1`` ...) are put together.
+
+    >>> achieved({"k": Fraction(5), "alpha_1": Fraction(4, 5), "alpha_2": Fraction(0)})
+    'k = 5, alpha = 0.8 0'
+    """
+    together: dict[str, list[str]] = {}
+    for letter, value in reached.items():
+        exact = Fraction(value.exact) if isinstance(value, Exact) else value
+        together.setdefault(letter.partition("_")[0], []).append(number(exact))
+    return ", ".join(f"{letter} = {' '.join(values)}" for letter, values in together.items())
+
+
+def standing(held: Held, failing_classes: int) -> str:
+    """Whether a promise held, in a few words.
+
+    >>> standing(True, 0), standing(False, 2), standing(None, 0)
+    ('held', 'FAILED in 2 classes', 'not judged')
+    """
+    if held is None:
+        return "not judged"
+    return "held" if held else f"FAILED in {plural(failing_classes, 'class', 'classes')}"
+
+
+def verdict(outcome: Outcome) -> str:
+    """The verdict in one sentence."""
+    return "This release keeps its promise." if outcome.passed else "This release does NOT keep its promise."
+
+
+def published(outcome: Outcome) -> str:
+    """What was published, in one sentence."""
+    counts = outcome.counts
+    return f"{of(counts.records)} records are published, in {sizes(outcome)}."
+
+
+def of(tally: Tally) -> str:
+    """``600 of 603``, or ``all 600``."""
+    if tally.suppressed == 0:
+        return f"all {count(tally.input)}"
+    return f"{count(tally.published)} of {count(tally.input)}"
+
+
+def sizes(outcome: Outcome) -> str:
+    """How many classes there are, and of what size."""
+    counts = outcome.counts
+    least, most = counts.smallest_class, counts.largest_class
+    size = count(most) if least == most else f"{count(least)} to {count(most)}"
+    return f"{plural(counts.classes, 'class', 'classes')} of {size}"

@@ -1,0 +1,99 @@
+"""A report of a release, small enough to read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hierdata.judge.rules import Judgement
+from hierdata.metrics.base import Figure
+from hierdata.privacy import KAnonymity, LevelAlphaK
+from hierdata.report.models import (
+    Counts,
+    Exact,
+    LevelRow,
+    LevelTable,
+    MembershipRow,
+    Promise,
+    StewardReport,
+    Tally,
+    costs,
+    figures,
+    limitations,
+)
+
+GRADE = "$.courses[*].grade"
+GPA = "$.gpa"
+
+
+def judgement(path: str | None, held: bool | None = True, **achieved: str) -> Judgement:
+    letters = {letter: Fraction(value) for letter, value in achieved.items()}
+    return Judgement("level-alpha-k", path, held, letters, failing_classes=0 if held else 2)
+
+
+def promises() -> tuple[Promise, ...]:
+    by_level = LevelAlphaK(k=5)
+    return (
+        Promise.of(KAnonymity(k=5), [Judgement("k-anonymity", None, True, {"k": Fraction(5)})]),
+        Promise.of(
+            by_level,
+            [
+                judgement(GPA, k="5", alpha_1="4/5", alpha_2="1/5"),
+                judgement(GRADE, k="6", alpha_1="1/2", alpha_2="2/5"),
+            ],
+        ),
+    )
+
+
+def lm_cost() -> tuple[Figure, ...]:
+    return (
+        Figure("total", Fraction(2469, 2), "quasi-identifier values", 0, 10_000, "lower"),
+        Figure("per_record", Fraction(823, 402), "quasi-identifier values", 0, None, "lower"),
+        Figure("per_value", Fraction(2469, 20_000), "share", 0, 1, "lower"),
+    )
+
+
+def counts(suppressed: int = 3) -> Counts:
+    return Counts(
+        records=Tally(input=600 + suppressed, published=600, suppressed=suppressed),
+        vertices={
+            "$.courses[*]": Tally(input=9100, published=9000, suppressed=100),
+            "$.courses[*].books[*]": Tally(input=4, published=0, suppressed=4),
+        },
+        classes=119,
+        smallest_class=5,
+        largest_class=10,
+        k_raw=5,
+        k_exempt=None,
+    )
+
+
+def grade_levels() -> LevelTable:
+    return LevelTable(
+        levels=(
+            LevelRow(level=1, count=60, share=Exact.of(Fraction(3, 5)), capacity=4),
+            LevelRow(level=2, count=40, share=Exact.of(Fraction(2, 5)), capacity=None),
+        ),
+        breakpoints=("5/3",),
+        memberships=(MembershipRow(at="5/3", degrees=(0.5, 0.5)),),
+    )
+
+
+def steward_report(**changed: object) -> StewardReport:
+    content: dict[str, object] = {
+        "version": "0.1.0",
+        "dataset": "students",
+        "recoding": "generalization",
+        "format": "json",
+        "file": "records.json",
+        "passed": True,
+        "class_size": 5,
+        "promises": promises(),
+        "counts": counts(),
+        "metrics": figures({"lm_cost": lm_cost()}),
+        "loss_exact": True,
+        "limitations": limitations(["level-alpha-k"], "generalization", {}, loss_exact=True),
+        "costs": costs({"pair_losses": 12_345, "records_left_over": 3, "records_lost_at_closing": 0}),
+        "levels": {GRADE: grade_levels()},
+        "warnings": ("$.gpa: the smallest level is never reached",),
+    }
+    return StewardReport(**(content | changed))  # type: ignore[arg-type]

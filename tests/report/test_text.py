@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hierdata.judge.rules import Judgement, Verdict
+from hierdata.privacy import KAnonymity
+from hierdata.report.models import Promise
+from hierdata.report.text import summary, verdict_text
+from tests.report.sample import GPA, GRADE, counts, judgement, steward_report
+
+
+def verdict(passed: bool = True, judgements: tuple[Judgement, ...] = (), **changed: object) -> Verdict:
+    content: dict[str, object] = {
+        "records": 600,
+        "classes": 119,
+        "k": 5,
+        "k_raw": 4,
+        "k_exempt": None,
+        "forbidden": {},
+        "malformed": 0,
+        "not_judged": (),
+    }
+    return Verdict(passed=passed, judgements=judgements, **(content | changed))  # type: ignore[arg-type]
+
+
+def line(text: str, start: str) -> str:
+    (found,) = (each for each in text.splitlines() if each.split()[:1] == [start])
+    return " ".join(found.split())
+
+
+def test_a_summary_tells_promised_achieved_and_lost() -> None:
+    text = summary(steward_report())
+    assert text.splitlines()[0] == "students: This release keeps its promise."
+    assert text.splitlines()[1] == "600 of 603 records are published, in 119 classes of 5 to 10."
+    assert line(text, "level-alpha-k") == (
+        "level-alpha-k k = 5, alpha = 0.8 0.6 0.4 0.2 0.1 held (k = 5, alpha = 0.8 0.4)"
+    )
+    assert line(text, "k-anonymity") == "k-anonymity k = 5 held (k = 5)"
+    assert line(text, "$.courses[*]") == "$.courses[*] 9,000 of 9,100 98.9 %"
+    assert line(text, "lm_cost") == (
+        "lm_cost total 1,234, per_record 2.047, per_value 0.1235 (lower is better)"
+    )
+    assert line(text, "3") == "3 records suppressed because fewer than a class were left"
+    assert line(text, "warning:") == "warning: $.gpa: the smallest level is never reached"
+    assert "0 records" not in text
+
+
+def test_the_public_summary_is_guarded_and_shorter() -> None:
+    text = summary(steward_report().public())
+    assert "600 of <605 records are published" in text
+    assert line(text, "$.courses[*].books[*]") == "$.courses[*].books[*] 0 of <5"
+    assert "Given up" not in text
+    assert "warning" not in text
+
+
+def test_when_everything_is_published_it_says_all() -> None:
+    text = summary(steward_report(counts=counts(suppressed=0).model_copy(update={"smallest_class": 10})))
+    assert "all 600 records are published, in 119 classes of 10." in text
+
+
+def test_a_broken_promise_is_not_to_be_overlooked() -> None:
+    broken = Promise.of(KAnonymity(k=5), [judgement(None, held=False, k="1")])
+    text = summary(steward_report(passed=False, promises=(broken,)))
+    assert "does NOT keep its promise" in text
+    assert line(text, "k-anonymity") == "k-anonymity k = 5 FAILED in 2 classes (k = 1)"
+
+
+def test_columns_are_aligned() -> None:
+    lines = summary(steward_report()).splitlines()
+    rows = [row for row in lines if row.startswith(("  k-anonymity", "  level-alpha-k"))]
+    assert len({row.index("held") for row in rows}) == 1
+
+
+def test_a_verdict_that_holds() -> None:
+    text = verdict_text(verdict(judgements=(judgement(GPA, k="5", alpha_1="1/3"),)))
+    assert text.splitlines()[0] == "The promise holds: 600 records in 119 classes, the smallest of 5."
+    assert line(text, "level-alpha-k") == "level-alpha-k $.gpa held (k = 5, alpha = 1/3)"
+    assert line(text, "k").endswith(": 4")
+
+
+def test_a_verdict_that_fails_gives_every_reason() -> None:
+    judged = (
+        judgement(GPA, held=False, k="5"),
+        Judgement("level-alpha-k", GRADE, None, reason="values without a level: 2"),
+        Judgement("k-anonymity", None, True, {"k": Fraction(5)}),
+    )
+    text = verdict_text(
+        verdict(
+            False,
+            judged,
+            k_exempt=1,
+            forbidden={"$.id": 1},
+            malformed=2,
+            not_judged=("alpha-k",),
+        )
+    )
+    assert text.splitlines()[0].startswith("The promise does NOT hold:")
+    assert "$.gpa           FAILED in 2 classes (k = 5)" not in text.splitlines()[0]
+    for fact in (
+        "FAILED in 2 classes (k = 5)",
+        "not judged: values without a level: 2",
+        "whole records",
+        "k with the exempt fields compared too: 1",
+        "$.id: must not be published and occurs 1 time",
+        "2 documents cannot be read as a class.",
+        "not judged, its facts are missing: alpha-k",
+    ):
+        assert fact in text
