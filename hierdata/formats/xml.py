@@ -128,7 +128,8 @@ class _Reader:
             if self._root is not None:
                 # The parser may still be filling the last one.
                 del self._root[:-1]
-        self._check_end()
+        assert self._root is not None
+        self._check(self._root[-1] if len(self._root) else None)
 
     def _feed(self, chunk: bytes) -> str:
         """Feed a chunk (an empty one is the end) and say what is wrong with it."""
@@ -148,28 +149,20 @@ class _Reader:
                 continue
             if event == "start":
                 self._begun += 1
-                self._check_before(element)
+                self._check(element.getprevious())
             else:
                 document = _convert(element, self._begun)
                 self._done += 1
                 yield document
 
-    def _check_before(self, element: _Element) -> None:
-        """Refuse what stands between a record and the one before it."""
+    def _check(self, before: _Element | None) -> None:
+        """Refuse what stands between a record, or the end, and the element before it."""
         assert self._root is not None
-        self._check(element.getprevious(), self._root)
-
-    def _check_end(self) -> None:
-        """Refuse what stands behind the last record."""
-        assert self._root is not None
-        self._check(self._root[-1] if len(self._root) else None, self._root)
-
-    def _check(self, before: _Element | None, root: _Element) -> None:
         if self._lenient:
             return
         if before is not None and before.tag != self._tag:
             self._fail(_MIXED)
-        between = root.text if before is None else before.tail
+        between = self._root.text if before is None else before.tail
         if between and between.strip(_SPACE):
             self._fail("text stands between the records")
 
@@ -252,7 +245,11 @@ def _feed(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> str:
     for entry in parser.feed_error_log:
         if entry.level > ErrorLevels.WARNING:
             reason = _REASONS.get(entry.type, "not well-formed XML")
-            return f"{reason} (line {entry.line}, column {entry.column})"
+            reason += f" (line {entry.line}, column {entry.column})"
+            if entry.level == ErrorLevels.ERROR:
+                # The parser went on (after an unbound prefix): what it is at now is not where the error is.
+                raise InputError(reason)
+            return reason
     return "not well-formed XML" if broken else ""
 
 

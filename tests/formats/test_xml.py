@@ -166,3 +166,13 @@ def test_a_long_prolog_is_read_and_an_endless_one_is_not() -> None:
         read(comment * 8)
     with pytest.raises(InputError, match="DOCTYPE"):
         read(f"{comment}<!DOCTYPE students><students><student/></students>")
+
+
+def test_an_error_that_the_parser_passes_over_is_blamed_on_no_record() -> None:
+    with pytest.raises(InputError, match="line 1, column 24") as caught:
+        list(
+            XML.read(
+                io.BytesIO(b"<students><student><u:a/></student><student>" + b"<b>" * 30_000), Layout(PLACE)
+            )
+        )
+    assert caught.value.record is None
