@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -80,6 +80,36 @@ def memoized(find: Callable[[Scalar], int]) -> Callable[[Scalar], int]:
         return found
 
     return lookup
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def grouped(observed: Observed, key_of: Callable[[Scalar], Key]) -> dict[Key, list[Scalar]]:
+    """The observed values by what they stand for; missing and uncovered ones are left out."""
+    groups: dict[Key, list[Scalar]] = {}
+    for value in observed:
+        if value is None:
+            continue
+        try:
+            groups.setdefault(key_of(value), []).append(value)
+        except Uncovered:
+            continue
+    return groups
+
+
+def finder(
+    nodes: Mapping[Key, int], key_of: Callable[[Scalar], Key], missing: int
+) -> Callable[[Scalar], int]:
+    """``Hierarchy.node_of`` from the nodes of what values stand for."""
+
+    def find(value: Scalar) -> int:
+        node = missing if value is None else nodes.get(key_of(value))
+        if node is None:
+            raise Uncovered
+        return node
+
+    return memoized(find)
 
 
 def loss_of(leaves: int, all_leaves: int) -> Fraction:

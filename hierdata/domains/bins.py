@@ -42,41 +42,42 @@ def line(
     the domain costs no more than the root, 1. ``closed`` bins spell their last point as ``hi`` ([1985,
     1989]), the others the first point beyond ([0.5, 1.0)). Only bins that hold a point become nodes.
     """
-    bins: list[Bin] = []
-    columns: list[list[int]] = []
-    for step in steps:
-        column: list[int] = []
-        high: int | None = None
-        for point, _ in points:
-            if high is None or point >= high:
-                bins.append(step(point))
-                high = bins[-1].high
-            column.append(len(bins))  # the root is node 0, so the n-th bin is node n
-        columns.append(column)
-
+    bins, columns = _bins(points, steps)
     first_point = 1 + len(bins)
     missing = first_point + len(points)
     depth = len(steps) + 1
-    rows: list[tuple[int, ...]] = [(0, *[-1] * depth)]
-    rows += _rows_of_bins(bins, columns, depth)
-    rows += [
-        (0, *holders, node)
-        for node, holders in enumerate(
-            zip(*columns, strict=True) if columns else [()] * len(points), first_point
-        )
-    ]
-    rows.append((0, missing, *[-1] * (depth - 1)))
-
+    holders = zip(*columns, strict=True) if columns else [()] * len(points)
     none, whole = Fraction(0), Fraction(1 if span else 0)
     widths = [bin.high - bin.low - closed for bin in bins]
     loss = {width: min(Fraction(width, span), whole) if span else none for width in set(widths)}
     return Line(
         labels=(ROOT_LABEL, *[bin.label for bin in bins], *[label for _, label in points], None),
-        ancestors=tuple(rows),
+        ancestors=(
+            (0, *[-1] * depth),
+            *_rows_of_bins(bins, columns, depth),
+            *[(0, *above, node) for node, above in enumerate(holders, first_point)],
+            (0, missing, *[-1] * (depth - 1)),
+        ),
         lm=(whole, *[loss[width] for width in widths], *[none] * len(points), none),
         first_point=first_point,
         missing=missing,
     )
+
+
+def _bins(
+    points: Sequence[tuple[int, Scalar]], steps: Sequence[Callable[[int], Bin]]
+) -> tuple[list[Bin], list[list[int]]]:
+    """The bins that hold a point, and for each step the node of every point's bin."""
+    bins: list[Bin] = []
+    columns: list[list[int]] = []
+    for step in steps:
+        column: list[int] = []
+        for point, _ in points:
+            if not column or point >= bins[-1].high:
+                bins.append(step(point))
+            column.append(len(bins))  # the root is node 0, so the n-th bin is node n
+        columns.append(column)
+    return bins, columns
 
 
 def _rows_of_bins(bins: Sequence[Bin], columns: Sequence[Sequence[int]], depth: int) -> list[tuple[int, ...]]:

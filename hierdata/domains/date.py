@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from hierdata.document import Scalar
-from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, memoized
+from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
 from hierdata.domains.bins import Bin, line
 
 _ISO = re.compile(
@@ -49,13 +49,7 @@ class Date(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed days."""
-        days = set()
-        for value in observed:
-            try:
-                days.add(_day(value))
-            except Uncovered:
-                continue
-        ordinals = sorted(days)
+        ordinals = sorted(grouped(observed, _day))
         built = line(
             [(ordinal, date.fromordinal(ordinal).isoformat()) for ordinal in ordinals],
             [_periods_of(step) for step in reversed(self.steps) if step != "day"],
@@ -64,16 +58,9 @@ class Date(QuasiDomain):
         )
         nodes = {ordinal: node for node, ordinal in enumerate(ordinals, built.first_point)}
 
-        def find(value: Scalar) -> int:
-            if value is None:
-                return built.missing
-            node = nodes.get(_day(value))
-            if node is None:
-                raise Uncovered
-            return node
-
+        node_of = finder(nodes, _day, built.missing)
         codebook = {"kind": "date", "steps": list(self.steps)}
-        return Hierarchy(built.labels, built.ancestors, built.lm, memoized(find), codebook)
+        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook)
 
 
 def _day(value: Scalar) -> int:

@@ -10,7 +10,16 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from hierdata.document import Scalar
-from hierdata.domains.base import ROOT_LABEL, Hierarchy, Observed, QuasiDomain, Uncovered, loss_of, memoized
+from hierdata.domains.base import (
+    ROOT_LABEL,
+    Hierarchy,
+    Observed,
+    QuasiDomain,
+    Uncovered,
+    finder,
+    grouped,
+    loss_of,
+)
 from hierdata.domains.number import Number, canonical, identity, one_spelling
 
 
@@ -38,23 +47,10 @@ class Flat(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed values; equal numbers are one value."""
-        originals: dict[str | Number, list[Scalar]] = {}
-        for value in observed:
-            if value is None:
-                continue
-            try:
-                originals.setdefault(_key(value), []).append(value)
-            except Uncovered:
-                continue
+        originals = grouped(observed, _key)
         keys = sorted(originals, key=lambda key: (isinstance(key, str), key))
         nodes = {key: node for node, key in enumerate(keys, 1)}
         missing = len(keys) + 1
-
-        def find(value: Scalar) -> int:
-            node = missing if value is None else nodes.get(_key(value))
-            if node is None:
-                raise Uncovered
-            return node
 
         spelled = [
             one_spelling(key, originals[key]) if isinstance(key, str) else canonical(key) for key in keys
@@ -63,7 +59,7 @@ class Flat(QuasiDomain):
             (ROOT_LABEL, *spelled, None),
             ((0, -1), *[(0, node) for node in range(1, missing + 1)]),
             (loss_of(len(keys), len(keys)), *[loss_of(1, len(keys))] * (len(keys) + 1)),
-            memoized(find),
+            finder(nodes, _key, missing),
             {"kind": "flat"},
         )
 

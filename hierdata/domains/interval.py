@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from hierdata.document import Scalar
-from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, memoized
+from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
 from hierdata.domains.bins import Bin, line
 from hierdata.domains.number import Exact, Number, canonical, decimals, exact, fixed, plain
 
@@ -49,47 +49,21 @@ class Interval(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed numbers. Text is read as a number; booleans are not covered."""
-        text_only: dict[Number, bool] = {}
-        for value in observed:
-            if value is None:
-                continue
-            try:
-                number = self._place(value)
-            except Uncovered:
-                continue
-            text_only[number] = isinstance(value, str) and text_only.get(number, True)
-
-        bounds = self.domain or (min(text_only, default=0), max(text_only, default=0))
-        integral = all(number.denominator == 1 for number in (*text_only, *self.steps, *bounds))
-        digits = (
-            0 if integral else max(decimals(number) or 0 for number in (*text_only, *self.steps, *bounds))
-        )
-        unit = 10**digits
-        numbers = sorted(text_only)
+        originals = grouped(observed, self._place)
+        numbers = sorted(originals)
+        bounds = self.domain or ((numbers[0], numbers[-1]) if numbers else (0, 0))
+        digits = max(decimals(number) or 0 for number in (*numbers, *self.steps, *bounds))
+        unit, integral = 10**digits, digits == 0
+        steps = [step for step in reversed(self.steps) if not (integral and step == 1)]
         built = line(
-            [
-                (int(number * unit), plain(number) if text_only[number] else canonical(number))
-                for number in numbers
-            ],
-            [
-                _bins_of(step, digits, integral)
-                for step in reversed(self.steps)
-                if not (integral and step == 1)
-            ],
+            [(int(number * unit), _label(number, originals[number])) for number in numbers],
+            [_bins_of(step, digits, integral) for step in steps],
             span=int((bounds[1] - bounds[0]) * unit),
             closed=integral,
         )
         nodes = {number: node for node, number in enumerate(numbers, built.first_point)}
-
-        def find(value: Scalar) -> int:
-            if value is None:
-                return built.missing
-            node = nodes.get(self._place(value))
-            if node is None:
-                raise Uncovered
-            return node
-
-        return Hierarchy(built.labels, built.ancestors, built.lm, memoized(find), self._codebook(integral))
+        node_of = finder(nodes, self._place, built.missing)
+        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, self._codebook(integral))
 
     def _place(self, value: Scalar) -> Number:
         """The number that is published where nothing is generalized. Raises Uncovered."""
@@ -109,6 +83,11 @@ class Interval(QuasiDomain):
         if self.domain is not None:
             book |= {"domain": _spelled(self.domain), "outside": self.outside}
         return book
+
+
+def _label(number: Number, originals: list[Scalar]) -> Scalar:
+    """A number, or text where the collection has nothing but text."""
+    return plain(number) if all(isinstance(value, str) for value in originals) else canonical(number)
 
 
 def _spelled(numbers: Iterable[Number]) -> list[str]:

@@ -8,7 +8,16 @@ from pathlib import Path
 from pydantic import PositiveInt, model_validator
 
 from hierdata.document import Scalar
-from hierdata.domains.base import ROOT_LABEL, Hierarchy, Observed, QuasiDomain, Uncovered, loss_of, memoized
+from hierdata.domains.base import (
+    ROOT_LABEL,
+    Hierarchy,
+    Observed,
+    QuasiDomain,
+    Uncovered,
+    finder,
+    grouped,
+    loss_of,
+)
 from hierdata.domains.number import identity, one_spelling, plain
 
 MASK = "*"
@@ -36,57 +45,50 @@ class Prefix(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed codes. A number counts as its plain spelling."""
-        originals: dict[str, list[Scalar]] = {}
-        for value in observed:
-            if value is None:
-                continue
-            try:
-                originals.setdefault(_code(value), []).append(value)
-            except Uncovered:
-                continue
-
-        labels: list[Scalar] = [ROOT_LABEL]
-        rows: list[tuple[int, ...]] = [(0, *[-1] * (len(self.keep) + 1))]
-        leaves = [len(originals)]
-        groups: dict[str, int] = {}
-        codes: dict[str, int] = {}
-        for code in sorted(originals):
-            row = [0]
-            for keep in reversed(self.keep):
-                if keep >= len(code):
-                    row.append(-1)
-                    continue
-                label = code[:keep] + MASK * (len(code) - keep)
-                node = groups.setdefault(label, len(labels))
-                row.append(node)
-                if node == len(labels):
-                    labels.append(label)
-                    rows.append((*row, *[-1] * (len(self.keep) + 2 - len(row))))
-                    leaves.append(0)
-                leaves[node] += 1
-            codes[code] = len(labels)
-            rows.append((*row, len(labels)))
-            labels.append(one_spelling(code, originals[code]))
-            leaves.append(1)
-
-        missing = len(labels)
-        labels.append(None)
-        rows.append((0, missing, *[-1] * len(self.keep)))
-        leaves.append(1)
-
-        def find(value: Scalar) -> int:
-            node = missing if value is None else codes.get(_code(value))
-            if node is None:
-                raise Uncovered
-            return node
-
+        originals = grouped(observed, _code)
+        nodes = _Nodes(self.keep)
+        codes = {code: nodes.add(code, one_spelling(code, originals[code])) for code in sorted(originals)}
+        missing = len(nodes.labels)
         return Hierarchy(
-            tuple(labels),
-            tuple(rows),
-            tuple(loss_of(below, len(originals)) for below in leaves),
-            memoized(find),
+            (*nodes.labels, None),
+            (*nodes.rows, (0, missing, *[-1] * len(self.keep))),
+            tuple(loss_of(below, len(originals)) for below in (*nodes.leaves, 1)),
+            finder(codes, _code, missing),
             {"kind": "prefix", "keep": list(self.keep), "mask": MASK},
         )
+
+
+class _Nodes:
+    """The root, and for each added code its node and those of its prefixes; ``leaves`` counts codes below."""
+
+    def __init__(self, keep: tuple[int, ...]) -> None:
+        self.labels: list[Scalar] = [ROOT_LABEL]
+        self.rows: list[tuple[int, ...]] = [(0, *[-1] * (len(keep) + 1))]
+        self.leaves = [0]
+        self._shortest_first = keep[::-1]
+        self._of_prefix: dict[str, int] = {}
+
+    def add(self, code: str, label: Scalar) -> int:
+        row = [0]
+        for keep in self._shortest_first:
+            prefix = code[:keep] + MASK * (len(code) - keep)
+            node = -1 if keep >= len(code) else self._of_prefix.get(prefix)
+            if node is None:
+                node = self._of_prefix[prefix] = self._new(row, prefix)
+            row.append(node)
+        for node in row:
+            if node >= 0:
+                self.leaves[node] += 1
+        leaf = self._new(row, label)
+        self.leaves[leaf] = 1
+        return leaf
+
+    def _new(self, above: list[int], label: Scalar) -> int:
+        node = len(self.labels)
+        self.labels.append(label)
+        self.rows.append((*above, node, *[-1] * (len(self._shortest_first) + 1 - len(above))))
+        self.leaves.append(0)
+        return node
 
 
 def _code(value: Scalar) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,16 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from hierdata.document import Scalar
-from hierdata.domains.base import ROOT_LABEL, Hierarchy, Observed, QuasiDomain, Uncovered, loss_of, memoized
+from hierdata.domains.base import (
+    ROOT_LABEL,
+    Hierarchy,
+    Observed,
+    QuasiDomain,
+    Uncovered,
+    finder,
+    grouped,
+    loss_of,
+)
 from hierdata.domains.number import Number, exact, identity, one_spelling
 from hierdata.domains.tree import Tree, from_nested, read
 
@@ -60,57 +69,30 @@ class Taxonomy(QuasiDomain):
             tree = from_nested(self.tree, "in the policy")
         else:
             tree = read(folder / self.file, self.delimiter, self.file)
-        missing = len(tree.labels)
-        nodes, numbers = self._values(tree)
-
-        def find(value: Scalar) -> int:
-            if value is None:
-                return missing
-            key = identity(value)
-            node = nodes.get(key) if isinstance(key, str) else numbers.get(key)
-            if node is None:
-                raise Uncovered
-            return node
-
+        node_of = finder(self._values(tree), identity, missing=len(tree.labels))
+        labels: list[Scalar] = list(tree.labels)
+        for node, originals in grouped(observed, node_of).items():
+            if not tree.child_counts[node]:
+                labels[node] = one_spelling(tree.labels[node], originals)
         return Hierarchy(
-            (*_published(tree, find, observed), None),
+            (*labels, None),
             _ancestors(tree),
             _losses(tree),
-            memoized(find),
+            node_of,
             _codebook(tree),
         )
 
-    def _values(self, tree: Tree) -> tuple[dict[str, int], dict[Number, int]]:
+    def _values(self, tree: Tree) -> dict[str | Number, int]:
         """The nodes that values may name, by text and by number; of a chain with one label the deepest."""
-        nodes = {
+        nodes: dict[str | Number, int] = {
             label: node
             for node, label in enumerate(tree.labels)
-            if node and label != ROOT_LABEL and (self.inner or not tree.child_counts[node])
+            if label != ROOT_LABEL and (self.inner or not tree.child_counts[node])
         }
-        numbers: dict[Number, int] = {}
-        for label, node in nodes.items():
-            try:
-                numbers.setdefault(exact(label), node)
-            except Uncovered:
-                continue
-        return nodes, numbers
-
-
-def _published(tree: Tree, find: Callable[[Scalar], int], observed: Observed) -> list[Scalar]:
-    """The labels; a leaf that occurs as a number or boolean only is published as such."""
-    originals: dict[int, list[Scalar]] = {}
-    for value in observed:
-        if value is None:
-            continue
-        try:
-            originals.setdefault(find(value), []).append(value)
-        except Uncovered:
-            continue
-    labels: list[Scalar] = list(tree.labels)
-    for node, values in originals.items():
-        if not tree.child_counts[node]:
-            labels[node] = one_spelling(tree.labels[node], values)
-    return labels
+        for label, node in list(nodes.items()):
+            with suppress(Uncovered):
+                nodes.setdefault(exact(str(label)), node)
+        return nodes
 
 
 def _ancestors(tree: Tree) -> tuple[tuple[int, ...], ...]:
