@@ -13,7 +13,6 @@ from hierdata.errors import InputError, PolicyError
 from hierdata.formats.base import MAX_DEPTH, Format, Layout
 from hierdata.formats.decoder import TOO_DEEP, RefusedError
 from hierdata.formats.objects import encode
-from hierdata.formats.xmltext import Markup
 
 if TYPE_CHECKING:
     from lxml.etree import XMLPullParser, _Element
@@ -76,6 +75,8 @@ class Xml(Format):
 
         Raises InputError for text that XML cannot hold (control characters) and names that it does not allow.
         """
+        from hierdata.formats.xmltext import Markup  # its patterns take 10 ms to compile
+
         root, record = layout.records
         markup = Markup(layout.namespaces)
         opening, closing, default = markup.root(root)

@@ -15,7 +15,7 @@ _START = (
     "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
 _NAME = re.compile(f"[{_START}][{_START}\\-.0-9\xb7\u0300-\u036f\u203f\u2040]*")
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Parsers turn line ends in text, and all white space in attributes, into something else unless it is escaped.
 _IN_TEXT = re.compile("[&<>\r]|" + _FORBIDDEN.pattern)
 _IN_ATTRIBUTE = re.compile('[&<>"\t\n\r]|' + _FORBIDDEN.pattern)
