@@ -17,7 +17,6 @@ from hierdata.report.wording import (
     of,
     parameters,
     percent,
-    plural,
     published,
     rounded,
     share,
@@ -59,12 +58,14 @@ def _lead(report: StewardReport) -> Iterable[str]:
     for promise in report.promises:
         if not promise.held:
             yield f"{promise.kind}: {standing(promise.held, promise.failing_classes)}. {promise.reason}"
+            yield f"The policy asked for this: {promise.statement}"
     cost = report.metrics.get("lm_cost")
     if cost is not None and "per_value" in cost.figures:
         lost = share(cost.figures["per_value"])
         yield f"{lost} of the detail of the quasi-identifiers is lost, what is suppressed included."
     if report.warnings:
-        yield f"Read the {plural(len(report.warnings), 'warning')} below before you sign."
+        noun = "warning" if len(report.warnings) == 1 else "warnings"
+        yield f"Read the {noun} below before you sign."
 
 
 def _section(name: str, title: str, body: str) -> str:
@@ -107,14 +108,13 @@ def _items(sentences: Iterable[str]) -> str:
 def _promises(report: StewardReport) -> str:
     models = _table(
         "The privacy models of the policy",
-        ("model", "promised", "found", "achieved", "in words"),
+        ("model", "promised", "found", "achieved"),
         (
             (
                 promise.kind,
                 parameters(promise),
                 standing(promise.held, promise.failing_classes),
                 promise.reason or achieved(promise.achieved),
-                promise.statement,
             )
             for promise in report.promises
         ),
@@ -142,7 +142,7 @@ def _counts(report: StewardReport) -> str:
         facts.append(("k if the exempt fields are compared too", count(counts.k_exempt)))
     facts += [("recoding", report.recoding), ("file", f"public/{report.file} ({report.format})")]
     tallies = {"records": counts.records, **counts.vertices}
-    return _table("The release", ("", "found"), facts) + _table(
+    return _table("The release", ("what", "found"), facts) + _table(
         "Suppression by vertex type",
         ("vertex type", "input", "published", "suppressed", "suppressed, share"),
         ((path, *_tally(tally)) for path, tally in tallies.items()),

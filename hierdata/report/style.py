@@ -39,7 +39,7 @@ table { border-collapse: collapse; width: 100%; }
 caption { text-align: left; padding-bottom: .3rem; }
 th, td { padding: .4rem .7rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 thead th { background: var(--band); }
-tbody th { font-weight: 500; overflow-wrap: anywhere; }
+tbody th { font-weight: 500; min-width: 8rem; overflow-wrap: anywhere; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 li { margin: .3rem 0; max-width: 46rem; }
 dt { font-weight: 600; margin-top: .6rem; }
