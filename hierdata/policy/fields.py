@@ -16,9 +16,9 @@ from pydantic import (
 )
 
 from hierdata.domains import DOMAINS
-from hierdata.domains.base import QuasiDomain
+from hierdata.domains.base import Observed, QuasiDomain
 from hierdata.domains.flat import Flat
-from hierdata.domains.levels import Levels
+from hierdata.domains.levels import Levels, LevelScale
 from hierdata.records.schema import Role
 
 
@@ -82,6 +82,10 @@ class _FieldRule(BaseModel):
         if self.role == "insensitive":
             return Role.QUASI if self.exempt is None else Role.CARRIED
         return Role(self.role)
+
+    def scale(self, observed: Observed) -> LevelScale | None:
+        """The level scale for one collection, None where no levels are given."""
+        return self.levels.compile(observed, self.number) if self.levels is not None else None
 
     @model_validator(mode="before")
     @classmethod

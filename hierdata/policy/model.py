@@ -254,6 +254,9 @@ class Policy(BaseModel):
 
     def _model_problems(self) -> Iterator[str]:
         for index, model in enumerate(self.models):
+            if model.per_attribute and not self.sensitive:
+                yield f"models[{index}]: {model.kind} judges sensitive fields, and there are none"
+                continue
             for text in model.on or ():
                 try:
                     known = self._keys(text) in self.sensitive
