@@ -24,6 +24,7 @@ class Publication:
 
     partition: Partition
     documents: Callable[[], Iterator[Document]]
+    document_count: int
     element: str | None = None
 
 

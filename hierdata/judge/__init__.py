@@ -63,6 +63,7 @@ def judge(documents: Iterable[Document], rules: JudgeRules) -> Verdict:
         records=sum(known.records for known in classes.values()),
         classes=len(classes),
         k=min((known.records for known in classes.values()), default=0),
+        largest_class=max((known.records for known in classes.values()), default=0),
         k_raw=min(written.values(), default=0),
         k_exempt=min(bare.values(), default=0) if rules.exempt else None,
         judgements=judgements,

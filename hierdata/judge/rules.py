@@ -82,6 +82,7 @@ class Verdict:
     records: int
     classes: int
     k: int
+    largest_class: int
     k_raw: int
     k_exempt: int | None
     judgements: tuple[Judgement, ...]

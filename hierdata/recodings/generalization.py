@@ -30,7 +30,7 @@ class Generalization(Recoding):
                 if class_of[record] >= 0:
                     yield unbind(_record(forest, partition, published, record), forest.schema)
 
-        return Publication(partition, documents)
+        return Publication(partition, documents, int((partition.class_of >= 0).sum()))
 
 
 def _record(forest: Forest, partition: Partition, published: Published, record: int) -> Vertex:

@@ -35,7 +35,7 @@ class Representatives(Recoding):
                 root = _representative(forest, partition, published, records)
                 yield {"records": len(records), "representative": unbind(root, forest.schema)}
 
-        return Publication(partition, documents, element="class")
+        return Publication(partition, documents, partition.class_count, element="class")
 
 
 def _representative(

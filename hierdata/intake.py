@@ -1,0 +1,154 @@
+"""What comes in: a file or Python objects as documents that can be read as often as a run needs them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hierdata.document import Document
+from hierdata.errors import InputError, PolicyError, TargetError
+from hierdata.formats import FORMATS, Format, Layout, detect
+from hierdata.formats.objects import from_python
+from hierdata.formats.source import PathSource, Source, write_stream
+from hierdata.policy import Policy
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+DEFAULT_ROOT = "records"
+"""The root element of a release whose records came as lxml elements."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection that can be read again and again (DECISIONS 27).
+
+    ``documents`` starts anew at every call; ``suffix`` is what a published file of the same kind ends in.
+    ``temporary`` holds a private folder for what could be read only once, and removes it.
+    """
+
+    format: Format
+    layout: Layout
+    suffix: str
+    documents: Callable[[], Iterator[Document]]
+    temporary: Any = field(default=None, repr=False)
+
+
+def collect(source: object, policy: Policy) -> Collection:
+    """A collection from a path, a Source, or an iterable of dicts or lxml elements.
+
+    Raises TargetError for a file that cannot be read, InputError for one without records, PolicyError when the format
+    cannot be told or something else was given.
+    """
+    if isinstance(source, str | os.PathLike):
+        return _file(PathSource(Path(source)), policy)
+    if isinstance(source, Source):
+        return _file(source, policy)
+    if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
+        return _objects(source, policy)
+    raise PolicyError(
+        "the input must be a path, or an iterable of dicts or lxml elements; "
+        f"it has the type {type(source).__name__}"
+    )
+
+
+def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Document]:
+    """The documents of a file; the file is closed with the last of them."""
+    try:
+        with source.open() as stream:
+            yield from format.read(stream, layout)
+    except OSError as error:
+        raise TargetError(f"cannot read {source.name}: {error.strerror}") from None
+
+
+def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
+    """Where the records lie in a file."""
+    try:
+        with source.open() as stream:
+            return format.layout(stream, place)
+    except OSError as error:
+        raise TargetError(f"cannot read {source.name}: {error.strerror}") from None
+
+
+def _file(source: Source, policy: Policy) -> Collection:
+    format = FORMATS[policy.format]() if policy.format else detect(source.name)
+    layout = open_layout(source, format, policy.place)
+    packed = ".gz" if source.name.lower().endswith(".gz") else ""
+    return Collection(format, layout, format.extension + packed, lambda: read_file(source, format, layout))
+
+
+def _objects(items: Iterable[object], policy: Policy) -> Collection:
+    """Objects in memory; what can be iterated only once is spilled to a private file first."""
+    iterator = iter(items)
+    first = next(iterator, None)
+    if first is None:
+        raise InputError("the collection is empty: there is nothing to anonymize")
+    if hasattr(first, "nsmap"):
+        from hierdata.formats.xml import from_element
+
+        convert: Callable[..., Document] = from_element
+        place = policy.place or (DEFAULT_ROOT, str(first.tag))  # type: ignore[attr-defined]
+        format: Format = FORMATS["xml"]()
+        namespaces = {prefix or "": uri for prefix, uri in first.nsmap.items()}
+        layout = Layout(place, namespaces)
+    else:
+        convert, format, layout = from_python, FORMATS["json"](), Layout(policy.place)
+
+    def converted(source: Iterable[object]) -> Iterator[Document]:
+        for ordinal, item in enumerate(source, 1):
+            yield convert(item, record=ordinal)
+
+    if iterator is not items:
+        return Collection(format, layout, format.extension, lambda: converted(items))
+    folder = tempfile.TemporaryDirectory(prefix="hierdata-")
+    spilled = Path(folder.name) / f"spill{format.extension}"
+    with write_stream(spilled) as stream:
+        format.write(converted(_chain(first, iterator)), stream, layout)
+    spill = PathSource(spilled)
+    return Collection(
+        format, layout, format.extension, lambda: read_file(spill, format, layout), temporary=folder
+    )
+
+
+def _chain(first: object, rest: Iterator[object]) -> Iterator[object]:
+    yield first
+    yield from rest
+
+
+def checked(documents: Iterable[Document], schema: Path) -> Iterator[Document]:
+    """Pass documents on that satisfy a JSON Schema; InputError for the first that does not.
+
+    Only the place in the record and in the schema is told: the validator's own message would quote the value.
+    """
+    validator = _validator(schema)
+    for ordinal, document in enumerate(documents, 1):
+        error = next(validator.iter_errors(document), None)
+        if error is not None:
+            rule = "/".join(map(str, error.absolute_schema_path))
+            raise InputError(
+                f"the record does not satisfy the JSON Schema (rule {rule} of {schema.name})", record=ordinal
+            )
+        yield document
+
+
+def _validator(schema: Path) -> Validator:
+    import json
+    from decimal import Decimal
+
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+
+    try:
+        stated = json.loads(schema.read_text(encoding="utf-8"), parse_float=Decimal)
+        kind = validator_for(stated, default=Draft202012Validator)
+        kind.check_schema(stated)
+    except OSError as error:
+        raise PolicyError(f"the JSON Schema {schema.name} cannot be read ({error.strerror})") from None
+    except (ValueError, SchemaError) as error:
+        raise PolicyError(f"{schema.name} is no JSON Schema ({type(error).__name__})") from None
+    return kind(stated)

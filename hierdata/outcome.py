@@ -1,0 +1,218 @@
+"""What a run came to: the figures of a release collected into the models of its files."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from hierdata import __version__
+from hierdata.document import Scalar
+from hierdata.domains.levels import LevelScale
+from hierdata.domains.membership import breakpoints
+from hierdata.domains.number import canonical, decimals
+from hierdata.domains.scales import DomainScale
+from hierdata.errors import TargetError
+from hierdata.facts import FACTS_FILE, freeze
+from hierdata.forest import Forest
+from hierdata.judge import Keys, Verdict
+from hierdata.metrics import METRICS
+from hierdata.prepare import Prepared
+from hierdata.privacy import LevelAlphaK, PrivacyModel
+from hierdata.release import Publication
+from hierdata.report.html import render
+from hierdata.report.models import (
+    Codebook,
+    CodebookField,
+    Counts,
+    Exact,
+    LevelRow,
+    LevelTable,
+    MembershipRow,
+    Promise,
+    StewardReport,
+    Tally,
+    costs,
+    dump,
+    figures,
+    limitations,
+)
+
+
+def write_files(
+    folder: Path,
+    records: Path,
+    prepared: Prepared,
+    forest: Forest,
+    publication: Publication,
+    verdict: Verdict,
+) -> StewardReport:
+    """Write everything of a release but its records; answer the steward's report."""
+    report = build_report(records.name, prepared, forest, publication, verdict)
+    files = {
+        folder / "public" / "release.json": dump(report.public()),
+        folder / "public" / "codebook.json": dump(codebook(prepared)),
+        folder / FACTS_FILE: dump(freeze(prepared, __version__)),
+        folder / "steward" / "report.json": dump(report),
+        folder / "steward" / "report.html": render(report).encode(),
+    }
+    try:
+        for file, content in files.items():
+            file.write_bytes(content)
+    except OSError as error:
+        raise TargetError(f"the release cannot be written ({error.strerror})") from None
+    return report
+
+
+def build_report(
+    file: str, prepared: Prepared, forest: Forest, publication: Publication, verdict: Verdict
+) -> StewardReport:
+    """Promised, achieved, lost."""
+    policy = prepared.policy
+    exempt = {str(policy.by_keys[keys][0]): reason for keys, reason in policy.exempt.items()}
+    return StewardReport(
+        version=__version__,
+        dataset=policy.dataset,
+        recoding=policy.recoding,
+        format=file.removesuffix(".gz").rpartition(".")[2],
+        file=file,
+        passed=verdict.passed,
+        class_size=prepared.constraints.min_class_size,
+        promises=_promises(prepared, verdict),
+        counts=_counts(forest, publication, verdict),
+        metrics=figures({name: metric().figures(publication, forest) for name, metric in METRICS.items()}),
+        loss_exact=forest.exact,
+        limitations=limitations(
+            {model.kind for model in policy.models}, policy.recoding, exempt, loss_exact=forest.exact
+        ),
+        costs=costs(publication.partition.costs),
+        levels=_levels(prepared, forest),
+        warnings=tuple(
+            f"{policy.by_keys[keys][0]}: {warning}"
+            for keys, scale in prepared.scales.items()
+            if scale is not None
+            for warning in scale.warnings
+        ),
+    )
+
+
+def codebook(prepared: Prepared) -> Codebook:
+    """How to read the published values: nothing that only the data tell."""
+    policy = prepared.policy
+    books = prepared.codebooks
+    fields = []
+    for path, rule in policy.by_keys.values():
+        if rule.role is not None:
+            fields.append(
+                CodebookField(
+                    path=str(path),
+                    role=rule.role,
+                    published=rule.published_as is not None,
+                    domain=books.get(str(path)),
+                    missing=rule.missing,
+                    exempt=rule.exempt,
+                )
+            )
+    return Codebook(
+        version=__version__, dataset=policy.dataset, recoding=policy.recoding, fields=tuple(fields)
+    )
+
+
+def _promises(prepared: Prepared, verdict: Verdict) -> tuple[Promise, ...]:
+    """The judgements of each model; the judge answers model by model, at one attribute after the other."""
+    judged = iter(verdict.judgements)
+    return tuple(
+        Promise.of(model, islice(judged, _places(prepared, model, scope)))
+        for model, scope in prepared.policy.scoped_models
+    )
+
+
+def _places(prepared: Prepared, model: PrivacyModel, scope: frozenset[Keys] | None) -> int:
+    if not model.per_attribute:
+        return 1
+    return len(prepared.policy.sensitive) if scope is None else len(scope)
+
+
+def _counts(forest: Forest, publication: Publication, verdict: Verdict) -> Counts:
+    partition = publication.partition
+    kept = partition.representative >= 0
+    types = forest.schema.types
+    there = np.bincount(forest.type, minlength=len(types)).tolist()
+    published = np.bincount(forest.type[kept], minlength=len(types)).tolist()
+    records = int((partition.class_of >= 0).sum())
+    return Counts(
+        records=_tally(forest.record_count, records),
+        vertices={kind.path: _tally(there[kind.index], published[kind.index]) for kind in types},
+        classes=verdict.classes,
+        smallest_class=verdict.k,
+        largest_class=verdict.largest_class,
+        k_raw=verdict.k_raw,
+        k_exempt=verdict.k_exempt,
+    )
+
+
+def _tally(there: int, published: int) -> Tally:
+    return Tally(input=there, published=published, suppressed=there - published)
+
+
+def _levels(prepared: Prepared, forest: Forest) -> dict[str, LevelTable]:
+    """The levels of each sensitive attribute that has some: how common, how many a class may hold, their borders."""
+    policy, size = prepared.policy, prepared.constraints.min_class_size
+    tables = {}
+    for keys, scale in prepared.scales.items():
+        if scale is None:
+            continue
+        path = str(policy.by_keys[keys][0])
+        capacities = [
+            model.capacities(size)
+            for model, scope in policy.scoped_models
+            if isinstance(model, LevelAlphaK) and (scope is None or keys in scope)
+        ]
+        counts = _level_counts(forest, path, scale.count)
+        total = max(sum(counts), 1)
+        rows = tuple(
+            LevelRow(
+                level=level,
+                count=count,
+                share=Exact.of(Fraction(count, total)),
+                capacity=min((own[level - 1] for own in capacities), default=None),
+            )
+            for level, count in enumerate(counts, 1)
+        )
+        tables[path] = LevelTable(
+            levels=rows,
+            breakpoints=_breakpoints(scale),
+            memberships=tuple(
+                MembershipRow(at=str(point), degrees=scale.memberships(point)) for point in _shown(scale)
+            ),
+        )
+    return tables
+
+
+def _level_counts(forest: Forest, path: str, level_count: int) -> list[int]:
+    """How many original values of a sensitive attribute have each level."""
+    counts = np.zeros(level_count, np.int64)
+    for kind, own in enumerate(forest.domains):
+        vertices = np.flatnonzero(forest.type == kind)
+        for position, domain in enumerate(own):
+            if domain.path == path and domain.levels:
+                codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+                levels = np.array(domain.levels, np.int64)[codes[codes >= 0]]
+                counts += np.bincount(levels - 1, minlength=level_count)
+    return [int(count) for count in counts]
+
+
+def _breakpoints(scale: LevelScale) -> tuple[str, ...]:
+    if not isinstance(scale, DomainScale):
+        return ()
+    return tuple(str(point) for point in breakpoints(scale.low, scale.high))
+
+
+def _shown(scale: LevelScale) -> list[Scalar]:
+    """Places of a numeric domain at which its fuzzy sets are shown: every tenth of it."""
+    if not isinstance(scale, DomainScale) or scale.low == scale.high:
+        return []
+    points = [scale.low + (scale.high - scale.low) * tenth / 10 for tenth in range(11)]
+    return [canonical(point) for point in points if decimals(point) is not None]

@@ -1,0 +1,318 @@
+"""The one file that knows all steps, from a collection and a policy to a verified release: read it first."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from hierdata.document import Document
+from hierdata.errors import PolicyError, PromiseError, TargetError, VerificationError
+from hierdata.facts import read_facts, released_files
+from hierdata.intake import Collection, checked, collect, open_layout, read_file
+from hierdata.policy import Policy, from_data, load
+from hierdata.prepare import (
+    Prepared,
+    compiled_scales,
+    frozen_scales,
+    judge_rules,
+    many_keys,
+    prepare,
+)
+
+if TYPE_CHECKING:
+    from hierdata.forest import Forest
+    from hierdata.formats import Format, Layout
+    from hierdata.judge import Verdict
+    from hierdata.partition import Partition
+    from hierdata.records.survey import Keys, Survey
+    from hierdata.release import Publication, Release
+
+PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | dict[str, object]"
+Progress: TypeAlias = Callable[[str, int, "int | None"], None]
+"""Called with a stage's name, how much of it is done and, where known, how much there is."""
+Notice: TypeAlias = Callable[[str], None]
+
+Item = TypeVar("Item")
+
+SEED_BYTES = 16
+_STEP = 256  # items between two calls of progress
+_BLOCK = 0  # a small collection is one block
+
+
+def anonymize(
+    source: object,
+    policy: PolicySource,
+    *,
+    seed: bytes | None = None,
+    staging: Path | None = None,
+    progress: Progress | None = None,
+    notice: Notice | None = None,
+) -> Release:
+    """Publish a collection under a policy: search, recode, write, verify what was written.
+
+    ``source`` is a path (JSON, JSON Lines or XML, also gzipped) or an iterable of dicts or lxml elements; ``policy`` a path,
+    a Policy or a dict. ``seed`` decides every random choice: same input, policy, seed and build give the same bytes; by
+    default 128 random bits. ``staging`` is an existing folder for the work, best on the file system where the release
+    will be saved.
+
+    The release is in a private folder until ``save``. Raises PolicyError, InputError, TargetError, PromiseError where no
+    class satisfies the policy, VerificationError should the judge not confirm what was written.
+    """
+    report_progress = progress or _silent
+    policy = _load(policy)
+    collection = collect(source, policy)
+    seed = os.urandom(SEED_BYTES) if seed is None else seed
+
+    surveyed, policy, hints = _survey(collection, policy, report_progress)
+    prepared = prepare(policy, surveyed, hints)
+    from hierdata.outcome import write_files
+    from hierdata.release import Release
+
+    forest = _encode(collection, prepared, report_progress)
+    partition = _search(forest, prepared, seed, report_progress, notice)
+    publication = _publish(forest, partition, prepared, seed)
+
+    folder = _private_folder(staging)
+    finalizer = weakref.finalize(folder, shutil.rmtree, str(folder.path), ignore_errors=True)
+    try:
+        layout = _published_layout(collection, publication)
+        file = folder.path / "public" / f"records{collection.suffix}"
+        _write(collection, publication, layout, file, report_progress)
+        verdict = _judge_written(file, collection, layout, prepared, report_progress)
+        if not verdict.passed:
+            raise VerificationError("the judge did not confirm what was written; nothing was published")
+        report = write_files(folder.path, file, prepared, forest, publication, verdict)
+    except BaseException:
+        finalizer()
+        raise
+
+    def read(place: Path) -> Iterator[Document]:
+        from hierdata.formats.source import PathSource
+
+        return read_file(PathSource(place / "public" / file.name), collection.format, layout)
+
+    return Release(folder.path, report, read, temporary=folder)
+
+
+def verify(
+    published: str | os.PathLike[str],
+    policy: PolicySource,
+    *,
+    original: object | None = None,
+    facts: str | os.PathLike[str] | None = None,
+) -> Verdict:
+    """Judge a release, or any file of records, by a policy's models, from the file alone.
+
+    ``published`` is a release folder or a file. The facts frozen at publication (levels by frequency) come from the
+    folder's ``steward/verification.json`` or from ``facts``; with ``original`` they are worked out again from the input, and
+    frozen facts that differ raise VerificationError. A model whose facts are missing is not judged and does not
+    pass.
+    """
+    from hierdata.formats.source import PathSource
+    from hierdata.judge import judge
+
+    policy = _load(policy)
+    file, found = released_files(Path(published))
+    frozen = read_facts(Path(facts) if facts is not None else found, policy)
+    vertices: frozenset[Keys] = frozenset()
+    if original is not None:
+        collection = collect(original, policy)
+        surveyed, policy, hints = _survey(collection, policy, _silent)
+        scales = compiled_scales(policy, surveyed)
+        vertices = many_keys(prepare(policy, surveyed, hints).schema)
+        if frozen is not None and any(
+            scale is not None and frozen.get(str(policy.by_keys[keys][0]), {}).get("scale") != scale.facts()
+            for keys, scale in scales.items()
+        ):
+            raise VerificationError(
+                "the facts frozen at publication are not those of the original: the file was changed, or it "
+                "belongs to another input"
+            )
+    else:
+        scales = frozen_scales(policy, frozen)
+    rules = judge_rules(policy, scales, vertices)
+    format = _format(policy, file)
+    place = policy.place
+    if rules.representatives and format.name == "xml":
+        place = ()
+    layout = open_layout(PathSource(file), format, place)
+    return judge(read_file(PathSource(file), format, layout), rules)
+
+
+def survey(source: object, policy: PolicySource) -> Survey:
+    """Survey a collection as ``lint`` needs it: shape, and values of all declared fields and identifiers."""
+    from hierdata.records.survey import survey as survey_documents
+
+    policy = _load(policy)
+    return survey_documents(collect(source, policy).documents(), policy.declared(identifiers=True))
+
+
+def _load(policy: PolicySource) -> Policy:
+    if isinstance(policy, str | os.PathLike):
+        return load(Path(policy))
+    return from_data(policy)
+
+
+def _format(policy: Policy, file: Path) -> Format:
+    from hierdata.formats import FORMATS, detect
+
+    return FORMATS[policy.format]() if policy.format else detect(file.name)
+
+
+def _survey(
+    collection: Collection, policy: Policy, progress: Progress
+) -> tuple[Survey, Policy, frozenset[Keys]]:
+    """Read once: shape and values, the JSON Schema checked on the way; the policy with rules for kept fields."""
+    from hierdata.records.survey import survey as survey_documents
+
+    documents = collection.documents()
+    hints: frozenset[Keys] = frozenset()
+    if policy.record_schema is not None:
+        file = policy.folder / policy.record_schema
+        if file.suffix.lower() == ".xsd":
+            from hierdata.records.xsd import many_hints
+
+            hints = many_hints(file, _two(collection.layout.records))
+        elif collection.format.name == "xml":
+            raise PolicyError("a JSON Schema cannot check XML records; name an XSD under schema, or none")
+        else:
+            documents = checked(documents, file)
+    surveyed = survey_documents(_counted(documents, "reading", None, progress), policy.declared())
+    return surveyed, policy.with_unlisted(surveyed.shape), hints
+
+
+def _two(place: tuple[str, ...]) -> tuple[str, str]:
+    if len(place) != 2:
+        raise PolicyError("an XSD goes with XML records; name a JSON Schema under schema, or none")
+    return place[0], place[1]
+
+
+def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> Forest:
+    from hierdata.forest import encode
+    from hierdata.records.binding import bind
+
+    total = prepared.survey.records
+    size = prepared.constraints.min_class_size
+    if total < size:
+        raise PromiseError(
+            f"the collection has {total} records and the policy needs at least {size} in a class; collect more "
+            "records or ask for less"
+        )
+    documents = _counted(collection.documents(), "encoding", total, progress)
+    return encode(bind(documents, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
+
+
+def _search(
+    forest: Forest, prepared: Prepared, seed: bytes, progress: Progress, notice: Notice | None
+) -> Partition:
+    """Run the engine's steps. One generator a block, keyed by the block's number (DECISIONS 6)."""
+    import numpy as np
+
+    from hierdata.kernels.jit import announce_compilation
+
+    if notice is not None:
+        announce_compilation(
+            lambda: notice("compiling for this machine, once: about half a minute; later runs start at once")
+        )
+    progress("clustering", 0, None)
+    key = int.from_bytes(hashlib.blake2b(_BLOCK.to_bytes(8), key=_key(seed), digest_size=16).digest())
+    rng = np.random.Generator(np.random.Philox(key=key))
+    partition: Partition | None = None
+    for engine in prepared.policy.steps:
+        partition = engine.step(forest, prepared.constraints, partition, rng)
+    assert partition is not None, "a policy has at least one engine step"
+    if partition.class_count == 0:
+        raise PromiseError(
+            "no class satisfies the models: every record would be suppressed; `hierdata lint --data` shows which levels "
+            "have no room at this k"
+        )
+    return partition
+
+
+def _publish(forest: Forest, partition: Partition, prepared: Prepared, seed: bytes) -> Publication:
+    """Recode; the order of publication is a keyed hash of the ordinal, so that it tells nothing of the input's."""
+    from hierdata.recodings import RECODINGS
+
+    def place(ordinal: int) -> bytes:
+        return hashlib.blake2b(ordinal.to_bytes(8), key=_key(seed), person=b"order", digest_size=16).digest()
+
+    order = sorted(range(forest.record_count), key=place)
+    return RECODINGS[prepared.policy.recoding]().publish(forest, partition, order)
+
+
+def _key(seed: bytes) -> bytes:
+    return hashlib.blake2b(seed, person=b"hierdata").digest()
+
+
+class _Folder:
+    """A private folder that is removed with the object unless it was renamed before."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+
+def _private_folder(staging: Path | None) -> _Folder:
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".hierdata-", dir=staging))
+        (folder / "public").mkdir()
+        (folder / "steward").mkdir(mode=0o700)
+    except OSError as error:
+        raise TargetError(f"cannot create the folder of the release ({error.strerror})") from None
+    return _Folder(folder)
+
+
+def _published_layout(collection: Collection, publication: Publication) -> Layout:
+    """The input's layout; where a document is no longer a record, its element is named for what it is."""
+    from dataclasses import replace
+
+    layout = collection.layout
+    if publication.element is None or collection.format.name != "xml":
+        return layout
+    return replace(layout, records=(layout.records[0], publication.element))
+
+
+def _write(
+    collection: Collection, publication: Publication, layout: Layout, file: Path, progress: Progress
+) -> None:
+    from hierdata.formats.source import write_stream
+
+    total = publication.document_count
+    documents = _counted(publication.documents(), "writing", total, progress)
+    with write_stream(file) as stream:
+        collection.format.write(documents, stream, layout)
+
+
+def _judge_written(
+    file: Path, collection: Collection, layout: Layout, prepared: Prepared, progress: Progress
+) -> Verdict:
+    """Judge the file as any reader would find it."""
+    from hierdata.formats.source import PathSource
+    from hierdata.judge import judge
+
+    documents = read_file(PathSource(file), collection.format, layout)
+    rules = judge_rules(prepared.policy, prepared.scales, many_keys(prepared.schema))
+    return judge(_counted(documents, "verifying", None, progress), rules)
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    """Show no progress."""
+
+
+def _counted(items: Iterable[Item], stage: str, total: int | None, progress: Progress) -> Iterator[Item]:
+    """Pass items on and tell how many there were."""
+    if progress is _silent:
+        yield from items
+        return
+    done = 0
+    progress(stage, 0, total)
+    for done, item in enumerate(items, 1):
+        yield item
+        if done % _STEP == 0:
+            progress(stage, done, total)
+    progress(stage, done, total)

@@ -1,0 +1,156 @@
+"""A policy applied to one collection: what every later step needs, fixed before anything is encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hierdata.domains.base import Hierarchy
+from hierdata.domains.levels import LevelScale, scale_from_facts
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.engines import Constraints
+from hierdata.judge import JudgeRules, Keys, SensitiveRule
+from hierdata.policy import Policy
+from hierdata.privacy.base import Constraint
+from hierdata.records.binding import Binding, resolve
+from hierdata.records.schema import Attribute, Role, Schema
+from hierdata.records.survey import Survey
+
+Scales = Mapping[Keys, LevelScale | None]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Schema, hierarchies, domains and bound models of one collection; tuples stand by vertex type and attribute."""
+
+    policy: Policy
+    survey: Survey
+    binding: Binding
+    hierarchies: tuple[tuple[Hierarchy, ...], ...]
+    domains: tuple[tuple[SensitiveDomain, ...], ...]
+    constraints: Constraints
+    scales: Scales
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the records."""
+        return self.binding.schema
+
+    @property
+    def codebooks(self) -> dict[str, dict[str, Any]]:
+        """By path of a quasi-identifier, how its published values read."""
+        return {
+            attribute.path: tree.codebook
+            for kind, own in zip(self.schema.types, self.hierarchies, strict=True)
+            for attribute, tree in zip(kind.of_role(Role.QUASI), own, strict=True)
+        }
+
+
+def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -> Prepared:
+    """Fix everything for a surveyed collection. Raises PolicyError for all that does not fit."""
+    binding = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields, many_hints=many_hints)
+    schema = binding.schema
+    by_type = [dict(_keys(schema, kind.index)) for kind in schema.types]
+    hierarchies = tuple(
+        tuple(
+            policy.quasi[keys].compile(survey.values[keys], policy.folder)
+            for keys, attribute in own.items()
+            if attribute.role is Role.QUASI
+        )
+        for own in by_type
+    )
+    scales = compiled_scales(policy, survey)
+    sensitive = [
+        [(keys, attribute) for keys, attribute in own.items() if attribute.role is Role.SENSITIVE]
+        for own in by_type
+    ]
+    domains = tuple(
+        tuple(
+            SensitiveDomain.build(
+                attribute.path, survey.values[keys], scales[keys], policy.sensitive[keys].number
+            )
+            for keys, attribute in own
+        )
+        for own in sensitive
+    )
+    constraints = _constraints(policy, sensitive, domains)
+    return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales)
+
+
+def compiled_scales(policy: Policy, survey: Survey) -> Scales:
+    """The level scale of each sensitive attribute, from the policy and the surveyed values."""
+    return {
+        keys: None if rule.levels is None else rule.levels.compile(survey.values[keys])
+        for keys, rule in policy.sensitive.items()
+    }
+
+
+def frozen_scales(policy: Policy, facts: Mapping[str, Any] | None) -> Scales:
+    """The scales as frozen at publication.
+
+    What the policy states in full needs no facts; a scale that needs them and has none is None, and the judge will not
+    pass a model that asks for it.
+    """
+    scales: dict[Keys, LevelScale | None] = {}
+    for keys, rule in policy.sensitive.items():
+        frozen = None if facts is None else facts.get(str(policy.by_keys[keys][0]))
+        if rule.levels is None:
+            scales[keys] = None
+        elif frozen is not None:
+            scales[keys] = scale_from_facts(frozen["scale"])
+        else:
+            scales[keys] = None if rule.levels.by == "frequency" else rule.levels.compile({})
+    return scales
+
+
+def judge_rules(policy: Policy, scales: Scales, vertices: Collection[Keys] = ()) -> JudgeRules:
+    """What the judge is told: the policy's promise, never the search."""
+    return JudgeRules(
+        sensitive=tuple(
+            SensitiveRule(
+                keys, str(policy.by_keys[keys][0]), scales[keys], rule.number, frozenset(rule.missing)
+            )
+            for keys, rule in policy.sensitive.items()
+        ),
+        models=policy.scoped_models,
+        exempt=frozenset(policy.exempt),
+        forbidden=policy.forbidden,
+        vertices=policy.vertices | frozenset(vertices),
+        representatives=policy.recoding == "representatives",
+    )
+
+
+def many_keys(schema: Schema) -> frozenset[Keys]:
+    """The paths of the vertex types below the root."""
+    return frozenset(_base(schema, kind.index) for kind in schema.types[1:])
+
+
+def _base(schema: Schema, kind: int) -> Keys:
+    own = schema.types[kind]
+    return () if own.parent is None else _base(schema, own.parent) + own.steps
+
+
+def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
+    base = _base(schema, kind)
+    return ((base + attribute.steps, attribute) for attribute in schema.types[kind].attributes)
+
+
+def _constraints(
+    policy: Policy,
+    sensitive: list[list[tuple[Keys, Attribute]]],
+    domains: tuple[tuple[SensitiveDomain, ...], ...],
+) -> Constraints:
+    on_records: list[Constraint] = []
+    on_values: list[list[list[Constraint]]] = [[[] for _ in own] for own in sensitive]
+    for model, scope in policy.scoped_models:
+        if not model.per_attribute:
+            on_records.append(model.bind(None))
+            continue
+        for attributes, own, bound in zip(sensitive, domains, on_values, strict=True):
+            for (keys, _), domain, constraints in zip(attributes, own, bound, strict=True):
+                if scope is None or keys in scope:
+                    constraints.append(model.bind(domain))
+    return Constraints(
+        tuple(on_records), tuple(tuple(tuple(constraints) for constraints in own) for own in on_values)
+    )
