@@ -5,7 +5,7 @@ from __future__ import annotations
 GLOSSARY = {
     "record": "All that is known of one individual: a tree of vertices.",
     "vertex": "An object of a record: the record itself, one of its courses, a book of that course.",
-    "vertex type": "All vertices at one path; only vertices of one type are ever compared.",
+    "vertex type": "All vertices at one path ($ is the record itself); only these are ever compared.",
     "quasi-identifier": "A field by which somebody could be recognised, alone or with others.",
     "sensitive attribute": "A field whose value must not be learned about a person.",
     "class": "Published records that are equal in structure and in all quasi-identifiers.",

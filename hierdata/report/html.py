@@ -141,11 +141,10 @@ def _counts(report: StewardReport) -> str:
     if counts.k_exempt is not None:
         facts.append(("k if the exempt fields are compared too", count(counts.k_exempt)))
     facts += [("recoding", report.recoding), ("file", f"public/{report.file} ({report.format})")]
-    tallies = {"records": counts.records, **counts.vertices}
     return _table("The release", ("what", "found"), facts) + _table(
         "Suppression by vertex type",
         ("vertex type", "input", "published", "suppressed", "suppressed, share"),
-        ((path, *_tally(tally)) for path, tally in tallies.items()),
+        ((path, *_tally(tally)) for path, tally in counts.vertices.items()),
         numbers=4,
     )
 

@@ -188,7 +188,7 @@ class Tally(Plain):
 
 
 class Counts(Plain):
-    """How much there was and is. ``vertices`` counts by the path of the vertex type.
+    """How much there was and is; ``vertices`` by the path of the vertex type, the records' roots first.
 
     ``k_raw`` is k over the records as written, spelling and order included, without sensitive values;
     ``k_exempt`` is k with the exempt fields compared too (null where there are none).

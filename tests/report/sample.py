@@ -56,6 +56,7 @@ def counts(suppressed: int = 3) -> Counts:
     return Counts(
         records=Tally(input=600 + suppressed, published=600, suppressed=suppressed),
         vertices={
+            "$": Tally(input=600 + suppressed, published=600, suppressed=suppressed),
             "$.courses[*]": Tally(input=9100, published=9000, suppressed=100),
             "$.courses[*].books[*]": Tally(input=4, published=0, suppressed=4),
         },
