@@ -1,0 +1,76 @@
+"""Anonymize collections of hierarchical records with a stated, verified privacy promise.
+
+Names are imported when they are first used, so that ``import hierdata`` costs nothing.
+
+>>> import hierdata
+>>> hierdata.InputError("not UTF-8", record=3).exit_code
+5
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hierdata.errors import (
+        HierdataError,
+        InputError,
+        PolicyError,
+        PromiseError,
+        TargetError,
+        VerificationError,
+    )
+    from hierdata.judge import Verdict
+    from hierdata.pipeline import anonymize, verify
+    from hierdata.policy import Policy
+    from hierdata.policy import load as load_policy
+    from hierdata.release import Release
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "HierdataError",
+    "InputError",
+    "Policy",
+    "PolicyError",
+    "PromiseError",
+    "Release",
+    "TargetError",
+    "Verdict",
+    "VerificationError",
+    "__version__",
+    "anonymize",
+    "load_policy",
+    "verify",
+]
+
+_HOMES = {
+    "HierdataError": "errors",
+    "InputError": "errors",
+    "Policy": "policy",
+    "PolicyError": "errors",
+    "PromiseError": "errors",
+    "Release": "release",
+    "TargetError": "errors",
+    "Verdict": "judge",
+    "VerificationError": "errors",
+    "anonymize": "pipeline",
+    "load_policy": "policy",
+    "verify": "pipeline",
+}
+_NAMES = {"load_policy": "load"}
+"""Names that their home calls differently."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"hierdata.{_HOMES[name]}"), _NAMES.get(name, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,73 @@
+"""The command line. Each command is a file of its own and imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from hierdata.cli.anonymize import anonymize
+from hierdata.cli.lint import lint
+from hierdata.cli.session import explain
+from hierdata.cli.synth import synth
+from hierdata.cli.verify import verify
+
+app = typer.Typer(
+    name="hierdata",
+    help="Publish collections of hierarchical records (JSON, XML) with a stated, verified privacy promise.",
+    epilog="Exit codes: 0 fine, 1 internal error, 2 usage or policy, 3 promise cannot be met, 4 not verified,"
+    " 5 bad input, 6 file or existing target, 130 and 143 stopped.",
+    add_completion=False,
+    # A traceback would show the lines and values it passed through.
+    pretty_exceptions_enable=False,
+    pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from hierdata import __version__
+
+        typer.echo(f"hierdata {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+for command in (anonymize, verify, lint, synth):
+    app.command()(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code (see the README); nothing but a signal ends it otherwise.
+
+    >>> main(["--version"]) # doctest: +ELLIPSIS
+    hierdata ...
+    0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        code = typer.main.get_command(app)(given, prog_name="hierdata", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has gone; the interpreter must not try to flush it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except Exception as error:
+        # Usage errors are click's, or those of the click that newer versions of typer bring along.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        return explain("UsageError", f"{message()} ('hierdata --help' helps)", 2, "--json" in given)
+    return code or 0

@@ -1,0 +1,82 @@
+"""``hierdata anonymize``: a collection in, a release out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, with_format
+from hierdata.cli.feedback import Feedback
+from hierdata.cli.session import print_json, require_absent, session
+from hierdata.errors import PolicyError, TargetError
+
+SEED_VARIABLE = "HIERDATA_SEED"
+LEAST_SEED = 16
+"""Bytes of a seed; fewer could be tried one by one, and the seed tells the order of the input."""
+
+
+def anonymize(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="INPUT", help="JSON, JSON Lines or XML, also gzipped.", show_default=False),
+    ],
+    policy: Annotated[Path, typer.Option(help="The policy: roles, domains and models.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="A new folder for the release.", show_default=False)],
+    seed_file: Annotated[
+        Path | None,
+        typer.Option(help=f"At least {LEAST_SEED} secret bytes; else {SEED_VARIABLE}, else random bits."),
+    ] = None,
+    as_format: FormatName = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    reveal: Reveal = None,
+) -> None:
+    """Publish a collection under a policy, verified, into a new folder: whole or not at all."""
+    with session(as_json, reveal):
+        require_absent(out)
+        if not out.parent.is_dir():
+            raise TargetError("there is no such folder to put the release into", path=str(out.parent))
+        seed = _seed(seed_file)
+        from hierdata import pipeline
+
+        with Feedback(quiet) as feedback:
+            release = pipeline.anonymize(
+                source,
+                with_format(policy, as_format),
+                seed=seed,
+                staging=out.parent,
+                progress=feedback.listener,
+                notice=feedback.notice,
+            )
+            release.save(out)
+        if as_json:
+            paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
+            print_json(release.report.public().model_dump(mode="json") | {"paths": paths})
+        elif not quiet:
+            from hierdata.report.text import summary
+
+            typer.echo(summary(release.report))
+            typer.echo(f"{out / 'public'} can be given out, {out / 'steward'} stays with you.")
+
+
+def _seed(seed_file: Path | None) -> bytes | None:
+    """The secret that draws and orders, from the file or the environment; None lets the system draw one."""
+    if seed_file is not None:
+        try:
+            seed, origin = seed_file.read_bytes(), "the seed file"
+        except OSError as error:
+            raise TargetError(
+                f"the seed file cannot be read ({error.strerror})", path=str(seed_file)
+            ) from None
+    elif SEED_VARIABLE in os.environ:
+        seed, origin = os.fsencode(os.environ[SEED_VARIABLE]), SEED_VARIABLE
+    else:
+        return None
+    if len(seed) < LEAST_SEED:
+        raise PolicyError(
+            f"{origin} holds fewer than {LEAST_SEED} bytes; head -c 32 /dev/urandom makes a seed"
+        )
+    return seed

@@ -1,0 +1,99 @@
+"""``hierdata lint``: everything that is wrong with a policy, at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, with_format
+from hierdata.cli.session import explain, print_json, reveal_values, session
+from hierdata.errors import PolicyError
+
+if TYPE_CHECKING:
+    from hierdata.lint import Finding
+    from hierdata.policy.degrees import Degrees
+
+
+def lint(
+    policy: Annotated[
+        Path, typer.Argument(help="YAML, JSON, or a JSON Schema with x-hierdata.", show_default=False)
+    ],
+    data: Annotated[Path | None, typer.Option(help="The collection that the policy is for.")] = None,
+    as_format: FormatName = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    reveal: Reveal = None,
+) -> None:
+    """Find everything that is wrong with a policy, alone or for a collection; exit code 2 for errors."""
+    with session(as_json, reveal):
+        findings, degrees = _check(policy, data, as_format)
+        errors = sum(finding.severity == "error" for finding in findings)
+        if as_json:
+            print_json(_as_dict(findings, degrees))
+        elif not quiet:
+            _show(findings, degrees)
+        if reveal is not None:
+            reveal_values(reveal, _revealed(findings, degrees))
+        if errors:
+            subject = "1 error" if errors == 1 else f"{errors} errors"
+            raise typer.Exit(explain("PolicyError", f"{subject} in {policy.name}", 2, as_json=False))
+
+
+def _check(
+    file: Path, data: Path | None, as_format: str | None
+) -> tuple[list[Finding], dict[str, list[Degrees]]]:
+    """All findings, and the membership degrees of fuzzy levels by path."""
+    from hierdata import pipeline
+    from hierdata.lint import Finding, lint
+    from hierdata.policy.degrees import memberships
+
+    try:
+        policy = with_format(file, as_format)
+    except PolicyError as error:
+        return [Finding("error", "", line) for line in str(error).splitlines()], {}
+    survey = None if data is None else pipeline.survey(data, policy)
+    findings = lint(policy, survey)
+    # Without usable domains there are no fuzzy sets to show; the findings say why.
+    usable = all(finding.severity != "error" for finding in findings)
+    return findings, memberships(policy, survey) if usable else {}
+
+
+def _as_dict(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> dict[str, object]:
+    """What is printed for machines; raw values are left out."""
+    return {
+        "findings": [
+            {"severity": finding.severity, "path": finding.path, "message": finding.message}
+            for finding in findings
+        ],
+        "memberships": {
+            path: [{"at": row.label, "level": row.level, "degrees": row.degrees} for row in rows]
+            for path, rows in degrees.items()
+        },
+    }
+
+
+def _revealed(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> list[str]:
+    """The raw values behind findings, and the categories behind v1, v2 ..: one a line, after its path."""
+    lines = [f"{finding.path}\t{value}" for finding in findings for value in finding.revealed]
+    return lines + [
+        f"{path}\t{row.label}\t{row.revealed}"
+        for path, rows in degrees.items()
+        for row in rows
+        if row.revealed is not None
+    ]
+
+
+def _show(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> None:
+    from hierdata.cli.tables import show
+
+    for path, rows in degrees.items():
+        sets = [f"A{level}" for level in range(1, len(rows[0].degrees) + 1)]
+        cells = [[row.label, str(row.level), *(f"{degree:.3g}" for degree in row.degrees)] for row in rows]
+        show(f"Membership degrees of {path}", ["at", "level", *sets], cells)
+    if findings:
+        cells = [[finding.severity, finding.path, finding.message] for finding in findings]
+        show("Findings", ["severity", "where", "what"], cells)
+    else:
+        typer.echo("Nothing is wrong.")

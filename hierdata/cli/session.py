@@ -1,0 +1,144 @@
+"""What all commands share: what goes wrong becomes one sentence and an exit code, and signals clean up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import typer
+
+from hierdata.errors import HierdataError, TargetError
+
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]  # Windows has no SIGHUP
+
+
+class Stopped(BaseException):
+    """A signal asked the process to end; everything in use is closed and removed on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
+    """Run a command: errors become a sentence on stderr (and JSON on stdout) and an exit code.
+
+    Raw values that an error holds go to the file ``reveal``, and nowhere else.
+    """
+    try:
+        with _stoppable():
+            if reveal is not None:
+                require_absent(reveal)
+            yield
+    except HierdataError as error:
+        _refuse(error, as_json, reveal)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.strerror is None:
+            _crash(error, as_json)
+        _refuse(TargetError(error.strerror, path=_name(error.filename)), as_json, None)
+    except Stopped as stop:
+        name = signal.Signals(stop.number).name
+        raise typer.Exit(
+            explain("Stopped", f"stopped by {name}; nothing was written", 128 + stop.number, as_json)
+        ) from None
+    except typer.Exit:
+        raise
+    except Exception as error:  # noqa: BLE001  (the last resort: a traceback could show raw values)
+        _crash(error, as_json)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Raise Stopped at the first signal and ignore the next ones, so that nothing interrupts the cleaning."""
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)
+        raise Stopped(number)
+
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in _SIGNALS if signal.getsignal(number) in usual}
+    try:
+        for number in before:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def explain(kind: str, message: str, code: int, as_json: bool, **details: Any) -> int:
+    """Say what went wrong on stderr, with ``--json`` on stdout too; the exit code is returned."""
+    print(f"hierdata: {message}", file=sys.stderr)
+    if as_json:
+        print_json({"error": {"kind": kind, "message": message, "exit_code": code, **details}})
+    return code
+
+
+def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoReturn:
+    details = {"record": error.record, "path": error.path}
+    code = explain(type(error).__name__, str(error), error.exit_code, as_json, **details)
+    if error.revealed and reveal is None:
+        print("hierdata: --reveal FILE writes the values to a file for you alone", file=sys.stderr)
+    elif reveal is not None:
+        try:
+            reveal_values(reveal, error.revealed)
+        except TargetError as failed:
+            print(f"hierdata: {failed}", file=sys.stderr)
+    raise typer.Exit(code) from None
+
+
+def _crash(error: Exception, as_json: bool) -> NoReturn:
+    """Report an internal error by type and place alone: its message could quote the data."""
+    ours = Path(__file__).parents[1]
+    frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    file, line = next((frame for frame in reversed(frames) if ours in frame[0].parents), frames[-1])
+    place = f"{file.relative_to(ours.parent).as_posix() if ours in file.parents else file.name}:{line}"
+    message = (
+        f"internal error ({type(error).__name__} at {place}); this is a fault of hierdata, please report it"
+    )
+    raise typer.Exit(explain("InternalError", message, 1, as_json, at=place)) from None
+
+
+def require_absent(target: Path) -> None:
+    """Raise TargetError when something stands at a place that is to be written."""
+    if target.exists() or target.is_symlink():
+        raise TargetError("is already there; choose a new name", path=str(target))
+
+
+def reveal_values(target: Path, lines: Sequence[str]) -> None:
+    """Write raw values to a new file that only its owner can read; without values there is no file.
+
+    Raises TargetError when it exists or cannot be written.
+    """
+    if not lines:
+        return
+    try:
+        target.touch(mode=0o600, exist_ok=False)
+        target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise TargetError(f"cannot be written ({error.strerror})", path=str(target)) from None
+    print(f"hierdata: the values are in {target}", file=sys.stderr)
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON object, in one line, on stdout."""
+    import json
+
+    print(json.dumps(data))
+
+
+def _name(filename: Any) -> str | None:
+    return None if filename is None else os.fsdecode(filename)

@@ -1,0 +1,58 @@
+"""``hierdata synth``: synthetic collections at any size, with a policy and taxonomies beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hierdata.cli.arguments import AsJson, Quiet
+from hierdata.cli.feedback import Feedback
+from hierdata.cli.session import print_json, session
+from hierdata.errors import PolicyError
+
+_EVERY = 256
+"""Records between two calls of progress."""
+
+
+def synth(
+    kind: Annotated[str, typer.Argument(help="What to make: students.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option(help="A new file: .json or .jsonl, also with .gz.", show_default=False)
+    ],
+    records: Annotated[int, typer.Option(help="How many.")] = 1000,
+    depth: Annotated[int, typer.Option(help="2: students and courses; 3: instructors too.")] = 2,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same records.")] = 1,
+    correlation: Annotated[float, typer.Option(help="0: courses do not follow majors; 1: they do.")] = 0.8,
+    skew: Annotated[
+        float, typer.Option(help="0: levels are equally frequent; 1: most are at level 1.")
+    ] = 0.5,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write synthetic records, with a policy and taxonomies beside them. Nobody real is in them."""
+    with session(as_json):
+        from hierdata.synth import GENERATORS, write
+
+        if kind not in GENERATORS:
+            raise PolicyError(f"there is no such collection; choose one of {', '.join(GENERATORS)}")
+        made = GENERATORS[kind](records, depth=depth, seed=seed, correlation=correlation, skew=skew)
+        with Feedback(quiet) as feedback:
+            listener = feedback.listener
+            write(made if listener is None else _counted(made, records, listener), out, depth)
+        if as_json:
+            print_json({"file": str(out), "records": records})
+        elif not quiet:
+            typer.echo(f"{records} {kind} are in {out}; a policy and taxonomies lie beside it.")
+
+
+def _counted(
+    made: Iterator[dict[str, Any]], records: int, listener: Callable[[str, int, int | None], None]
+) -> Iterator[dict[str, Any]]:
+    """Pass records on and tell how many there were."""
+    for done, record in enumerate(made):
+        if done % _EVERY == 0:
+            listener("writing", done, records)
+        yield record

@@ -1,0 +1,42 @@
+"""``hierdata verify``: is the promise kept by what was published?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, with_format
+from hierdata.cli.session import explain, print_json, session
+
+
+def verify(
+    published: Annotated[
+        Path, typer.Argument(help="The folder of a release, or any file of records.", show_default=False)
+    ],
+    policy: Annotated[Path, typer.Option(help="The policy whose models are judged.", show_default=False)],
+    original: Annotated[
+        Path | None, typer.Option(help="The input: facts are worked out again, forged ones fail.")
+    ] = None,
+    facts: Annotated[
+        Path | None, typer.Option(help="verification.json, where it does not lie in the release.")
+    ] = None,
+    as_format: FormatName = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    reveal: Reveal = None,
+) -> None:
+    """Judge published records by a policy, from the file alone: exit code 4 where the promise fails."""
+    with session(as_json, reveal):
+        from hierdata import pipeline
+
+        verdict = pipeline.verify(published, with_format(policy, as_format), original=original, facts=facts)
+        if as_json:
+            print_json(verdict.as_dict())
+        elif not quiet:
+            from hierdata.report.text import verdict_text
+
+            typer.echo(verdict_text(verdict))
+        if not verdict.passed:
+            raise typer.Exit(explain("VerificationError", "the promise does not hold", 4, as_json=False))
