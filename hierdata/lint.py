@@ -220,7 +220,7 @@ def _unique(policy: Policy, survey: Survey) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 _text(policy, keys),
-                f"near-unique: {single} of {sum(counts)} values occur once, and they are published as they are",
+                f"near-unique: {single} of {sum(counts)} values occur once and are published as they are",
             )
 
 
@@ -257,6 +257,6 @@ def _telling(policy: Policy, survey: Survey) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 text,
-                f"stands in {present} places only, fewer than the {size} records of a class: "
+                f"stands in {present} place{'s' * (present > 1)} only, fewer than the {size} records of a class: "
                 "its presence is telling, and it will be suppressed",
             )

@@ -96,7 +96,8 @@ def _yaml(text: str) -> Any:
         return None if node is None else _Nodes().plain(node, 0)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _Unreadable(f"{_at(mark)}: {error.problem or error.context}") from None
+        reason = ", ".join(part for part in (error.context, error.problem) if part)
+        raise _Unreadable(f"{_at(mark)}: {reason}") from None
     except yaml.YAMLError:
         raise _Unreadable("it holds characters that YAML does not allow") from None
     finally:

@@ -30,7 +30,7 @@ def text() -> str:
 
 
 def _tidy(node: Any) -> None:
-    """Keep of docstrings the first paragraph, drop what is not JSON Schema, ask for ``kind`` where it decides."""
+    """Keep a docstring's first paragraph, drop what is not JSON Schema, ask for ``kind`` where it decides."""
     if isinstance(node, list):
         for item in node:
             _tidy(item)

@@ -1,0 +1,192 @@
+"""Lint: everything wrong or doubtful at once, and never a raw value in a message."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hierdata.lint import Finding, class_size, lint
+from hierdata.policy import Policy, from_data, load
+from hierdata.policy.degrees import memberships
+from hierdata.records.survey import survey
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+BY = {"by": {"flu": 1, "HIV": 5}}
+
+
+def policy(fields: dict[str, Any], **changes: Any) -> Policy:
+    models = [{"kind": "k-anonymity", "k": 3}]
+    return from_data({"version": 1, "models": models, "fields": fields} | changes)
+
+
+def check(policy: Policy, records: list[dict[str, Any]]) -> list[Finding]:
+    return lint(policy, survey(records, policy.declared(identifiers=True)))
+
+
+def messages(findings: list[Finding], path: str) -> list[str]:
+    return [finding.message for finding in findings if finding.path == path]
+
+
+FLAT = {"role": "quasi", "flat": True}
+
+
+def test_everything_is_found_at_once_and_errors_come_first() -> None:
+    stated = policy(
+        {
+            "$.id": {"role": "identifier"},
+            "$.major": {"role": "quasi", "taxonomy": {"tree": {"*": ["CS", "EE"]}}},
+            "$.year": {"role": "quasi", "interval": {"steps": [1, 5]}},
+            "$.gpa": {"role": "sensitive", "levels": {"domain": [0, 4], "sensitive": "low"}},
+            "$.visits[*].diagnosis": {"role": "sensitive", "levels": BY},
+            "$.adress": FLAT,
+        },
+        models=[{"kind": "level-alpha-k", "k": 5}],
+    )
+    records: list[dict[str, Any]] = [
+        {"id": n // 2, "major": "CS", "year": 1990, "gpa": Decimal("3.5"), "address": "x"} for n in range(20)
+    ]
+    records[0] |= {"major": "secret1", "year": "secret2", "gpa": Decimal("4.01")}
+    records[1] |= {"major": "secret3", "visits": [{"diagnosis": "secret4"}, {"diagnosis": "HIV"}]}
+    found = check(stated, records)
+    assert messages(found, "$.adress") == ["the rule matches nothing in the records; did you mean address?"]
+    assert messages(found, "$.<key>") == ["a field is not listed in the policy"]
+    assert messages(found, "$.major") == ["2 values (2 occurrences) outside the taxonomy"]
+    assert messages(found, "$.year") == ["1 value (1 occurrence) outside the interval"]
+    assert messages(found, "$.gpa") == ["1 value (1 occurrence) without a level"]
+    assert messages(found, "$.visits[*].diagnosis") == [
+        "1 value (1 occurrence) without a level",
+        "level 5 (1 of 1 values) cannot be published in classes of 5: from k = 10 on it could",
+    ]
+    assert messages(found, "$.visits[*]") == [
+        "stands in 1 place only, fewer than the 5 records of a class: its presence is telling, "
+        "and it will be suppressed"
+    ]
+    assert messages(found, "$.id") == [
+        "10 values (20 occurrences) of this identifier repeat: k counts records, not individuals"
+    ]
+    severities = [finding.severity for finding in found]
+    assert severities == sorted(severities)
+    assert len(found) == 9
+    assert not [finding for finding in found if "secret" in finding.message or "HIV" in finding.message]
+    (taxonomy,) = [finding for finding in found if finding.path == "$.major"]
+    assert taxonomy.revealed == ("secret1", "secret3")
+
+
+@pytest.mark.parametrize("name", ["students", "patients"])
+def test_the_bundled_policies_have_no_errors(name: str) -> None:
+    stated = load(FIXTURES / "policies" / f"{name}.yaml")
+    lines = (FIXTURES / name / f"{name}.jsonl").read_text("utf-8").splitlines()
+    records = [json.loads(line, parse_float=Decimal) for line in lines]
+    assert {finding.severity for finding in (*lint(stated), *check(stated, records))} <= {"warning"}
+
+
+def test_capacities_without_data_name_every_level_that_has_none() -> None:
+    fields = {"$.s": {"role": "sensitive", "levels": {"by": "frequency", "sensitive": "rare"}}, "$.a": FLAT}
+    model = {"kind": "level-alpha-k", "k": 2}
+    found = lint(policy(fields, models=[model]))
+    assert [finding.message.split(" in classes")[0] for finding in found] == [
+        f"level {level} cannot be published" for level in (3, 4, 5)
+    ]
+    assert [finding.message.rpartition("k = ")[2].split()[0] for finding in found] == ["3", "5", "10"]
+    assert lint(policy(fields, models=[model, {"kind": "k-anonymity", "k": 10}])) == []
+    (never,) = lint(policy(fields, models=[{**model, "alpha": [1, 1, 1, 1, 0]}]))
+    assert never.message.endswith("its alpha is 0")
+
+
+def test_class_size_is_what_all_models_allow() -> None:
+    fields = {"$.s": {"role": "sensitive"}, "$.a": FLAT}
+    assert class_size(policy(fields)) == 3
+    assert class_size(policy(fields, models=[{"kind": "frequency-l-diversity", "l": "7/2"}])) == 4
+
+
+def test_models_and_sensitive_attributes_that_do_not_meet() -> None:
+    fields = {
+        "$.a": {"role": "sensitive"},
+        "$.b": {"role": "sensitive", "levels": {"by": {"x": 1, "y": 3}}},
+        "$.c": {"role": "sensitive"},
+    }
+    found = lint(policy(fields, models=[{"kind": "level-alpha-k", "k": 2, "on": ["$.a", "$.b"]}]))
+    assert [(finding.severity, finding.path) for finding in found if "alpha-k" in finding.message] == [
+        ("error", "$.a"),
+        ("error", "$.b"),
+    ]
+    assert messages(found, "$.c") == ["no model judges this sensitive attribute"]
+
+
+def test_files_that_cannot_be_used_are_errors(tmp_path: Path) -> None:
+    stated = policy({"$.a": {"role": "quasi", "taxonomy": "none.csv"}}, schema="none.json")
+    assert [(finding.severity, finding.path) for finding in lint(stated)] == [
+        ("error", "schema"),
+        ("error", "$.a"),
+    ]
+
+
+def test_near_unique_sensitive_values_are_told() -> None:
+    stated = policy({"$.a": FLAT, "$.s": {"role": "sensitive"}, "$.t": {"role": "sensitive", "number": True}})
+    records = [{"a": 1, "s": n, "t": n % 5} for n in range(12)]
+    records[0]["t"] = "x"
+    found = check(stated, records)
+    assert [text for text in messages(found, "$.s") if text.startswith("near-unique: 12 of 12")]
+    assert [text for text in messages(found, "$.t") if "near-unique" in text] == []
+    assert "1 value (1 occurrence) no numbers, where numbers are due" in messages(found, "$.t")
+
+
+def test_identifiers_inside_arrays_may_repeat_and_so_may_fields_that_are_dropped() -> None:
+    stated = policy(
+        {
+            "$.a": FLAT,
+            "$.b[*].id": {"role": "identifier"},
+            "$.c": {"role": "free_text"},
+        }
+    )
+    records = [{"a": 1, "b": [{"id": 1}], "c": "x"}] * 5
+    assert check(stated, records) == []
+
+
+def test_levels_by_frequency_that_are_all_equal_are_told() -> None:
+    stated = policy(
+        {"$.a": FLAT, "$.s": {"role": "sensitive", "levels": {"by": "frequency", "sensitive": "rare"}}},
+        models=[{"kind": "level-alpha-k", "k": 10}],
+    )
+    found = check(stated, [{"a": 1, "s": s} for s in "xyxyxyxyxyxy"])
+    assert [text for text in messages(found, "$.s") if "ML-3" in text]
+
+
+def test_unlisted_fields_that_are_kept_are_no_finding() -> None:
+    records = [{"a": 1, "b": 2, "c": [3, 4]}] * 3
+    assert messages(check(policy({"$.a": FLAT}), records), "$.<key>") == [
+        "2 fields are not listed in the policy"
+    ]
+    assert check(policy({"$.a": FLAT}, unlisted={"keep": "harmless"}), records) == []
+
+
+def test_membership_degrees_are_shown_at_points_of_the_policy_and_not_of_the_data() -> None:
+    fields = {
+        "$.gpa": {"role": "sensitive", "levels": {"domain": [0, 4], "sensitive": "low"}},
+        "$.bmi": {
+            "role": "sensitive",
+            "levels": {
+                "sets": [{"level": 1, "shape": [10, 20, 25, 30]}, {"level": 2, "shape": [25, 40, 40]}]
+            },
+        },
+        "$.grade": {"role": "sensitive", "levels": {"by": {"A": 1}}},
+        "$.disease": {"role": "sensitive", "levels": {"by": "frequency", "sensitive": "rare"}},
+    }
+    stated = policy(fields)
+    tables = memberships(stated)
+    assert tables.keys() == {"$.gpa", "$.bmi"}
+    assert [row.label for row in tables["$.gpa"]] == ["0", "0.6667", "1.3333", "2", "2.6667", "3.3333", "4"]
+    assert [row.level for row in tables["$.gpa"]] == [5, 5, 4, 3, 2, 1, 1]
+    assert tables["$.gpa"][3].degrees == (0, 0, 1, 0, 0)
+    assert [(row.label, row.level) for row in tables["$.bmi"]] == [("20", 1), ("25", 1), ("30", 2), ("40", 2)]
+    records = [{"disease": disease} for disease in ["flu"] * 7 + ["cold"] * 4 + ["HIV"]]
+    rows = memberships(stated, survey(records, stated.declared()))["$.disease"]
+    assert [(row.label, row.level, row.revealed) for row in rows] == [
+        ("v1", 1, "flu"),
+        ("v2", 3, "cold"),
+        ("v3", 5, "HIV"),
+    ]

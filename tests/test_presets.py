@@ -1,0 +1,68 @@
+"""Presets: what each name stands for, what it fills in, and what does not go with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hierdata.engines import ENGINES
+from hierdata.errors import PolicyError
+from hierdata.policy import Policy, from_data
+from hierdata.presets import PRESETS
+from hierdata.privacy import MODELS, FrequencyLDiversity, KAnonymity, LevelAlphaK
+from hierdata.recodings import RECODINGS
+
+LEVELS = {"domain": [0, 4], "sensitive": "low"}
+
+
+def policy(preset: str, **changes: Any) -> Policy:
+    fields = {"$.a": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive", "levels": LEVELS}}
+    return from_data({"version": 1, "fields": fields, "engine": {"preset": preset}} | changes)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_makes_a_policy_of_known_parts(name: str) -> None:
+    preset = PRESETS[name]
+    made = policy(name)
+    assert [step.model_dump() for step in made.steps] == [
+        {**ENGINES[step["kind"]]().model_dump(), **step} for step in preset.steps
+    ]
+    assert [model.kind for model in made.models] == [model["kind"] for model in preset.models]
+    assert {model["kind"] for model in preset.models} <= set(preset.kinds) <= MODELS.keys()
+    assert made.recoding == preset.recoding
+    assert preset.recoding in RECODINGS
+
+
+def test_the_papers_algorithms_are_one_engine_under_two_models() -> None:
+    ours, baseline = policy("MLevCluTree"), policy("ClusTree")
+    assert ours.steps == baseline.steps
+    (step,) = ours.steps
+    assert step.model_dump() | {"kind": "clustree", "window": 50, "pairing": "greedy"} == step.model_dump()
+    assert ours.models == (LevelAlphaK(k=5),)
+    assert baseline.models == (FrequencyLDiversity(l=3),)
+
+
+def test_stated_models_stand_and_absent_ones_are_filled_in() -> None:
+    stated = {"kind": "level-alpha-k", "k": 10}
+    assert policy("MLevCluTree", models=[stated]).models == (LevelAlphaK(k=10),)
+    both = policy("MLevCluTree", models=[{"kind": "k-anonymity", "k": 7}])
+    assert both.models == (KAnonymity(k=7), LevelAlphaK(k=5))
+    assert policy("MLevCluTree", models=[KAnonymity(k=7)]).models == both.models
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"models": [{"kind": "entropy-l-diversity", "l": 2}]}, "goes with level-alpha-k and k-anonymity"),
+        ({"recoding": "representatives"}, "recoding: the preset MLevCluTree fixes generalization"),
+        ({"engine": {"preset": "MLevCluTree", "steps": [{"kind": "clustree"}]}}, "by preset or by steps"),
+        ({"engine": {}}, "by preset or by steps"),
+        ({"engine": {"preset": 3}}, "3 is not one of"),
+        ({"models": 3}, "must be a valid tuple"),
+    ],
+)
+def test_what_does_not_go_with_a_preset_is_refused(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        policy("MLevCluTree", **changes)
+    assert complaint in str(caught.value)
