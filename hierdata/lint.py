@@ -96,9 +96,14 @@ def _empty(policy: Policy, keys: Keys) -> SensitiveDomain:
 
 
 def _files(policy: Policy) -> Iterator[Finding]:
-    if policy.record_schema is not None:
+    if policy.record_schema is None:
+        return
+    file = policy.folder / policy.record_schema
+    if not file.is_file():
+        yield Finding("error", "schema", f"{policy.record_schema} is no file")
+    elif file.suffix.lower() == ".json":
         try:
-            read(policy.folder / policy.record_schema)
+            read(file)
         except HierdataError as error:
             yield Finding("error", "schema", str(error))
 

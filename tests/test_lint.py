@@ -123,6 +123,11 @@ def test_files_that_cannot_be_used_are_errors(tmp_path: Path) -> None:
         ("error", "schema"),
         ("error", "$.a"),
     ]
+    (tmp_path / "broken.json").write_text("{", "utf-8")
+    (tmp_path / "students.xsd").write_text("<xs/>", "utf-8")
+    for name, errors in (("broken.json", 1), ("students.xsd", 0)):
+        stated = policy({"$.a": FLAT}, schema=str(tmp_path / name))
+        assert [finding.path for finding in lint(stated)] == ["schema"] * errors
 
 
 def test_near_unique_sensitive_values_are_told() -> None:

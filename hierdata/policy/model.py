@@ -89,7 +89,7 @@ class Policy(BaseModel):
         default="error", description="fields that no rule names"
     )
     record_schema: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, alias="schema", description="JSON Schema file that every input record must satisfy"
+        default=None, alias="schema", description="JSON Schema that every input record must satisfy, or XSD"
     )
     models: Annotated[tuple[Model, ...], Field(min_length=1)] = Field(
         description="privacy models, all must hold"
