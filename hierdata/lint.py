@@ -259,9 +259,10 @@ def _telling(policy: Policy, survey: Survey) -> Iterator[Finding]:
             continue
         present = shape.occurrences - shape.nulls
         if 0 < present < size:
+            plural = "s" if present > 1 else ""
             yield Finding(
                 "warning",
                 text,
-                f"stands in {present} place{'s' * (present > 1)} only, fewer than the {size} records of a class: "
+                f"stands in {present} place{plural} only, fewer than the {size} records of a class: "
                 "its presence is telling, and it will be suppressed",
             )
