@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hierdata.document import Document
 from hierdata.errors import InputError, PolicyError, TargetError
@@ -126,7 +126,7 @@ def checked(documents: Iterable[Document], schema: Path) -> Iterator[Document]:
     """
     validator = _validator(schema)
     for ordinal, document in enumerate(documents, 1):
-        error = next(validator.iter_errors(document), None)
+        error = next(validator.iter_errors(cast("Any", document)), None)
         if error is not None:
             rule = "/".join(map(str, error.absolute_schema_path))
             raise InputError(

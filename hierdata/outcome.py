@@ -21,7 +21,7 @@ from hierdata.judge import Keys, Verdict
 from hierdata.metrics import METRICS
 from hierdata.prepare import Prepared
 from hierdata.privacy import LevelAlphaK, PrivacyModel
-from hierdata.release import Publication
+from hierdata.publication import Publication
 from hierdata.report.html import render
 from hierdata.report.models import (
     Codebook,

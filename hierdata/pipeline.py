@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from hierdata.formats import Format, Layout
     from hierdata.judge import Verdict
     from hierdata.partition import Partition
+    from hierdata.publication import Publication
     from hierdata.records.survey import Keys, Survey
-    from hierdata.release import Publication, Release
+    from hierdata.release import Release
 
 PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | dict[str, object]"
 Progress: TypeAlias = Callable[[str, int, "int | None"], None]

@@ -1,31 +1,17 @@
-"""A release: what is published, and what was said about it."""
+"""A release: the folder that is given out in part, and its report."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hierdata.document import Document
 from hierdata.errors import TargetError
-from hierdata.partition import Partition
-
-
-@dataclass(frozen=True)
-class Publication:
-    """What a recoding makes of one partition: documents, ready to be written.
-
-    ``documents`` starts anew at every call. ``element`` is the name of a record's element where the format needs one
-    and the input's own does not fit (one class a document).
-    """
-
-    partition: Partition
-    documents: Callable[[], Iterator[Document]]
-    document_count: int
-    element: str | None = None
+from hierdata.report.models import StewardReport
 
 
 @dataclass(frozen=True)
@@ -37,7 +23,7 @@ class Release:
     """
 
     folder: Path
-    report: Mapping[str, Any]
+    report: StewardReport
     read: Callable[[Path], Iterator[Document]]
     temporary: Any = field(default=None, repr=False)
 

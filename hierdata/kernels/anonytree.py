@@ -11,6 +11,7 @@ costs time, so that a vertex with all it holds is one row, and what two vertices
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hierdata.kernels.arrays import (
     CHILD_COUNT,
@@ -20,6 +21,9 @@ from hierdata.kernels.arrays import (
     QUASI_COUNT,
     SLOT_COUNT,
     WEIGHT,
+    Rules,
+    Scratch,
+    Settings,
 )
 from hierdata.kernels.assignment import assign
 from hierdata.kernels.jit import jit, lowest_bit
@@ -40,21 +44,32 @@ _FEW = 16  # pairs of children that are looked at for a bound before they are al
 
 
 @jit
-def join(a, b, ancestors):
+def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
     """The least node above both: the deepest common entry of their ancestor rows."""
     if a == b:
         return a
-    for level in range(ancestors.shape[1] - 1, 0, -1):
+    node: int
+    for level in range(ancestors.shape[1] - 1, -1, -1):
         node = ancestors[a, level]
         if node >= 0 and node == ancestors[b, level]:
-            return node
-    return ancestors[a, 0]
+            break
+    return node  # all share the root
 
 
 @jit
 def align(
-    first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules
-):  # fmt: skip
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    size: int,
+    roots: bool,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> np.int64:
     """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
 
     ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1. ``size`` is

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hierdata.kernels.anonytree import INFINITY, align, join
 from hierdata.kernels.arrays import (
@@ -12,12 +15,25 @@ from hierdata.kernels.arrays import (
     QUASI_COUNT,
     SLOT_COUNT,
     WEIGHT,
+    Rules,
+    Scratch,
+    Settings,
 )
 from hierdata.kernels.jit import jit
 
+Rows: TypeAlias = "NDArray[np.int32]"
+Ordinals: TypeAlias = "NDArray[np.int64]"
+
 
 @jit
-def plant(start, count, first_slot, rows, rep, members):
+def plant(
+    start: int,
+    count: int,
+    first_slot: int,
+    rows: Rows,
+    rep: Rows,
+    members: Ordinals,
+) -> None:
     """Copy the rows of a record into ``rep`` as a class of one."""
     for v in range(count):
         rep[v, :first_slot] = rows[start + v, :first_slot]
@@ -28,7 +44,19 @@ def plant(start, count, first_slot, rows, rep, members):
 
 
 @jit
-def merge(root, size, settings, work, queue, rep, members, new, new_members, rows, rules):
+def merge(
+    root: int,
+    size: int,
+    settings: Settings,
+    work: Scratch,
+    queue: Ordinals,
+    rep: Rows,
+    members: Ordinals,
+    new: Rows,
+    new_members: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> int:
     """Align a record with the representative of ``size`` members; write the new one and answer its number of vertices.
 
     The representative keeps the order of its own children; what has no compatible partner is gone.
@@ -71,7 +99,18 @@ def merge(root, size, settings, work, queue, rep, members, new, new_members, row
 
 
 @jit
-def pair_losses_to(seed, others, out, settings, work, rep, members, roots, rows, rules):
+def pair_losses_to(
+    seed: int,
+    others: Ordinals,
+    out: Ordinals,
+    settings: Settings,
+    work: Scratch,
+    rep: Rows,
+    members: Ordinals,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> None:
     """Write to ``out`` the loss of aligning each of the other records with the seed, which is left in ``rep``."""
     plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
     for at in range(len(others)):
@@ -79,7 +118,12 @@ def pair_losses_to(seed, others, out, settings, work, rep, members, roots, rows,
 
 
 @jit
-def nearest(losses, others, seed, near):
+def nearest(
+    losses: Ordinals,
+    others: Ordinals,
+    seed: int,
+    near: Ordinals,
+) -> int:
     """Fill ``near`` with the records of least loss, equals in input order and without the seed; answer how many."""
     window = len(near)
     near_losses = np.empty(window, np.int64)
@@ -101,8 +145,21 @@ def nearest(losses, others, seed, near):
 
 @jit
 def grow(
-    seed, remaining, window, settings, work, queue, joined, rep, members, new, new_members, roots, rows, rules
-):
+    seed: int,
+    remaining: Ordinals,
+    window: int,
+    settings: Settings,
+    work: Scratch,
+    queue: Ordinals,
+    joined: Ordinals,
+    rep: Rows,
+    members: Ordinals,
+    new: Rows,
+    new_members: Ordinals,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> tuple[int, int, int]:
     """Grow a class of ``len(joined)`` records around ``seed`` (the readings of DECISIONS 22).
 
     ``joined`` receives the records in the order of joining, ``rep`` the representative and ``members`` each member's
@@ -124,7 +181,7 @@ def grow(
         for at in range(near_count):
             root = roots[near[at]]
             if lost_at > 0:
-                loss = settings.scale * np.int64(rows[root, WEIGHT])
+                loss = np.int64(settings.scale * rows[root, WEIGHT])
             else:
                 loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
                 evaluated += 1

@@ -32,8 +32,8 @@ def jit(function: Function) -> Function:
     return compiled  # type: ignore[no-any-return]
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba ships no types
-def lowest_bit(typing_context: Any, word: Any) -> Any:
+@intrinsic
+def _lowest_bit(typing_context: Any, word: Any) -> Any:
     """Position of the lowest set bit of an unsigned 64-bit word that is not 0 (inside compiled code only)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -42,7 +42,10 @@ def lowest_bit(typing_context: Any, word: Any) -> Any:
     return numba.int64(numba.uint64), generate
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]  # numba ships no types
+lowest_bit: Any = _lowest_bit
+
+
+class _Announcer(event.Listener):
     """Calls back once, when something is really compiled and not taken from the cache."""
 
     def __init__(self, callback: Callable[[], None]) -> None:
@@ -59,4 +62,4 @@ class _Announcer(event.Listener):  # type: ignore[misc]  # numba ships no types
 
 def announce_compilation(callback: Callable[[], None]) -> None:
     """Call ``callback`` once before the first function is compiled in this process (cached code does not count)."""
-    event.register("numba:compile", _Announcer(callback))
+    event.register("numba:compile", _Announcer(callback))  # type: ignore[no-untyped-call]

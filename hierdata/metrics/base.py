@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from hierdata.forest import Forest
-from hierdata.release import Publication
+from hierdata.publication import Publication
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hierdata.forest import Forest
 from hierdata.metrics.base import Figure, Metric
-from hierdata.release import Publication
+from hierdata.publication import Publication
 
 
 class DissimilarityDegree(Metric):

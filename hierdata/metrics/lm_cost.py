@@ -8,7 +8,7 @@ import numpy as np
 
 from hierdata.forest import Forest
 from hierdata.metrics.base import Figure, Metric
-from hierdata.release import Publication
+from hierdata.publication import Publication
 
 
 class LMCost(Metric):

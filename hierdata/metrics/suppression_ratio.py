@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hierdata.forest import Forest
 from hierdata.metrics.base import Figure, Metric
-from hierdata.release import Publication
+from hierdata.publication import Publication
 
 
 class SuppressionRatio(Metric):

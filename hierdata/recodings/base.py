@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hierdata.document import Scalar
 from hierdata.forest import Forest
 from hierdata.partition import Partition
-from hierdata.release import Publication
+from hierdata.publication import Publication
 
 
 class Recoding(ABC):
@@ -45,11 +45,11 @@ class Published:
         for v in own[::-1].tolist():  # children stand after their parents
             first = forest.first_node[v]
             nodes = partition.nodes[first : first + forest.quasi_count[v]].tolist()
-            below = sorted(children.pop(v, []))  # type: ignore[type-var]  # forms of equal shape compare
+            below = sorted(children.pop(v, []))
             form = (int(forest.type[v]), tuple(nodes), tuple(below))
             forms[v] = form
             children.setdefault(int(forest.parent[v]), []).append(form)
-        ranks = {form: rank for rank, form in enumerate(sorted(set(forms.values())))}  # type: ignore[type-var]
+        ranks = {form: rank for rank, form in enumerate(sorted(set(forms.values())))}
         return {v: ranks[form] for v, form in forms.items()}
 
     def labels(self, representative: int) -> list[Scalar]:
@@ -72,4 +72,5 @@ class Published:
 def kept_vertices(forest: Forest, partition: Partition, record: int) -> NDArray[np.int64]:
     """The published vertices of a record, parents before children."""
     start, end = forest.roots[record], forest.roots[record + 1]
-    return start + np.flatnonzero(partition.representative[start:end] >= 0)
+    kept: NDArray[np.int64] = start + np.flatnonzero(partition.representative[start:end] >= 0)
+    return kept

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from hierdata.document import Document
 from hierdata.forest import Forest
 from hierdata.partition import Partition
+from hierdata.publication import Publication
 from hierdata.recodings.base import Published, Recoding, kept_vertices
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
-from hierdata.release import Publication
 
 
 class Generalization(Recoding):

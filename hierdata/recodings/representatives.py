@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from hierdata.document import Document, Scalar
 from hierdata.forest import Forest
 from hierdata.partition import Partition
+from hierdata.publication import Publication
 from hierdata.recodings.base import Published, Recoding, kept_vertices
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Role
-from hierdata.release import Publication
 
 
 class Representatives(Recoding):

@@ -12,7 +12,7 @@ from hierdata.metrics import METRICS
 from hierdata.partition import Partition
 from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
-from hierdata.release import Publication
+from hierdata.publication import Publication
 from tests import naive
 from tests.random_collections import MISSING, Collection, collection
 
