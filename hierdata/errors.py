@@ -25,7 +25,9 @@ class HierdataError(Exception):
         path: str | None = None,
         revealed: Sequence[str] = (),
     ) -> None:
-        where = ", ".join(part for part in (f"record {record}" if record is not None else "", path or "") if part)
+        where = ", ".join(
+            part for part in (f"record {record}" if record is not None else "", path or "") if part
+        )
         super().__init__(f"{where}: {message}" if where else message)
         self.record = record
         self.path = path

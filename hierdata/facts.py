@@ -65,7 +65,7 @@ def read_facts(file: Path | None, policy: Policy) -> Mapping[str, Any] | None:
 
 
 def released_files(published: Path) -> tuple[Path, Path | None]:
-    """The file of records of a release folder (or the file given) and its frozen facts, where there are any."""
+    """The file of records of a release folder (or the file given), and its frozen facts if any."""
     if not published.is_dir():
         return published, None
     folder = published / "public" if (published / "public").is_dir() else published

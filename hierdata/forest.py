@@ -27,15 +27,15 @@ _ROUNDED_SCALE = 2**40
 class Forest:
     """Records as arrays over one numbering of vertices.
 
-    A record's vertices are contiguous and in breadth-first order, so the children of a vertex are contiguous too,
+    A record's vertices are contiguous and in breadth-first order, so a vertex's children are contiguous too,
     grouped by vertex type. ``roots[r]`` is the root of record r; ``roots[-1]`` the number of vertices.
     ``nodes[first_node[v] + i]`` is the hierarchy node of the i-th quasi-identifier of vertex v,
     ``sensitive[first_sensitive[v] + i]`` the code of its i-th sensitive value or MISSING, and
     ``spelling`` beside it the index of the value's spelling in ``spellings``. ``weight[v]`` counts the
     quasi-identifiers of v's subtree: what suppressing it costs.
 
-    ``losses[t][i][node]`` is LM' of a node times ``scale``; ``exact`` tells whether that is an integer by nature or
-    rounded to 2^-40 (DECISIONS 17).
+    ``losses[t][i][node]`` is LM' of a node times ``scale``; ``exact`` tells whether that is an integer by
+    nature or rounded to 2^-40 (DECISIONS 17).
     """
 
     schema: Schema
@@ -174,7 +174,7 @@ class _Encoder:
             self.spelling.append(index)
 
     def _uncovered(self, vertex: Vertex, role: Role) -> InputError:
-        """Find the attribute again: this is the slow path, and the value itself must stay out of the message."""
+        """Find the attribute again, on the slow path; the value itself must stay out of the message."""
         attributes = self._schema.types[vertex.type].of_role(role)
         lookups = (self._node_of if role is Role.QUASI else self._code_of)[vertex.type]
         values = vertex.quasi if role is Role.QUASI else vertex.sensitive
@@ -199,7 +199,7 @@ def encode(
     hierarchies: Sequence[Sequence[Hierarchy]],
     domains: Sequence[Sequence[SensitiveDomain]],
 ) -> Forest:
-    """Encode bound records. ``hierarchies`` and ``domains`` stand by vertex type and by the order of its attributes.
+    """Encode bound records; ``hierarchies`` and ``domains`` stand by vertex type and its attributes' order.
 
     Raises InputError for a value outside its domain (record and path, never the value).
     """

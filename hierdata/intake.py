@@ -41,8 +41,8 @@ class Collection:
 def collect(source: object, policy: Policy) -> Collection:
     """A collection from a path, a Source, or an iterable of dicts or lxml elements.
 
-    Raises TargetError for a file that cannot be read, InputError for one without records, PolicyError when the format
-    cannot be told or something else was given.
+    Raises TargetError for a file that cannot be read, InputError for one without records, PolicyError when
+    the format cannot be told or something else was given.
     """
     if isinstance(source, str | os.PathLike):
         return _file(PathSource(Path(source)), policy)

@@ -158,7 +158,7 @@ def _tally(there: int, published: int) -> Tally:
 
 
 def _levels(prepared: Prepared, forest: Forest) -> dict[str, LevelTable]:
-    """The levels of each sensitive attribute that has some: how common, how many a class may hold, their borders."""
+    """The levels of each sensitive attribute: how common, how many a class may hold, their borders."""
     policy, size = prepared.policy, prepared.constraints.min_class_size
     tables = {}
     for keys, scale in prepared.scales.items():

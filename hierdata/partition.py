@@ -15,10 +15,11 @@ SUPPRESSED = -1
 class Partition:
     """Records to classes, vertices to representative vertices, and each representative vertex's nodes.
 
-    ``class_of[record]`` is the class, or SUPPRESSED. ``representative[vertex]`` is the vertex of the class's first
-    member that stands for it, or SUPPRESSED; a vertex that represents itself is a vertex of the class
-    representative. ``nodes`` has the layout of ``Forest.nodes``; its entries count at representative vertices.
-    ``costs`` names what the engine had to give up, in records or vertices, for the report.
+    ``class_of[record]`` is the class, or SUPPRESSED. ``representative[vertex]`` is the vertex of the
+    class's first member that stands for it, or SUPPRESSED; a vertex that represents itself is a vertex of
+    the class representative. ``nodes`` has the layout of ``Forest.nodes``; its entries count at
+    representative vertices. ``costs`` names what the engine had to give up, in records or vertices, for the
+    report.
     """
 
     class_of: NDArray[np.int64]

@@ -57,13 +57,14 @@ def anonymize(
 ) -> Release:
     """Publish a collection under a policy: search, recode, write, verify what was written.
 
-    ``source`` is a path (JSON, JSON Lines or XML, also gzipped) or an iterable of dicts or lxml elements; ``policy`` a path,
-    a Policy or a dict. ``seed`` decides every random choice: same input, policy, seed and build give the same bytes; by
-    default 128 random bits. ``staging`` is an existing folder for the work, best on the file system where the release
-    will be saved.
+    ``source`` is a path (JSON, JSON Lines or XML, also gzipped) or an iterable of dicts or lxml elements;
+    ``policy`` a path, a Policy or a dict. ``seed`` decides every random choice: same input, policy, seed
+    and build give the same bytes; by default 128 random bits. ``staging`` is an existing folder for the
+    work, best on the file system where the release will be saved.
 
-    The release is in a private folder until ``save``. Raises PolicyError, InputError, TargetError, PromiseError where no
-    class satisfies the policy, VerificationError should the judge not confirm what was written.
+    The release is in a private folder until ``save``. Raises PolicyError, InputError, TargetError,
+    PromiseError where no class satisfies the policy, VerificationError should the judge not confirm what
+    was written.
     """
     report_progress = progress or _silent
     policy = _load(policy)
@@ -110,10 +111,10 @@ def verify(
 ) -> Verdict:
     """Judge a release, or any file of records, by a policy's models, from the file alone.
 
-    ``published`` is a release folder or a file. The facts frozen at publication (levels by frequency) come from the
-    folder's ``steward/verification.json`` or from ``facts``; with ``original`` they are worked out again from the input, and
-    frozen facts that differ raise VerificationError. A model whose facts are missing is not judged and does not
-    pass.
+    ``published`` is a release folder or a file. The facts frozen at publication (levels by frequency) come
+    from the folder's ``steward/verification.json`` or from ``facts``; with ``original`` they are worked out
+    again from the input, and frozen facts that differ raise VerificationError. A model whose facts are
+    missing is not judged and does not pass.
     """
     from hierdata.formats.source import PathSource
     from hierdata.judge import judge
@@ -169,7 +170,7 @@ def _format(policy: Policy, file: Path) -> Format:
 def _survey(
     collection: Collection, policy: Policy, progress: Progress
 ) -> tuple[Survey, Policy, frozenset[Keys]]:
-    """Read once: shape and values, the JSON Schema checked on the way; the policy with rules for kept fields."""
+    """Read once: shape and values, the JSON Schema checked; the policy with rules for kept fields."""
     from hierdata.records.survey import survey as survey_documents
 
     documents = collection.documents()
@@ -185,7 +186,10 @@ def _survey(
         else:
             documents = checked(documents, file)
     surveyed = survey_documents(_counted(documents, "reading", None, progress), policy.declared())
-    return surveyed, policy.with_unlisted(surveyed.shape), hints
+    extended = policy.with_unlisted(surveyed.shape)
+    if extended is not policy:  # the values of the kept fields have not been counted yet
+        surveyed = survey_documents(collection.documents(), extended.declared())
+    return surveyed, extended, hints
 
 
 def _two(place: tuple[str, ...]) -> tuple[str, str]:
@@ -202,8 +206,8 @@ def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> F
     size = prepared.constraints.min_class_size
     if total < size:
         raise PromiseError(
-            f"the collection has {total} records and the policy needs at least {size} in a class; collect more "
-            "records or ask for less"
+            f"the collection has {total} records and the policy needs at least {size} in a class; "
+            "collect more records or ask for less"
         )
     documents = _counted(collection.documents(), "encoding", total, progress)
     return encode(bind(documents, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
@@ -230,14 +234,14 @@ def _search(
     assert partition is not None, "a policy has at least one engine step"
     if partition.class_count == 0:
         raise PromiseError(
-            "no class satisfies the models: every record would be suppressed; `hierdata lint --data` shows which levels "
-            "have no room at this k"
+            "no class satisfies the models: every record would be suppressed; `hierdata lint --data` shows "
+            "which levels have no room at this k"
         )
     return partition
 
 
 def _publish(forest: Forest, partition: Partition, prepared: Prepared, seed: bytes) -> Publication:
-    """Recode; the order of publication is a keyed hash of the ordinal, so that it tells nothing of the input's."""
+    """Recode, in the order of a keyed hash of the ordinals, which tells nothing of the input's order."""
     from hierdata.recodings import RECODINGS
 
     def place(ordinal: int) -> bytes:

@@ -22,7 +22,7 @@ Scales = Mapping[Keys, LevelScale | None]
 
 @dataclass(frozen=True)
 class Prepared:
-    """Schema, hierarchies, domains and bound models of one collection; tuples stand by vertex type and attribute."""
+    """What one collection needs; tuples stand by vertex type and attribute."""
 
     policy: Policy
     survey: Survey
@@ -80,17 +80,14 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
 
 def compiled_scales(policy: Policy, survey: Survey) -> Scales:
     """The level scale of each sensitive attribute, from the policy and the surveyed values."""
-    return {
-        keys: None if rule.levels is None else rule.levels.compile(survey.values[keys])
-        for keys, rule in policy.sensitive.items()
-    }
+    return {keys: rule.scale(survey.values[keys]) for keys, rule in policy.sensitive.items()}
 
 
 def frozen_scales(policy: Policy, facts: Mapping[str, Any] | None) -> Scales:
     """The scales as frozen at publication.
 
-    What the policy states in full needs no facts; a scale that needs them and has none is None, and the judge will not
-    pass a model that asks for it.
+    What the policy states in full needs no facts; a scale that needs them and has none is None, and the
+    judge will not pass a model that asks for it.
     """
     scales: dict[Keys, LevelScale | None] = {}
     for keys, rule in policy.sensitive.items():
@@ -100,7 +97,7 @@ def frozen_scales(policy: Policy, facts: Mapping[str, Any] | None) -> Scales:
         elif frozen is not None:
             scales[keys] = scale_from_facts(frozen["scale"])
         else:
-            scales[keys] = None if rule.levels.by == "frequency" else rule.levels.compile({})
+            scales[keys] = None if rule.levels.by == "frequency" else rule.scale({})
     return scales
 
 

@@ -13,8 +13,8 @@ from hierdata.partition import Partition
 class Publication:
     """What a recoding makes of one partition: documents, ready to be written.
 
-    ``documents`` starts anew at every call. ``element`` is the name of a record's element where the format needs one
-    and the input's own does not fit (one class a document).
+    ``documents`` starts anew at every call. ``element`` is the name of a record's element where the format
+    needs one and the input's own does not fit (one class a document).
     """
 
     partition: Partition

@@ -18,8 +18,9 @@ from hierdata.report.models import StewardReport
 class Release:
     """A judged release: the folder that will be given out in part, and its report.
 
-    ``folder`` holds ``public/`` and ``steward/`` (DECISIONS 1); until ``save`` it is a private temporary folder that is
-    removed with the object. ``report`` is the steward's report as plain data, ``read`` the published records.
+    ``folder`` holds ``public/`` and ``steward/`` (DECISIONS 1); until ``save`` it is a private temporary
+    folder that is removed with the object. ``report`` is the steward's report as plain data, ``read`` the
+    published records.
     """
 
     folder: Path

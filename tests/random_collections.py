@@ -32,7 +32,7 @@ class LetterDomain(SensitiveDomain):
 
 @dataclass(frozen=True)
 class Shape:
-    """One vertex type: its parent, its taxonomies, how many sensitive attributes, the most children of the type."""
+    """A vertex type: parent, taxonomies, number of sensitive attributes, the most children of the type."""
 
     parent: int | None
     taxonomies: tuple[naive.Taxonomy, ...]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Constraints:
     """All models of a policy, bound.
 
-    ``on_records`` judge a class by its records alone; ``on_values[t][i]`` judge the i-th sensitive attribute of
-    vertex type t, at every vertex of a class representative.
+    ``on_records`` judge a class by its records alone; ``on_values[t][i]`` judge the i-th sensitive
+    attribute of vertex type t, at every vertex of a class representative.
     """
 
     on_records: tuple[Constraint, ...]

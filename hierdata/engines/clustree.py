@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 class CluStree(Engine):
     """Grow classes of equal size around random seed records, the cheapest alignment first.
 
-    The class size is the least that all models allow. For a seed record all that remain are scanned once by the loss of
-    aligning them with it; of the ``window`` nearest, the one whose alignment with the class representative is
-    cheapest joins, until the class is full. ``pairing`` tells how children are matched: ``greedy`` as
-    published (each child of the smaller side takes its cheapest free partner, in order), ``benefit`` compares
-    what a pair saves against suppressing both (erratum ML-12), ``optimal`` solves the assignment (ML-11).
+    The class size is the least that all models allow. For a seed record all that remain are scanned once by
+    the loss of aligning them with it; of the ``window`` nearest, the one whose alignment with the class
+    representative is cheapest joins, until the class is full. ``pairing`` tells how children are matched:
+    ``greedy`` as published (each child of the smaller side takes its cheapest free partner, in order),
+    ``benefit`` compares what a pair saves against suppressing both (erratum ML-12), ``optimal`` solves the
+    assignment (ML-11).
 
-    Share caps are kept while a class grows (count <= share * size), every model is asked when the class closes; a
-    vertex that fails then is suppressed with its subtree in all members, at the root the whole class (DECISIONS 22, 23).
+    Share caps are kept while a class grows (count <= share * size), every model is asked when the class
+    closes; a vertex that fails then is suppressed with its subtree in all members, at the root the whole
+    class (DECISIONS 22, 23).
     """
 
     kind: Literal["clustree"] = "clustree"
@@ -35,7 +37,7 @@ class CluStree(Engine):
     def step(
         self, forest: Forest, constraints: Constraints, partition: Partition | None, rng: np.random.Generator
     ) -> Partition:
-        """Cluster all records; a partition of an earlier step is refused, as this engine starts from records."""
+        """Cluster all records; this engine starts from records, not from an earlier partition."""
         assert partition is None, "clustree starts from single records"
         from hierdata.engines.aligning.run import Run
 

@@ -1,11 +1,13 @@
 """Algorithm 1 (MLevAnonytree, ML section 4) over integer arrays: what aligning two trees costs.
 
-The first tree is a class representative, the second a record; both are rows of ``kernels.arrays``. Losses are
-integers: LM' times the forest's scale, summed over both trees. No call changes a tree (erratum ML-9), both sides'
-unpaired subtrees count (ML-10), and a vertex pair that breaks a cap costs its two subtrees (ML-4, ML-5).
+The first tree is a class representative, the second a record; both are rows of ``kernels.arrays``. Losses
+are integers: LM' times the forest's scale, summed over both trees. No call changes a tree (erratum ML-9),
+both sides' unpaired subtrees count (ML-10), and a vertex pair that breaks a cap costs its two subtrees (ML-4,
+ML-5).
 
-Trees are aligned list by list: a pair of records is a pair of lists of one. Every array that a compiled call hands on
-costs time, so that a vertex with all it holds is one row, and what two vertices cost is worked out in one place.
+Trees are aligned list by list: a pair of records is a pair of lists of one. Every array that a compiled call
+hands on costs time, so a vertex with all it holds is one row, and what two vertices cost is worked out in
+one place.
 """
 
 from __future__ import annotations
@@ -32,10 +34,11 @@ from hierdata.kernels.jit import jit, lowest_bit
 GREEDY, BENEFIT, OPTIMAL = range(3)
 # Columns of a frame: what is put aside of a pair of lists while the children of one of its pairs are aligned.
 (
-    FIRST_A, COUNT_A, FIRST_B, COUNT_B, WALKER, LEVEL, WORD, PARTNER, BOUND, BEST, BEST_AT, BEST_FITS, TOTAL, LIGHTEST, FRAME,
+    FIRST_A, COUNT_A, FIRST_B, COUNT_B, WALKER, LEVEL, WORD, PARTNER, BOUND, BEST, BEST_AT, BEST_FITS,
+    TOTAL, LIGHTEST, FRAME,
 ) = range(15)  # fmt: skip
-# What the alignment does next: open a pair of lists, take the next tree of the shorter one, go on with its partners, take
-# back the loss of children, settle the tree's partner.
+# What the alignment does next: open a pair of lists, take the next tree of the shorter one, go on with its
+# partners, take back the loss of children.
 _OPEN, _WALK, _SEARCH, _RETURN = range(4)
 
 INFINITY = 2**62
@@ -72,15 +75,15 @@ def align(
 ) -> np.int64:
     """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
 
-    ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1. ``size`` is
-    the number of records that the first list already stands for; ``roots`` says that both are single roots, which are
-    aligned if they can be, whatever is gained.
+    ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1.
+    ``size`` is the number of records that the first list already stands for; ``roots`` says that both are
+    single roots, which are aligned if they can be, whatever is gained.
 
     The shorter list's trees look for partners in order. Partners come by the least node that the first
-    quasi-identifiers share, the deepest first (``under[node]`` is the set of partners below a node, as bits), so that
-    the search ends as soon as no loss up to the best can follow. Among equal losses the first partner
-    wins, whatever the order they are looked at. Children are aligned by the same code one depth down, on frames
-    instead of by recursion: the compiler's cache cannot hold recursive functions.
+    quasi-identifiers share, the deepest first (``under[node]`` is the set of partners below a node, as
+    bits), so that the search ends as soon as no loss up to the best can follow. Among equal losses the
+    first partner wins, whatever the order they are looked at. Children are aligned by the same code one
+    depth down, on frames instead of by recursion: the compiler's cache cannot hold recursive functions.
     """
     pairing, scale, first_slot = settings
     mates, free, unseen, under, gains, frames = (

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 KIND, FIRST_CHILD, CHILD_COUNT, WEIGHT, QUASI_COUNT, SLOT_COUNT, FIRST_NODE = range(7)
-"""Columns of a vertex row: vertex type, row of the first child, children, quasi-identifiers in the subtree, own
-quasi-identifiers, caps on the vertex (slots); from FIRST_NODE on its nodes, from ``first_slot`` on its groups.
+"""Columns of a vertex row: vertex type, row of the first child, children, quasi-identifiers in the subtree,
+own quasi-identifiers, caps on the vertex (slots); from FIRST_NODE on its nodes, from ``first_slot`` on its
+groups.
 
-A row of a record has one group for each slot, -1 for a missing value; a row of a class representative has ``size``
-entries for each, one a member. Nodes are numbered over all hierarchies, groups over all caps."""
+A row of a record has one group for each slot, -1 for a missing value; a row of a class representative has
+``size`` entries for each, one a member. Nodes are numbered over all hierarchies, groups over all caps."""
 
 
 class Settings(NamedTuple):
@@ -26,9 +27,10 @@ class Settings(NamedTuple):
 class Rules(NamedTuple):
     """What a pair of vertices may cost and hold.
 
-    ``losses[node]`` is twice LM' times the scale. ``pair_losses[pair_row[a] + b]`` is the loss of the join of nodes a and
-    b; ``pair_row[a]`` is -1 where the hierarchy is too large for a table and the join is searched in ``ancestors``.
-    ``caps[group]`` is how many values of the group a class may hold at one vertex.
+    ``losses[node]`` is twice LM' times the scale. ``pair_losses[pair_row[a] + b]`` is the loss of the join
+    of nodes a and b; ``pair_row[a]`` is -1 where the hierarchy is too large for a table and the join is
+    searched in ``ancestors``. ``caps[group]`` is how many values of the group a class may hold at one
+    vertex.
     """
 
     pair_row: NDArray[np.int64]
@@ -41,9 +43,10 @@ class Rules(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory of the alignment, by depth.
 
-    ``mates[depth, i]`` is the partner of the i-th tree of the first list; ``free`` and ``unseen`` are sets of trees as
-    bits, 64 a word; ``under[node]`` is the set of those below a node, empty between calls; ``gains``, by pair, feeds the
-    optimal assignment; ``frames`` is what is put aside while children are aligned.
+    ``mates[depth, i]`` is the partner of the i-th tree of the first list; ``free`` and ``unseen`` are sets
+    of trees as bits, 64 a word; ``under[node]`` is the set of those below a node, empty between calls;
+    ``gains``, by pair, feeds the optimal assignment; ``frames`` is what is put aside while children are
+    aligned.
     """
 
     mates: NDArray[np.int64]

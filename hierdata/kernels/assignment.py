@@ -12,7 +12,8 @@ from hierdata.kernels.jit import jit
 def assign(cost: NDArray[np.int64], rows: int, columns: int, column_of: NDArray[np.int64]) -> None:
     """Write to ``column_of[row]`` the column of each row in a cheapest assignment; rows <= columns.
 
-    Exact on integers, O(rows^2 columns). Deterministic: equal totals are settled by the order of rows and columns.
+    Exact on integers, O(rows^2 columns). Deterministic: equal totals are settled by the order of rows and
+    columns.
     """
     infinity = np.int64(2**62)
     row_potential = np.zeros(rows + 1, np.int64)

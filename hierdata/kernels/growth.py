@@ -57,9 +57,10 @@ def merge(
     rows: Rows,
     rules: Rules,
 ) -> int:
-    """Align a record with the representative of ``size`` members; write the new one and answer its number of vertices.
+    """Align a record with the representative of ``size`` members and write the new one.
 
-    The representative keeps the order of its own children; what has no compatible partner is gone.
+    Answers its number of vertices. The representative keeps the order of its own children; what has no
+    compatible partner is gone.
     """
     first_slot = settings.first_slot
     queue[0, 0] = 0
@@ -111,7 +112,7 @@ def pair_losses_to(
     rows: Rows,
     rules: Rules,
 ) -> None:
-    """Write to ``out`` the loss of aligning each of the other records with the seed, which is left in ``rep``."""
+    """Write to ``out`` the loss of aligning each of the others with the seed, which is left in ``rep``."""
     plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
     for at in range(len(others)):
         out[at] = align(0, 1, roots[others[at]], 1, 1, True, settings, work, rep, rows, rules)
@@ -124,7 +125,7 @@ def nearest(
     seed: int,
     near: Ordinals,
 ) -> int:
-    """Fill ``near`` with the records of least loss, equals in input order and without the seed; answer how many."""
+    """Fill ``near`` with the records of least loss, equals in input order, not the seed; answer how many."""
     window = len(near)
     near_losses = np.empty(window, np.int64)
     count = 0
@@ -162,9 +163,9 @@ def grow(
 ) -> tuple[int, int, int]:
     """Grow a class of ``len(joined)`` records around ``seed`` (the readings of DECISIONS 22).
 
-    ``joined`` receives the records in the order of joining, ``rep`` the representative and ``members`` each member's
-    vertices. Answers the representative's number of vertices; the size at which its root had to be suppressed, 0 if
-    never (all who join are lost with it); and how many pair losses were evaluated.
+    ``joined`` receives the records in the order of joining, ``rep`` the representative and ``members`` each
+    member's vertices. Answers the representative's number of vertices; the size at which its root had to be
+    suppressed, 0 if never (all who join are lost with it); and how many pair losses were evaluated.
     """
     count = roots[seed + 1] - roots[seed]
     seed_losses = np.empty(len(remaining), np.int64)

@@ -23,9 +23,9 @@ _STAMP = tuple(
 def jit(function: Function) -> Function:
     """Compile at first use and keep the result on disk.
 
-    Where the package's own folder cannot be written, numba keeps it in the user's cache folder. What is kept belongs to
-    the state of all kernels: numba itself looks at the function's own file only, and would go on using an
-    inlined callee after the callee's file has changed.
+    Where the package's own folder cannot be written, numba keeps it in the user's cache folder. What is
+    kept belongs to the state of all kernels: numba itself looks at the function's own file only, and would
+    go on using an inlined callee after the callee's file has changed.
     """
     compiled: Any = numba.njit(cache=True, nogil=True)(function)
     compiled._cache._cache_file._source_stamp = _STAMP
@@ -61,5 +61,5 @@ class _Announcer(event.Listener):
 
 
 def announce_compilation(callback: Callable[[], None]) -> None:
-    """Call ``callback`` once before the first function is compiled in this process (cached code does not count)."""
+    """Call ``callback`` once before anything is compiled in this process; cached code does not count."""
     event.register("numba:compile", _Announcer(callback))  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Dissimilarity degree: how far apart the sensitivity levels at a vertex are (ML section 5.1, equations 6 and 7)."""
+"""Dissimilarity degree: how far apart sensitivity levels are at a vertex (ML section 5.1, equations 6, 7)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from hierdata.publication import Publication
 class DissimilarityDegree(Metric):
     """The mean over classes of the mean over the vertices of the class representative.
 
-    At a vertex with levels s_1..s_m: ``as_printed`` is the sum over pairs of |s_i - s_j|, divided by the same sum over
-    the z levels themselves (20 for five); it grows with the class size, so compare it at equal k only (erratum ML-15).
-    ``mean_level_distance`` is the mean of |s_i - s_j| over pairs, divided by z - 1, in 0..1. Vertices with fewer
-    than two values are left out, and attributes without levels. Higher is better.
+    At a vertex with levels s_1..s_m: ``as_printed`` is the sum over pairs of |s_i - s_j|, divided by the
+    same sum over the z levels themselves (20 for five); it grows with the class size, so compare it at
+    equal k only (erratum ML-15). ``mean_level_distance`` is the mean of |s_i - s_j| over pairs, divided by
+    z - 1, in 0..1. Vertices with fewer than two values are left out, and attributes without levels. Higher
+    is better.
     """
 
     symbol = "DSim"

@@ -14,10 +14,11 @@ from hierdata.publication import Publication
 class LMCost(Metric):
     """The sum of LM' over the published quasi-identifier values, and 1 for each suppressed one.
 
-    LM' of a category is (leaves below - 1) / (all leaves - 1), of a number or date the width of what is published
-    over the width of the domain; 0 for an original value, 1 for the root. ``total`` is over all original records,
-    ``per_record`` divides by their number, ``per_value`` by the number of their quasi-identifier values (0..1).
-    Lower is better. Suppressed records count in full, which the paper leaves open (DECISIONS 17, 18).
+    LM' of a category is (leaves below - 1) / (all leaves - 1), of a number or date the width of what is
+    published over the width of the domain; 0 for an original value, 1 for the root. ``total`` is over all
+    original records, ``per_record`` divides by their number, ``per_value`` by the number of their
+    quasi-identifier values (0..1). Lower is better. Suppressed records count in full, which the paper
+    leaves open (DECISIONS 17, 18).
     """
 
     symbol = "LM"

@@ -10,7 +10,7 @@ from hierdata.publication import Publication
 
 
 class SuppressionRatio(Metric):
-    """Suppressed records over all records, and suppressed vertices over all vertices; 0..1, lower is better."""
+    """Suppressed records over all, and suppressed vertices over all; 0..1, lower is better."""
 
     symbol = "SR"
 

@@ -16,8 +16,8 @@ from hierdata.records.record import Vertex
 class Generalization(Recoding):
     """One document a record: the labels of its class, its own sensitive values, suppressed vertices absent.
 
-    Children are written in one order common to the class: by form, and equal forms by what they hold, so that no
-    position tells which original vertex is behind it.
+    Children are written in one order common to the class: by form, and equal forms by what they hold, so
+    that no position tells which original vertex is behind it.
     """
 
     def publish(self, forest: Forest, partition: Partition, order: Sequence[int]) -> Publication:

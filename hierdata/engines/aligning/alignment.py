@@ -41,7 +41,7 @@ class Alignment:
         self.members = np.empty((size, vertices), np.int64)
 
     def pair_losses(self, record: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The loss of aligning each of the others with the record, both trees together, times ``forest.scale``."""
+        """The loss of aligning each of the others with the record, both trees together, times the scale."""
         out = np.empty(len(others), np.int64)
         pair_losses_to(
             record,

@@ -33,7 +33,7 @@ def share_caps(constraints: Constraints) -> Caps:
 
 
 def first_nodes(forest: Forest) -> list[list[int]]:
-    """By vertex type and quasi-identifier: the number of its first node when all hierarchies are numbered through."""
+    """By vertex type and quasi-identifier: its first node when all hierarchies are numbered through."""
     ends = iter(accumulate((len(tree.labels) for own in forest.hierarchies for tree in own), initial=0))
     return [[next(ends) for _ in own] for own in forest.hierarchies]
 
