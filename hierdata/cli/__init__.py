@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -50,7 +49,7 @@ for command in (anonymize, verify, lint, synth):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code (see the README); nothing but a signal ends it otherwise.
+    """Run the command line and return its exit code, as the README lists them.
 
     >>> main(["--version"]) # doctest: +ELLIPSIS
     hierdata ...
@@ -59,11 +58,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         code = typer.main.get_command(app)(given, prog_name="hierdata", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has gone; the interpreter must not try to flush it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
     except Exception as error:
         # Usage errors are click's, or those of the click that newer versions of typer bring along.
         message = getattr(error, "format_message", None)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 def lint(
     policy: Annotated[
-        Path, typer.Argument(help="YAML, JSON, or a JSON Schema with x-hierdata.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="POLICY", help="YAML, JSON, or a JSON Schema with x-hierdata.", show_default=False
+        ),
     ],
     data: Annotated[Path | None, typer.Option(help="The collection that the policy is for.")] = None,
     as_format: FormatName = None,

@@ -40,10 +40,13 @@ def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
             if reveal is not None:
                 require_absent(reveal)
             yield
+            sys.stdout.flush()
     except HierdataError as error:
         _refuse(error, as_json, reveal)
     except BrokenPipeError:
-        raise
+        # Whoever read our output has gone; the interpreter must not try to flush the rest at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(128 + signal.SIGPIPE) from None
     except OSError as error:
         if error.strerror is None:
             _crash(error, as_json)
@@ -51,7 +54,7 @@ def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
     except Stopped as stop:
         name = signal.Signals(stop.number).name
         raise typer.Exit(
-            explain("Stopped", f"stopped by {name}; nothing was written", 128 + stop.number, as_json)
+            explain("Stopped", f"stopped by {name}; what was begun is removed", 128 + stop.number, as_json)
         ) from None
     except typer.Exit:
         raise

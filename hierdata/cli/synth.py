@@ -18,7 +18,7 @@ _EVERY = 256
 
 
 def synth(
-    kind: Annotated[str, typer.Argument(help="What to make: students.", show_default=False)],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="What to make: students.", show_default=False)],
     out: Annotated[
         Path, typer.Option(help="A new file: .json or .jsonl, also with .gz.", show_default=False)
     ],

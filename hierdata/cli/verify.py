@@ -13,7 +13,10 @@ from hierdata.cli.session import explain, print_json, session
 
 def verify(
     published: Annotated[
-        Path, typer.Argument(help="The folder of a release, or any file of records.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="PUBLISHED", help="The folder of a release, or any file of records.", show_default=False
+        ),
     ],
     policy: Annotated[Path, typer.Option(help="The policy whose models are judged.", show_default=False)],
     original: Annotated[

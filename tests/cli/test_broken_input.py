@@ -1,0 +1,30 @@
+"""Every file of ``fixtures/broken``: one sentence, exit code 5, nothing written, nothing quoted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import ROOT, Desk, Run
+
+BROKEN = sorted(path for path in (ROOT / "fixtures" / "broken").iterdir() if path.suffix != ".md")
+
+
+def test_there_are_broken_files() -> None:
+    assert len(BROKEN) > 40
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda path: path.name)
+def test_broken_input_is_refused(run: Run, desk: Desk, broken: Path) -> None:
+    desk.policy.write_text(
+        "{version: 1, unlisted: drop, models: [{kind: k-anonymity, k: 2}], "
+        "fields: {id: {role: quasi, flat: true, optional: true}}}"
+    )
+    ran = run("anonymize", broken, "--policy", desk.policy, "--out", desk.out, "--json")
+    assert ran.code == 5, ran.err
+    assert ran.err.startswith("hierdata: ")
+    assert ran.err.count("\n") == 1
+    assert ran.json["error"]["kind"] == "InputError"
+    assert "7319" not in ran.out + ran.err
+    assert desk.names() == {"people.jsonl", "policy.yaml"}

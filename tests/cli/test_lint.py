@@ -1,0 +1,60 @@
+"""``hierdata lint``: everything at once, for people and machines, raw values for the steward alone."""
+
+from __future__ import annotations
+
+import stat
+
+from tests.cli.conftest import PEOPLE, ROOT, Desk, Run, person
+
+PATIENTS = ROOT / "fixtures" / "patients" / "patients.jsonl"
+PATIENTS_POLICY = ROOT / "fixtures" / "policies" / "patients.yaml"
+
+
+def test_a_sound_policy_passes(run: Run, desk: Desk) -> None:
+    ran = run("lint", desk.policy)
+    assert (ran.code, ran.out, ran.err) == (0, "Nothing is wrong.\n", "")
+    assert run("lint", desk.policy, "--quiet").out == ""
+    assert run("lint", desk.policy, "--json").json == {"findings": [], "memberships": {}}
+
+
+def test_every_problem_of_a_policy_is_told(run: Run, desk: Desk) -> None:
+    text = desk.policy.read_text()
+    desk.policy.write_text(text.replace("role: identifier", "rol: identifier").replace("k: 2", "k: 0"))
+    ran = run("lint", desk.policy, "--json")
+    assert ran.code == 2
+    assert ran.err == "hierdata: 2 errors in policy.yaml\n"
+    messages = [finding["message"] for finding in ran.json["findings"]]
+    assert any("did you mean role" in message for message in messages)
+    assert any("models[0].k" in message for message in messages)
+
+
+def test_findings_in_the_data_are_counted_and_their_values_kept_back(run: Run, desk: Desk) -> None:
+    desk.write([*PEOPLE, person(5, 7319, "east", "flu")])
+    ran = run("lint", desk.policy, "--data", desk.people)
+    assert ran.code == 2
+    assert "$.age" in ran.out
+    assert "7319" not in ran.out + ran.err
+
+    revealed = desk.folder / "revealed"
+    ran = run("lint", desk.policy, "--data", desk.people, "--json", "--reveal", revealed)
+    assert ran.code == 2
+    assert "7319" not in ran.out + ran.err
+    assert "$.age\t7319\n" in revealed.read_text()
+    assert stat.S_IMODE(revealed.stat().st_mode) == 0o600
+
+
+def test_membership_degrees_are_shown_without_the_categories(run: Run, desk: Desk) -> None:
+    revealed = desk.folder / "revealed"
+    ran = run("lint", PATIENTS_POLICY, "--data", PATIENTS, "--reveal", revealed)
+    assert ran.code == 0
+    assert "Membership degrees of $.visits[*].diagnosis" in ran.out
+    assert "flu" not in ran.out + ran.err
+    assert "$.visits[*].diagnosis\tv1\tflu\n" in revealed.read_text()
+
+
+def test_membership_degrees_for_machines(run: Run) -> None:
+    rows = run("lint", PATIENTS_POLICY, "--data", PATIENTS, "--json").json["memberships"][
+        "$.visits[*].diagnosis"
+    ]
+    assert [row["at"] for row in rows] == [f"v{place}" for place in range(1, len(rows) + 1)]
+    assert {len(row["degrees"]) for row in rows} == {5}
