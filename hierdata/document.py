@@ -20,9 +20,14 @@ class Numeral(Decimal):
     text: str
 
     def __new__(cls, text: str) -> Numeral:
+        """Read the text as a decimal and keep it."""
         number = super().__new__(cls, text)
         number.text = text
         return number
+
+    def __reduce__(self) -> tuple[type[Numeral], tuple[str]]:
+        """Copy and pickle by the spelling."""
+        return Numeral, (self.text,)
 
 
 class Siblings(list["Value"]):

@@ -1,0 +1,63 @@
+"""Collections for the benchmarks: the papers' synthetic data sets, encoded as the pipeline encodes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hierdata.forest import Forest, encode
+from hierdata.intake import collect
+from hierdata.policy import Policy, from_data, load
+from hierdata.prepare import Prepared, prepare
+from hierdata.records.binding import bind
+from hierdata.records.survey import survey
+from hierdata.synth import GENERATORS, write
+
+DATA_SETS = {"A": 2, "B": 3}
+"""Depth of the data sets of ML section 5: A students and courses, B also instructors."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A collection ready for an engine."""
+
+    prepared: Prepared
+    forest: Forest
+
+
+def written(
+    folder: Path, name: str, records: int, *, seed: int = 1, correlation: float = 0.8, skew: float = 0.5
+) -> Path:
+    """Write a data set with its policy beside it."""
+    file = folder / f"{name}.jsonl"
+    depth = DATA_SETS[name]
+    write(GENERATORS["students"](records, depth, seed, correlation, skew), file, depth)
+    return file
+
+
+def policy_for(
+    file: Path, *, models: list[dict[str, object]] | None = None, preset: str | None = None
+) -> Policy:
+    """The policy beside a data set, with other models or another preset."""
+    policy = load(file.with_suffix(".policy.yaml"))
+    if models is None and preset is None:
+        return policy
+    stated = policy.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if models is not None:
+        stated["models"] = models
+    if preset is not None:
+        stated["engine"] = {"preset": preset}
+    return from_data(stated, policy.folder)
+
+
+def encoded(file: Path, policy: Policy) -> Encoded:
+    """Everything up to the search."""
+    collection = collect(file, policy)
+    prepared = prepare(policy, survey(collection.documents(), policy.declared()))
+    forest = encode(
+        bind(collection.documents(), prepared.binding),
+        prepared.schema,
+        prepared.hierarchies,
+        prepared.domains,
+    )
+    return Encoded(prepared, forest)

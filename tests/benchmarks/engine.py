@@ -1,0 +1,151 @@
+"""Measure the engine against its twin: ``python -m tests.benchmarks.engine`` prints tables.
+
+Ratios within one run are what counts; seconds are those of one machine on one day.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from hierdata.engines.aligning.alignment import Alignment
+from hierdata.metrics import METRICS
+from hierdata.publication import Publication
+from tests import naive
+from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
+from tests.twin import caps_of, schema_of, trees_of
+
+IMPORTS = "import numpy, numba, scipy, lxml.etree, pydantic, typer, rich"
+TARGETS = {"A": 300, "B": 250}
+"""How many times as many pair losses per second as the twin are asked for."""
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def row(*cells: object) -> None:
+    sys.stdout.write("| " + " | ".join(str(cell) for cell in cells) + " |\n")
+
+
+def header(title: str, *cells: str) -> None:
+    sys.stdout.write(f"\n{title}\n\n")
+    row(*cells)
+    row(*("---" for _ in cells))
+
+
+def pair_rates(data: Encoded, pairs: int) -> tuple[float, float]:
+    """Pair losses per second of the engine and of the twin, on the same random pairs; they must be equal."""
+    forest, constraints = data.forest, data.prepared.constraints
+    size = constraints.min_class_size
+    rng = np.random.default_rng(7)
+    seeds = rng.choice(forest.record_count, 10, replace=False)
+    others = rng.choice(forest.record_count, pairs, replace=False)
+    trees = trees_of(forest)
+    rules = naive.Rules(schema_of(forest, forest.scale), size, caps_of(constraints))
+
+    def by_twin() -> list[int]:
+        return [int(naive.pair_loss(trees[a], trees[b], rules)) for a in seeds for b in others]
+
+    alignment = Alignment(forest, constraints, size, "greedy")
+    everybody = np.arange(forest.record_count)
+
+    def by_engine() -> list[list[int]]:
+        return [alignment.pair_losses(seed, everybody).tolist() for seed in seeds]
+
+    first = by_engine()  # compiles, where the cache is empty
+    assert [first[i][b] for i in range(len(seeds)) for b in others] == by_twin()  # fills the twin's memos too
+    engine = statistics.median(timed(by_engine) for _ in range(9))
+    twin = statistics.median(timed(by_twin) for _ in range(3))
+    return len(seeds) * forest.record_count / engine, len(seeds) * pairs / twin
+
+
+def show_pair_rates(folder: Path) -> None:
+    header(
+        "Pair losses per second (k = 5, level-alpha-k, greedy)", "data", "engine", "twin", "ratio", "asked"
+    )
+    for name in DATA_SETS:
+        file = written(folder, name, 1000)
+        engine, twin = pair_rates(encoded(file, policy_for(file)), pairs=20)
+        row(name, f"{engine:,.0f}", f"{twin:,.0f}", f"{engine / twin:.0f}", f">= {TARGETS[name]}")
+
+
+def show_command(folder: Path) -> None:
+    """The whole warm command on data set A against the imports alone."""
+    file = folder / "A.jsonl"
+    command = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet"]
+    command += ["--policy", str(file.with_suffix(".policy.yaml")), "--out"]
+    times: list[float] = []
+    imports: list[float] = []
+    for turn in range(8):
+        out = folder / f"release-{turn}"
+        times.append(timed(lambda out=out: subprocess.run([*command, str(out)], check=True)))
+        imports.append(timed(lambda: subprocess.run([sys.executable, "-c", IMPORTS], check=True)))
+    times, imports = times[1:], imports[1:]  # the first run may compile
+    ratio = statistics.median(a / b for a, b in zip(times, imports, strict=True))
+    header("Whole warm command, data set A, 1,000 students", "command s", "imports s", "ratio", "asked")
+    row(f"{statistics.median(times):.2f}", f"{statistics.median(imports):.2f}", f"{ratio:.1f}", "<= 4")
+
+
+def experiment(folder: Path, repeats: int) -> Iterator[tuple[object, ...]]:
+    """ML section 5: loss and dissimilarity for k = 2..6 under both presets, mean over seeds."""
+    for name in DATA_SETS:
+        file = folder / f"{name}.jsonl"
+        for k in range(2, 7):
+            for preset, model in (
+                ("MLevCluTree", {"kind": "level-alpha-k", "k": k}),
+                ("ClusTree", {"kind": "frequency-l-diversity", "l": k}),
+            ):
+                policy = policy_for(file, models=[model], preset=preset)
+                data = encoded(file, policy)
+                figures: list[list[float]] = []
+                seconds = []
+                for seed in range(repeats):
+                    start = time.perf_counter()
+                    partition = policy.steps[0].step(
+                        data.forest, data.prepared.constraints, None, np.random.default_rng(seed)
+                    )
+                    seconds.append(time.perf_counter() - start)
+                    publication = Publication(partition, lambda: iter(()), 0)
+                    loss = METRICS["lm_cost"]().figures(publication, data.forest)
+                    gone = METRICS["suppression_ratio"]().figures(publication, data.forest)
+                    apart = METRICS["dissimilarity_degree"]().figures(publication, data.forest)
+                    figures.append([float(figure.value) for figure in (loss[1], *gone, *apart)])
+                means = [statistics.mean(column) for column in zip(*figures, strict=True)]
+                yield (name, k, preset, *(f"{mean:.3f}" for mean in means), f"{statistics.mean(seconds):.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="runs of each setting of the paper's experiment"
+    )
+    parser.add_argument("--no-experiment", action="store_true", help="speed only")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        show_pair_rates(folder)
+        show_command(folder)
+        if arguments.no_experiment:
+            return
+        header(
+            "The paper's experiment (ML section 5), 1,000 students, mean over seeds",
+            *("data", "k", "preset", "LM per record", "records lost", "vertices lost"),
+            *("dissimilarity", "level distance", "seconds"),
+        )
+        for cells in experiment(folder, arguments.repeats):
+            row(*cells)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""An encoded collection in the form of the twin: labels are node numbers, values are codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hierdata.domains.base import Hierarchy
+from hierdata.engines import Constraints
+from hierdata.forest import Forest
+from tests import naive
+
+
+class HierarchyTaxonomy(naive.Taxonomy):
+    """A compiled hierarchy, which need not be a tree (bins of 2 and 5 years), asked for joins and losses."""
+
+    def __init__(self, hierarchy: Hierarchy, scale: int | None):
+        parent = {node: None if node == 0 else 0 for node in range(len(hierarchy.labels))}
+        super().__init__(parent, scale=scale, losses=dict(enumerate(hierarchy.lm)))
+        self._hierarchy = hierarchy
+
+    def join(self, a: Any, b: Any) -> Any:
+        if (a, b) not in self._joins:
+            self._joins[a, b] = a if a == b else self._hierarchy.join(a, b)
+        return self._joins[a, b]
+
+
+def schema_of(forest: Forest, scale: int | None = None) -> naive.Schema:
+    """The twin's schema; with a scale its losses are integers."""
+    return naive.Schema(
+        {
+            str(kind): [HierarchyTaxonomy(tree, scale) for tree in own]
+            for kind, own in enumerate(forest.hierarchies)
+        }
+    )
+
+
+def trees_of(forest: Forest) -> list[naive.Tree]:
+    """Every record as a tree."""
+
+    def tree(v: int) -> naive.Tree:
+        kind = int(forest.type[v])
+        node, value = int(forest.first_node[v]), int(forest.first_sensitive[v])
+        codes = forest.sensitive[value : value + len(forest.domains[kind])].tolist()
+        first = int(forest.first_child[v])
+        return naive.Tree(
+            str(kind),
+            forest.nodes[node : node + len(forest.hierarchies[kind])].tolist(),
+            [code if code >= 0 else None for code in codes],
+            [tree(child) for child in range(first, first + int(forest.child_count[v]))],
+        )
+
+    return [tree(int(root)) for root in forest.roots[:-1]]
+
+
+def caps_of(constraints: Constraints) -> list[naive.ShareCap]:
+    """The share caps of bound models; groups and shares are those of the models' definitions."""
+    return [
+        naive.ShareCap(str(kind), position, bound.caps.group_of.__getitem__, bound.caps.share.__getitem__)
+        for kind, attributes in enumerate(constraints.on_values)
+        for position, constraints_here in enumerate(attributes)
+        for bound in constraints_here
+        if bound.caps is not None
+    ]
