@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -37,7 +36,7 @@ def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
     Raw values that an error holds go to the file ``reveal``, and nowhere else.
     """
     try:
-        with _stoppable(), _few_collections():
+        with _stoppable():
             if reveal is not None:
                 require_absent(reveal)
             yield
@@ -81,17 +80,6 @@ def _stoppable() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def _few_collections() -> Iterator[None]:
-    """Look for cycles in memory less often: records are trees, to search them takes a twentieth of a run."""
-    before = gc.get_threshold()
-    gc.set_threshold(1_000_000, 50, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def explain(kind: str, message: str, code: int, as_json: bool, **details: Any) -> int:
