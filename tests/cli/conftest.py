@@ -56,19 +56,6 @@ class Ran:
 Run = Callable[..., Ran]
 
 
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command line, in this process."""
-    monkeypatch.delenv("HIERDATA_SEED", raising=False)
-
-    def call(*arguments: object) -> Ran:
-        capfd.readouterr()
-        code = main([str(argument) for argument in arguments])
-        return Ran(code, *capfd.readouterr())
-
-    return call
-
-
 class Desk:
     """A folder with a small collection and its policy; ``command`` publishes it to ``out``."""
 
@@ -92,3 +79,23 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The first run of all compiles, and says so on stderr."""
+    desk = Desk(tmp_path_factory.mktemp("compiled"))
+    assert main([*map(str, desk.command), "--quiet"]) == 0
+
+
+@pytest.fixture
+def run(compiled: None, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command line, in this process."""
+    monkeypatch.delenv("HIERDATA_SEED", raising=False)
+
+    def call(*arguments: object) -> Ran:
+        capfd.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return Ran(code, *capfd.readouterr())
+
+    return call

@@ -124,7 +124,7 @@ def test_an_ignored_signal_stays_ignored(run: Run, desk: Desk, monkeypatch: pyte
 
 
 def test_a_reader_that_went_away_ends_the_command_quietly(
-    desk: Desk, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    compiled: None, desk: Desk, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reading, writing = os.pipe()
     os.close(reading)
