@@ -30,6 +30,13 @@ class LetterDomain(SensitiveDomain):
         return VALUES.index(str(value))
 
 
+class LevelDomain(SensitiveDomain):
+    """A domain whose values are sensitivity levels."""
+
+    def code_of(self, value: object) -> int:
+        return self.values.index(value)
+
+
 @dataclass(frozen=True)
 class Shape:
     """A vertex type: parent, taxonomies, number of sensitive attributes, the most children of the type."""
@@ -102,7 +109,7 @@ def hierarchy(source: naive.Taxonomy) -> Hierarchy:
     )
 
 
-def shapes(rng: random.Random, depth: int) -> tuple[Shape, ...]:
+def shapes(rng: random.Random, depth: int, most: int | None) -> tuple[Shape, ...]:
     """Vertex types in pre-order: up to two child types each, down to ``depth`` levels."""
     found: list[Shape] = []
 
@@ -112,7 +119,12 @@ def shapes(rng: random.Random, depth: int) -> tuple[Shape, ...]:
             taxonomy(rng) for _ in range(rng.choice((1, 1, 1, 2) if parent is not None else (0, 1, 2)))
         )
         found.append(
-            Shape(parent, quasi, rng.choice((0, 1, 1, 2)), rng.choice((2, 3, 6)) if parent is not None else 1)
+            Shape(
+                parent,
+                quasi,
+                rng.choice((0, 1, 1, 2)),
+                (most or rng.choice((2, 3, 6))) if parent is not None else 1,
+            )
         )
         if level < depth:
             for _ in range(rng.choice((1, 1, 2))):
@@ -160,10 +172,10 @@ def record(rng: random.Random, types: Sequence[Shape], kind: int) -> tuple[naive
     return tree, Vertex(kind, list(labels), list(values), [], [pair[1] for pair in pairs])
 
 
-def collection(seed: int, records: int, depth: int) -> Collection:
-    """A random collection; equal arguments, equal collection."""
+def collection(seed: int, records: int, depth: int, most: int | None = None) -> Collection:
+    """A random collection, lists of children with up to ``most``; equal arguments, equal collection."""
     rng = random.Random(seed)
-    types = shapes(rng, depth)
+    types = shapes(rng, depth, most)
     pairs = [record(rng, types, 0) for _ in range(records)]
     hierarchies = [[hierarchy(t) for t in shape.taxonomies] for shape in types]
     domains = [
