@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
+from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -27,18 +27,27 @@ class Feedback:
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._live = not quiet and sys.stderr.isatty()
-        self._begin = time.monotonic()
+        # A clock of its own: a stage that reports nothing for long is shown too.
+        self._timer = Timer(PATIENCE, self._open)
+        self._timer.daemon = True
+        self._lock = Lock()
+        self._stage: tuple[str, int, int | None] | None = None
         self._shown: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Feedback:
+        if self._live:
+            self._timer.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown is not None:
-            self._shown.stop()
+        self._timer.cancel()
+        with self._lock:
+            self._live = False
+            if self._shown is not None:
+                self._shown.stop()
 
     def notice(self, text: str) -> None:
         """Say something that explains a wait."""
@@ -51,27 +60,49 @@ class Feedback:
         return self._progress if self._live else None
 
     def _progress(self, stage: str, done: int, total: int | None) -> None:
-        """Show how much of a stage is done, and the remaining time where the total is known."""
-        if time.monotonic() - self._begin < PATIENCE:
+        """Remember how much of a stage is done, and show it once there is a display."""
+        with self._lock:
+            self._stage = (stage, done, total)
+            if self._shown is not None:
+                self._update(self._shown)
+
+    def _open(self) -> None:
+        display = _display()
+        with self._lock:
+            if self._live:
+                self._shown = display
+                display.start()
+                self._update(display)
+
+    def _update(self, display: Progress) -> None:
+        if self._stage is None:
             return
-        if self._shown is None:
-            self._shown = _display()
-            self._shown.start()
-        task = self._tasks.get(stage)
-        if task is None:
-            task = self._tasks[stage] = self._shown.add_task(stage, total=total)
-        self._shown.update(task, completed=done, total=total)
+        stage, done, total = self._stage
+        if stage not in self._tasks:
+            for finished in self._tasks.values():
+                display.update(finished, visible=False)
+            self._tasks[stage] = display.add_task(stage, total=total)
+        display.update(self._tasks[stage], completed=done, total=total)
 
 
 def _display() -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TimeElapsedColumn(),
+        TextColumn("remaining"),
+        TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )

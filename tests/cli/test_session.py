@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -147,15 +148,24 @@ def test_progress_shows_counts_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("hierdata.cli.feedback.PATIENCE", 0.0)
     with Feedback(quiet=False) as feedback:
         assert feedback.listener is not None
-        feedback.listener("reading [x]", 0, 200)
         feedback.listener("reading [x]", 120, 200)
-    assert "reading [x]" in terminal.getvalue()
-    assert "120/200" in terminal.getvalue()
+        wait_for(lambda: "120/200" in terminal.getvalue())
+        feedback.listener("clustering", 0, None)
+        wait_for(lambda: "clustering" in terminal.getvalue())
+    assert "reading [x]" in terminal.getvalue(), "a stage is plain text, no markup"
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    limit = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
 
 
 def test_progress_waits_for_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr("hierdata.cli.feedback.PATIENCE", 3600.0)
     with Feedback(quiet=False) as feedback:
         assert feedback.listener is not None
         feedback.listener("reading", 120, 200)
