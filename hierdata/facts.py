@@ -21,9 +21,21 @@ FACTS_FILE = Path("steward") / "verification.json"
 
 
 def fingerprint(policy: Policy) -> str:
-    """The SHA-256 of a policy's canonical form: what it says, however it is written down."""
-    stated = policy.model_dump(mode="json", by_alias=True)
-    return hashlib.sha256(json.dumps(stated, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    """The SHA-256 of a policy's promise: models, recoding and every field that is no quasi-identifier.
+
+    How the policy is written down, where the input lies and how values are generalized do not matter to the
+    facts.
+    """
+    promise = {
+        "models": [model.model_dump(mode="json") for model in policy.models],
+        "recoding": policy.recoding,
+        "fields": {
+            "/".join(keys): rule.model_dump(mode="json", exclude_defaults=True)
+            for keys, (_, rule) in policy.by_keys.items()
+            if keys not in policy.quasi
+        },
+    }
+    return hashlib.sha256(json.dumps(promise, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def freeze(prepared: Prepared, version: str) -> Verification:

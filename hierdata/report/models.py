@@ -142,8 +142,8 @@ class SensitiveFacts(Plain):
 class Verification(Plain):
     """``steward/verification.json``: the facts frozen at publication, by which ``verify`` judges.
 
-    ``policy`` is the SHA-256 of the canonical policy; ``quasi`` holds by path what the collection told of a
-    domain, as min and max.
+    ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what the collection told
+    of a domain, as min and max.
     """
 
     version: str
