@@ -45,8 +45,9 @@ def place(staged: Path, target: Path) -> None:
     if target.exists() or target.is_symlink():
         raise TargetError("the output directory is already there; choose a new name", path=str(target))
     try:
-        staged.chmod((staged / "public").stat().st_mode)  # as open as the user's new folders; steward/
-        stays closed if staged.stat().st_dev == target.resolve().parent.stat().st_dev:
+        # As open as the user's new folders; steward/ stays closed.
+        staged.chmod((staged / "public").stat().st_mode)
+        if staged.stat().st_dev == target.resolve().parent.stat().st_dev:
             staged.rename(target)
             return
         beside = target.parent / f".{target.name}.moving"
