@@ -9,16 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from hierdata import __version__
-from hierdata.document import Scalar
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
-from hierdata.domains.number import canonical, decimals
 from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
 from hierdata.facts import FACTS_FILE, freeze
 from hierdata.forest import Forest
 from hierdata.judge import Keys, Verdict
 from hierdata.metrics import METRICS
+from hierdata.policy.degrees import memberships
 from hierdata.prepare import Prepared
 from hierdata.privacy import LevelAlphaK, PrivacyModel
 from hierdata.publication import Publication
@@ -160,6 +159,7 @@ def _tally(there: int, published: int) -> Tally:
 def _levels(prepared: Prepared, forest: Forest) -> dict[str, LevelTable]:
     """The levels of each sensitive attribute: how common, how many a class may hold, their borders."""
     policy, size = prepared.policy, prepared.constraints.min_class_size
+    degrees = memberships(policy, prepared.survey)
     tables = {}
     for keys, scale in prepared.scales.items():
         if scale is None:
@@ -185,7 +185,7 @@ def _levels(prepared: Prepared, forest: Forest) -> dict[str, LevelTable]:
             levels=rows,
             breakpoints=_breakpoints(scale),
             memberships=tuple(
-                MembershipRow(at=str(point), degrees=scale.memberships(point)) for point in _shown(scale)
+                MembershipRow(at=row.label, degrees=row.degrees) for row in degrees.get(path, ())
             ),
         )
     return tables
@@ -208,11 +208,3 @@ def _breakpoints(scale: LevelScale) -> tuple[str, ...]:
     if not isinstance(scale, DomainScale):
         return ()
     return tuple(str(point) for point in breakpoints(scale.low, scale.high))
-
-
-def _shown(scale: LevelScale) -> list[Scalar]:
-    """Places of a numeric domain at which its fuzzy sets are shown: every tenth of it."""
-    if not isinstance(scale, DomainScale) or scale.low == scale.high:
-        return []
-    points = [scale.low + (scale.high - scale.low) * tenth / 10 for tenth in range(11)]
-    return [canonical(point) for point in points if decimals(point) is not None]

@@ -108,6 +108,7 @@ def verify(
     *,
     original: object | None = None,
     facts: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
 ) -> Verdict:
     """Judge a release, or any file of records, by a policy's models, from the file alone.
 
@@ -119,13 +120,14 @@ def verify(
     from hierdata.formats.source import PathSource
     from hierdata.judge import judge
 
+    report_progress = progress or _silent
     policy = _load(policy)
     file, found = released_files(Path(published))
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
     vertices: frozenset[Keys] = frozenset()
     if original is not None:
         collection = collect(original, policy)
-        surveyed, policy, hints = _survey(collection, policy, _silent)
+        surveyed, policy, hints = _survey(collection, policy, report_progress)
         scales = compiled_scales(policy, surveyed)
         vertices = many_keys(prepare(policy, surveyed, hints).schema)
         if frozen is not None and any(
@@ -144,15 +146,17 @@ def verify(
     if rules.representatives and format.name == "xml":
         place = ()
     layout = open_layout(PathSource(file), format, place)
-    return judge(read_file(PathSource(file), format, layout), rules)
+    documents = read_file(PathSource(file), format, layout)
+    return judge(_counted(documents, "verifying", None, report_progress), rules)
 
 
-def survey(source: object, policy: PolicySource) -> Survey:
+def survey(source: object, policy: PolicySource, *, progress: Progress | None = None) -> Survey:
     """Survey a collection as ``lint`` needs it: shape, and values of all declared fields and identifiers."""
     from hierdata.records.survey import survey as survey_documents
 
     policy = _load(policy)
-    return survey_documents(collect(source, policy).documents(), policy.declared(identifiers=True))
+    documents = _counted(collect(source, policy).documents(), "reading", None, progress or _silent)
+    return survey_documents(documents, policy.declared(identifiers=True))
 
 
 def _load(policy: PolicySource) -> Policy:
@@ -225,12 +229,17 @@ def _search(
         announce_compilation(
             lambda: notice("compiling for this machine, once: about half a minute; later runs start at once")
         )
-    progress("clustering", 0, None)
+    total = forest.record_count
+
+    def clustered(done: int) -> None:
+        progress("clustering", done, total)
+
+    clustered(0)
     key = int.from_bytes(hashlib.blake2b(_BLOCK.to_bytes(8), key=_key(seed), digest_size=16).digest())
     rng = np.random.Generator(np.random.Philox(key=key))
     partition: Partition | None = None
     for engine in prepared.policy.steps:
-        partition = engine.step(forest, prepared.constraints, partition, rng)
+        partition = engine.step(forest, prepared.constraints, partition, rng, clustered)
     assert partition is not None, "a policy has at least one engine step"
     if partition.class_count == 0:
         raise PromiseError(

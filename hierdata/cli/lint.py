@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, with_format
+from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, print_json, reveal_values, session
 from hierdata.errors import PolicyError
 
@@ -31,7 +32,8 @@ def lint(
 ) -> None:
     """Find everything that is wrong with a policy, alone or for a collection; exit code 2 for errors."""
     with session(as_json, reveal):
-        findings, degrees = _check(policy, data, as_format)
+        with Feedback(quiet or as_json) as feedback:
+            findings, degrees = _check(policy, data, as_format, feedback)
         errors = sum(finding.severity == "error" for finding in findings)
         if as_json:
             print_json(_as_dict(findings, degrees))
@@ -45,7 +47,7 @@ def lint(
 
 
 def _check(
-    file: Path, data: Path | None, as_format: str | None
+    file: Path, data: Path | None, as_format: str | None, feedback: Feedback
 ) -> tuple[list[Finding], dict[str, list[Degrees]]]:
     """All findings, and the membership degrees of fuzzy levels by path."""
     from hierdata import pipeline
@@ -56,7 +58,7 @@ def _check(
         policy = with_format(file, as_format)
     except PolicyError as error:
         return [Finding("error", "", line) for line in str(error).splitlines()], {}
-    survey = None if data is None else pipeline.survey(data, policy)
+    survey = None if data is None else pipeline.survey(data, policy, progress=feedback.listener)
     findings = lint(policy, survey)
     # Without usable domains there are no fuzzy sets to show; the findings say why.
     usable = all(finding.severity != "error" for finding in findings)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, with_format
+from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, print_json, session
 
 
@@ -34,7 +35,14 @@ def verify(
     with session(as_json, reveal):
         from hierdata import pipeline
 
-        verdict = pipeline.verify(published, with_format(policy, as_format), original=original, facts=facts)
+        with Feedback(quiet or as_json) as feedback:
+            verdict = pipeline.verify(
+                published,
+                with_format(policy, as_format),
+                original=original,
+                facts=facts,
+                progress=feedback.listener,
+            )
         if as_json:
             print_json(verdict.as_dict())
         elif not quiet:

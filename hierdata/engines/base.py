@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,10 @@ class Constraints:
         return max((constraint.min_class_size for constraint in self.all()), default=1)
 
 
+def silent(done: int) -> None:
+    """Show no progress."""
+
+
 class Engine(ABC, BaseModel):
     """One step of the search for classes; its fields are its parameters in the policy."""
 
@@ -49,6 +53,14 @@ class Engine(ABC, BaseModel):
 
     @abstractmethod
     def step(
-        self, forest: Forest, constraints: Constraints, partition: Partition | None, rng: np.random.Generator
+        self,
+        forest: Forest,
+        constraints: Constraints,
+        partition: Partition | None,
+        rng: np.random.Generator,
+        progress: Callable[[int], None] = silent,
     ) -> Partition:
-        """A partition all of whose classes satisfy the constraints; ``partition`` is the step before's."""
+        """A partition all of whose classes satisfy the constraints; ``partition`` is the step before's.
+
+        ``progress`` is told from time to time how many records have been dealt with.
+        """

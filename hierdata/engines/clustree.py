@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from hierdata.engines.base import Constraints, Engine
+from hierdata.engines.base import Constraints, Engine, silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,10 +36,15 @@ class CluStree(Engine):
     pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
 
     def step(
-        self, forest: Forest, constraints: Constraints, partition: Partition | None, rng: np.random.Generator
+        self,
+        forest: Forest,
+        constraints: Constraints,
+        partition: Partition | None,
+        rng: np.random.Generator,
+        progress: Callable[[int], None] = silent,
     ) -> Partition:
         """Cluster all records; this engine starts from records, not from an earlier partition."""
         assert partition is None, "clustree starts from single records"
         from hierdata.engines.aligning.run import Run
 
-        return Run(forest, constraints, self.window, self.pairing).run(rng)
+        return Run(forest, constraints, self.window, self.pairing).run(rng, progress)

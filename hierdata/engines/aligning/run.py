@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class Run(Alignment):
         self._costs: Counter[str] = Counter()
         self._classes = 0
 
-    def run(self, rng: np.random.Generator) -> Partition:
+    def run(self, rng: np.random.Generator, progress: Callable[[int], None]) -> Partition:
         """Grow classes until fewer records remain than a class holds."""
         forest, size = self.forest, self._size
         remaining = np.arange(forest.record_count, dtype=np.int64)
@@ -64,6 +65,7 @@ class Run(Alignment):
                 self.rules,
             )
             self._costs["pair_losses"] += evaluated
+            progress(forest.record_count - len(remaining))
             remaining = remaining[~np.isin(remaining, self._joined)]
             if lost_at == 1:
                 self._costs["records_lost_with_a_seed"] += size
