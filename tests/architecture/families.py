@@ -1,0 +1,74 @@
+"""The families: folders whose members are named by one dict, and what else may lie in the folder, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hierdata.domains.base import QuasiDomain
+from hierdata.engines import Engine
+from hierdata.formats import Format
+from hierdata.metrics import Metric
+from hierdata.privacy import PrivacyModel
+from hierdata.recodings import Recoding
+
+PACKAGE = Path(__file__).parents[2] / "hierdata"
+
+
+@dataclass(frozen=True)
+class Family:
+    """``kind`` is the members' base class; None where members are functions."""
+
+    registry: str
+    kind: type | None
+    helpers: Mapping[str, str]
+
+    def members(self, folder: str) -> dict[str, Any]:
+        """The registry."""
+        registry: dict[str, Any] = getattr(import_module(f"hierdata.{folder}"), self.registry)
+        return registry
+
+
+FAMILIES = {
+    "formats": Family(
+        "FORMATS",
+        Format,
+        {
+            "decoder": "JSON text to values, for both JSON formats",
+            "objects": "Python objects as documents, and values to JSON text",
+            "source": "bytes in and out, packed or not, for every format",
+            "xmltext": "the writer's escaping, loaded only where XML is written",
+        },
+    ),
+    "domains": Family(
+        "DOMAINS",
+        QuasiDomain,
+        {
+            "bins": "bins on a line, for numbers and dates",
+            "levels": "sensitivity levels as the policy states them: no quasi-identifier's domain",
+            "membership": "the fuzzy sets behind levels",
+            "number": "exact numbers, for every domain",
+            "scales": "value to level, once compiled",
+            "sensitive": "the domain of a sensitive attribute",
+            "tree": "taxonomy files and nested trees",
+        },
+    ),
+    "privacy": Family("MODELS", PrivacyModel, {}),
+    "engines": Family("ENGINES", Engine, {}),
+    "recodings": Family("RECODINGS", Recoding, {}),
+    "metrics": Family("METRICS", Metric, {}),
+    "synth": Family(
+        "GENERATORS",
+        None,
+        {
+            "bundled": "writes fixtures/ anew",
+            "draws": "reproducible random choices",
+            "patients": "the second bundled collection; its vocabulary is fixed, so no command offers it",
+            "vocabulary": "courses, grades, instructors and books",
+            "write": "a collection to files",
+        },
+    ),
+}

@@ -1,0 +1,65 @@
+"""Each file of a family is in the family's dict, holds one member, and knows no other member."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+from tests.architecture.families import FAMILIES, PACKAGE
+from tests.architecture.test_imports import imported
+
+folders = pytest.mark.parametrize("folder", FAMILIES)
+
+
+def files(folder: str) -> set[str]:
+    """The members' files: all but the base and the helpers that are named with a reason."""
+    return {path.stem for path in (PACKAGE / folder).glob("*.py")} - {"__init__", "base"}
+
+
+def home(member: object) -> ModuleType:
+    module = inspect.getmodule(member)
+    assert module is not None
+    return module
+
+
+@folders
+def test_every_file_is_a_member_or_a_helper_with_a_reason(folder: str) -> None:
+    family = FAMILIES[folder]
+    registered = {home(member).__name__ for member in family.members(folder).values()}
+    assert registered == {f"hierdata.{folder}.{name}" for name in files(folder) - family.helpers.keys()}
+    assert family.helpers.keys() <= files(folder)
+    assert all(family.helpers.values())
+
+
+@folders
+def test_every_member_has_a_file_of_its_own(folder: str) -> None:
+    family = FAMILIES[folder]
+    for name, member in family.members(folder).items():
+        module = home(member)
+        if family.kind is None:
+            assert (name, callable(member)) == (member.__name__, True)
+            continue
+        assert issubclass(member, family.kind)
+        assert not inspect.isabstract(member)
+        defined = [
+            value
+            for value in vars(module).values()
+            if inspect.isclass(value)
+            and issubclass(value, family.kind)
+            and value.__module__ == module.__name__
+        ]
+        assert defined == [member], f"{module.__name__} defines more than its member"
+        if "kind" in getattr(member, "model_fields", {}):
+            assert typing.get_args(member.model_fields["kind"].annotation) == (name,)
+
+
+@folders
+def test_members_do_not_know_each_other(folder: str) -> None:
+    homes = {home(member).__name__ for member in FAMILIES[folder].members(folder).values()}
+    for name in homes:
+        source = inspect.getsource(import_module(name))
+        assert not homes & set(imported(source)), name

@@ -1,0 +1,65 @@
+"""The house plan holds: floors, what may import which library, and what starting costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "hierdata"
+SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+# Libraries that cost much to load, or whose behaviour is pinned in one place, and the files that may name them.
+HOMES = {
+    "numba": ("kernels/jit.py",),
+    "llvmlite": ("kernels/jit.py",),
+    "skfuzzy": ("domains/membership.py",),
+    "lxml": ("formats/xml.py", "records/xsd.py"),
+    "jsonschema": ("intake.py",),
+    "yaml": ("policy/reading.py", "domains/tree.py"),
+    "typer": ("cli/",),
+    "click": ("cli/",),
+    "rich": ("cli/",),
+}
+HEAVY = ("numpy", "numba", "scipy", "skfuzzy", "networkx", "lxml", "jsonschema", "pydantic", "yaml", "rich")
+
+
+def imported(source: str) -> Iterator[str]:
+    """Every module that a file names in an import, wherever the import stands."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "relative imports hide where a name comes from"
+            assert node.module is not None
+            yield node.module
+
+
+def test_the_import_contracts_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
+    assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("library", HOMES)
+def test_a_library_is_known_to_its_home_only(library: str) -> None:
+    strangers = [
+        path
+        for path in SOURCES
+        if not path.startswith(HOMES[library])
+        and library in {name.partition(".")[0] for name in imported((PACKAGE / path).read_text("utf-8"))}
+    ]
+    assert strangers == []
+
+
+@pytest.mark.parametrize("start", ["hierdata", "hierdata.cli"])
+def test_starting_loads_nothing_heavy(start: str) -> None:
+    code = f"import sys, {start}; print(*sorted({HEAVY!r} & sys.modules.keys()))"
+    code = code.replace(repr(HEAVY), repr(set(HEAVY)))
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stdout.split() == []
