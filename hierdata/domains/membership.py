@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 from hierdata.domains.number import Number
@@ -57,11 +60,19 @@ def _on_scale(values: Sequence[Number], low: Fraction, width: Fraction) -> Any:
     return np.array([float((value - low) / width) for value in values])
 
 
+@cache
 def _trapmf() -> Any:
-    """Imported where it is used: it brings scipy with it."""
-    from skfuzzy.membership import trapmf
+    """scikit-fuzzy's trapezoid, from its own file: the whole package takes long to import."""
+    package = find_spec("skfuzzy")
+    generators = Path(package.origin or "").parent / "membership" / "generatemf.py" if package else Path()
+    spec = spec_from_file_location("skfuzzy_generatemf", generators)
+    if spec is None or spec.loader is None or not generators.is_file():
+        from skfuzzy.membership import trapmf
 
-    return trapmf
+        return trapmf
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.trapmf
 
 
 def knots(low: Number, high: Number) -> tuple[Fraction, ...]:
