@@ -1,0 +1,158 @@
+"""What every recoding must keep: the judge, told nothing but the promise, confirms what is published."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hierdata.document import Document
+from hierdata.domains.levels import Levels
+from hierdata.engines.clustree import CluStree
+from hierdata.judge import JudgeRules, SensitiveRule, judge
+from hierdata.partition import Partition
+from hierdata.privacy import KAnonymity
+from hierdata.privacy.base import PrivacyModel
+from hierdata.publication import Publication
+from hierdata.recodings import RECODINGS
+from hierdata.records.schema import Role
+from tests.contracts.test_engines import CASES, bind, collections
+from tests.random_collections import LEVELS, VALUES, Collection
+
+each_recoding = pytest.mark.parametrize("name", RECODINGS)
+each_model = pytest.mark.parametrize("model", CASES, ids=str)
+SCALE = Levels(by=dict(zip(VALUES, LEVELS, strict=True))).compile({})
+
+
+def place_of(built: Collection, kind: int) -> tuple[str, ...]:
+    own = built.forest.schema.types[kind]
+    return () if own.parent is None else (*place_of(built, own.parent), *own.steps)
+
+
+def promise(built: Collection, model: PrivacyModel, name: str) -> JudgeRules:
+    """What a policy with this model would have the judge know."""
+    types = built.forest.schema.types
+    sensitive = tuple(
+        SensitiveRule((*place_of(built, kind.index), *attribute.steps), attribute.path, SCALE)
+        for kind in types
+        for attribute in kind.of_role(Role.SENSITIVE)
+    )
+    vertices = frozenset(place_of(built, kind.index) for kind in types[1:])
+    return JudgeRules(
+        sensitive, ((model, None),), vertices=vertices, representatives=name == "representatives"
+    )
+
+
+def published(
+    built: Collection, model: PrivacyModel, name: str, seed: int = 0
+) -> tuple[Partition, Publication]:
+    partition = CluStree().step(built.forest, bind(built, model), None, np.random.default_rng(seed))
+    order = list(range(built.forest.record_count))
+    random.Random(seed).shuffle(order)
+    return partition, RECODINGS[name]().publish(built.forest, partition, order)
+
+
+@each_model
+@each_recoding
+def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> None:
+    records = 0
+    for built in collections():
+        partition, publication = published(built, model, name)
+        documents = list(publication.documents())
+        verdict = judge(documents, promise(built, model, name))
+        if documents:
+            assert verdict.passed, verdict
+        assert len(documents) == publication.document_count
+        assert verdict.records == int((partition.class_of >= 0).sum())
+        assert verdict.malformed == 0
+        # Classes whose published forms are equal are one to everybody else.
+        assert bool(documents) <= verdict.classes <= partition.class_count
+        records += verdict.records
+    assert records
+
+
+@each_recoding
+def test_a_publication_can_be_read_again_and_again(name: str) -> None:
+    built = collections()[2]
+    _, publication = published(built, KAnonymity(k=3), name)
+    assert list(publication.documents()) == list(publication.documents())
+
+
+@each_recoding
+def test_sensitive_values_are_those_of_the_published_vertices(name: str) -> None:
+    for built in collections():
+        forest = built.forest
+        partition, publication = published(built, KAnonymity(k=3), name)
+        expected: Counter[Any] = Counter()
+        for kind in forest.schema.types:
+            vertices = np.flatnonzero((partition.representative >= 0) & (forest.type == kind.index))
+            for position, _ in enumerate(kind.of_role(Role.SENSITIVE)):
+                spellings = forest.spelling[forest.first_sensitive[vertices] + position]
+                expected.update(
+                    forest.spellings[spelling] for spelling in spellings.tolist() if spelling >= 0
+                )
+        assert Counter(letters(list(publication.documents()))) == expected
+
+
+def letters(value: Any, key: str = "") -> list[Any]:
+    """All sensitive values of documents, whose keys begin with s."""
+    if isinstance(value, dict):
+        return [found for own, inner in value.items() for found in letters(inner, own)]
+    if isinstance(value, list):
+        return [found for inner in value for found in letters(inner, key)]
+    return [value] if key.startswith("s") else []
+
+
+@each_recoding
+def test_the_order_of_publication_is_the_one_asked_for(name: str) -> None:
+    built = collections()[1]
+    partition, _ = published(built, KAnonymity(k=3), name)
+    recoding = RECODINGS[name]()
+    order = list(range(built.forest.record_count))
+    forwards = list(recoding.publish(built.forest, partition, order).documents())
+    backwards = list(recoding.publish(built.forest, partition, order[::-1]).documents())
+    assert sorted(map(repr, forwards)) == sorted(map(repr, backwards))
+    if name == "generalization":
+        assert forwards == backwards[::-1]
+
+
+@each_recoding
+def test_children_of_a_class_stand_in_one_order(name: str) -> None:
+    """Records of one class differ in their sensitive values and in nothing else, not even in order."""
+    for built in collections():
+        model = KAnonymity(k=3)
+        _, publication = published(built, model, name)
+        documents = list(publication.documents())
+        verdict = judge(documents, promise(built, model, name))
+        assert verdict.k == verdict.k_raw
+        shuffled = [turned(document, random.Random(1)) for document in documents]
+        again = judge(shuffled, promise(built, model, name))
+        assert replace(again, k_raw=0) == replace(verdict, k_raw=0)
+
+
+def turned(value: Any, rng: random.Random) -> Any:
+    if isinstance(value, dict):
+        items = [(key, turned(inner, rng)) for key, inner in value.items()]
+        return dict(rng.sample(items, len(items)))
+    if isinstance(value, list):
+        return rng.sample([turned(inner, rng) for inner in value], len(value))
+    return value
+
+
+def test_generalization_publishes_one_document_a_record() -> None:
+    built = collections()[4]
+    partition, publication = published(built, KAnonymity(k=3), "generalization")
+    assert publication.document_count == int((partition.class_of >= 0).sum())
+    assert publication.element is None
+
+
+def test_representatives_publishes_one_document_a_class() -> None:
+    built = collections()[4]
+    partition, publication = published(built, KAnonymity(k=3), "representatives")
+    documents: list[Document] = list(publication.documents())
+    sizes = np.bincount(partition.class_of[partition.class_of >= 0])
+    assert sorted(document["records"] for document in documents) == sorted(sizes.tolist())
