@@ -1,0 +1,120 @@
+"""What every format must keep: what it writes it reads back, always the same bytes, one record at a time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from hierdata.document import Document, Numeral, Siblings
+from hierdata.errors import InputError
+from hierdata.formats import FORMATS, Layout, detect
+from hierdata.formats.source import PathSource, write_stream
+
+ROOT = Path(__file__).parents[2]
+each_format = pytest.mark.parametrize("name", FORMATS)
+
+
+def layout_of(name: str) -> Layout:
+    return Layout(("records", "record") if name == "xml" else ())
+
+
+def records(name: str) -> list[Document]:
+    """Names that need quoting, text that needs escaping, one child and several, deep and empty ones."""
+    texts = ["", " spaced ", "<&>\"'", "ünï — 日本 🎓", "line\nline", "1", "*", "[1, 2]"]
+    if name == "xml":
+        return [
+            {"@id": str(at), "a": Siblings([text]), "b": Siblings(["x", text])}
+            for at, text in enumerate(texts)
+        ]
+    numbers = [0, -1, 10**30, Decimal("0.1"), Numeral("1e2"), Numeral("1.50"), True, None]
+    return [
+        {"id": at, "a": text, "b": [text, {"c": number}, []], "odd name": {"d": {}}}
+        for at, (text, number) in enumerate(zip(texts, numbers, strict=True))
+    ]
+
+
+@each_format
+def test_a_format_is_known_by_its_name_and_its_suffix(name: str) -> None:
+    assert FORMATS[name].name == name
+    assert type(detect(f"some{FORMATS[name].extension}")) is FORMATS[name]
+    assert type(detect(f"SOME{FORMATS[name].extension}.GZ".upper())) is FORMATS[name]
+
+
+@each_format
+def test_what_is_written_is_read_back_and_written_the_same(name: str) -> None:
+    written = []
+    documents = records(name)
+    for _ in range(2):
+        stream = io.BytesIO()
+        FORMATS[name]().write(iter(documents), stream, layout_of(name))
+        written.append(stream.getvalue())
+        found = FORMATS[name]().layout(io.BytesIO(written[0]), ())
+        documents = list(FORMATS[name]().read(io.BytesIO(written[0]), found))
+        assert documents == records(name)
+    assert written[0] == written[1]
+
+
+@each_format
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_the_bundled_students_survive(name: str, packed: str, tmp_path: Path) -> None:
+    source = ROOT / f"fixtures/students/students{FORMATS[name].extension}"
+    chosen = FORMATS[name]()
+    with source.open("rb") as stream:
+        layout = chosen.layout(stream, ())
+    with source.open("rb") as stream:
+        students = list(chosen.read(stream, layout))
+    target = tmp_path / f"again{chosen.extension}{packed}"
+    with write_stream(target) as stream:
+        chosen.write(students, stream, layout)
+    with PathSource(target).open() as stream:
+        assert list(chosen.read(stream, layout)) == students
+    if not packed:
+        assert target.read_bytes().split() == source.read_bytes().split()
+
+
+@each_format
+def test_a_reader_holds_one_record_and_not_the_text(name: str) -> None:
+    """Most of a long file has not been read when its first record is there."""
+    stream = io.BytesIO()
+    FORMATS[name]().write(iter(records(name) * 20_000), stream, layout_of(name))
+    stream.seek(0)
+    next(FORMATS[name]().read(stream, layout_of(name)))
+    assert stream.tell() < len(stream.getvalue()) / 10
+
+
+@each_format
+def test_a_writer_writes_while_it_is_given_records(name: str) -> None:
+    stream = io.BytesIO()
+    seen = []
+
+    def given() -> Iterator[Document]:
+        for document in records(name) * 5000:
+            seen.append(stream.tell())
+            yield document
+
+    FORMATS[name]().write(given(), stream, layout_of(name))
+    assert seen[-1] > len(stream.getvalue()) / 2
+
+
+@each_format
+def test_the_layout_is_found_at_the_beginning(name: str) -> None:
+    stream = io.BytesIO()
+    FORMATS[name]().write(iter(records(name) * 20_000), stream, layout_of(name))
+    stream.seek(0)
+    assert FORMATS[name]().layout(stream, ()).records == layout_of(name).records
+    assert stream.tell() < len(stream.getvalue()) / 10
+
+
+@each_format
+def test_errors_say_which_record_and_nothing_of_it(name: str) -> None:
+    stream = io.BytesIO()
+    FORMATS[name]().write(iter(records(name)), stream, layout_of(name))
+    cut = stream.getvalue()[:-40]
+    with pytest.raises(InputError) as caught:
+        list(FORMATS[name]().read(io.BytesIO(cut), layout_of(name)))
+    assert caught.value.record is not None
+    assert not any(text in str(caught.value) for text in ("odd name", "[1, 2]", "1.50"))

@@ -1,0 +1,140 @@
+"""What every metric must keep: its range, its exactness, and which direction is better."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hierdata.domains.base import Hierarchy
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.forest import Forest, encode
+from hierdata.metrics import METRICS
+from hierdata.metrics.base import Figure
+from hierdata.partition import Partition
+from hierdata.privacy import KAnonymity
+from hierdata.publication import Publication
+from hierdata.records.record import Vertex
+from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from tests.contracts.test_engines import CASES, collections
+from tests.contracts.test_recodings import published
+
+each_metric = pytest.mark.parametrize("name", METRICS)
+
+FLAT = Hierarchy(("*", "a", "b"), ((0, -1), (0, 1), (0, 2)), (Fraction(1), Fraction(0), Fraction(0)), int)
+LEVEL = SensitiveDomain("$.s", (1, 2, 3, 4, 5), (1, 2, 3, 4, 5))
+
+
+def forest(*levels: int) -> Forest:
+    """Records of one vertex with a value ``a`` (ordinals are nodes) and a sensitive value of this level."""
+    own = (Attribute("$.q", ("q",), Role.QUASI), Attribute("$.s", ("s",), Role.SENSITIVE))
+    schema = Schema((VertexType(0, "$", (), True, None, (), own),))
+    return encode((Vertex(0, [1], [level], [], []) for level in levels), schema, [[FLAT]], [[LEVEL]])
+
+
+def publication(classes: list[int], nodes: list[int]) -> Publication:
+    """A publication of flat records by class, each with its node."""
+    class_of = np.array(classes, np.int64)
+    first = [classes.index(own) if own >= 0 else -1 for own in classes]
+    partition = Partition(class_of, np.array(first, np.int64), np.array(nodes, np.int32))
+    return Publication(partition, lambda: iter(()), 0)
+
+
+Compared = tuple[Publication, Publication, Forest]
+BETTER_AND_WORSE: dict[str, Compared] = {
+    "lm_cost": (publication([0, 0, 1, 1], [1] * 4), publication([0, 0, 1, 1], [0] * 4), forest(1, 2, 1, 2)),
+    "suppression_ratio": (
+        publication([0, 0, 1, 1], [1] * 4),
+        publication([0, 0, -1, -1], [1] * 4),
+        forest(1, 2, 1, 2),
+    ),
+    "dissimilarity_degree": (
+        publication([0, 1, 0, 1], [1] * 4),
+        publication([0, 0, 1, 1], [1] * 4),
+        forest(1, 1, 5, 5),
+    ),
+}
+
+
+def test_every_metric_is_in_the_contract() -> None:
+    assert BETTER_AND_WORSE.keys() == METRICS.keys()
+
+
+def check(figures: tuple[Figure, ...]) -> None:
+    assert figures
+    assert len({figure.name for figure in figures}) == len(figures)
+    for figure in figures:
+        assert isinstance(figure.value, Fraction)
+        assert figure.low <= figure.value, figure
+        assert figure.high is None or figure.value <= figure.high, figure
+        assert figure.unit
+        plain = json.loads(json.dumps(figure.as_dict()))
+        assert Fraction(plain["exact"]) == figure.value
+        assert plain["value"] == float(figure.value)
+
+
+@each_metric
+@pytest.mark.parametrize("model", CASES, ids=str)
+def test_figures_are_exact_and_lie_in_their_range(name: str, model: KAnonymity) -> None:
+    assert METRICS[name].symbol
+    for built in collections():
+        partition, of_engine = published(built, model, "generalization")
+        check(METRICS[name]().figures(of_engine, built.forest))
+        nothing = Partition(
+            np.full_like(partition.class_of, -1), np.full_like(partition.representative, -1), partition.nodes
+        )
+        check(METRICS[name]().figures(Publication(nothing, lambda: iter(()), 0), built.forest))
+
+
+@each_metric
+def test_the_better_direction_is_the_one_stated(name: str) -> None:
+    better, worse, original = BETTER_AND_WORSE[name]
+    metric = METRICS[name]()
+    for one, other in zip(metric.figures(better, original), metric.figures(worse, original), strict=True):
+        assert one.better == other.better
+        if one.better == "lower":
+            assert one.value < other.value, one.name
+        else:
+            assert one.value > other.value, one.name
+
+
+def as_it_stands(original: Forest) -> Publication:
+    """Every record a class of its own."""
+    records, vertices = np.arange(original.record_count), np.arange(original.vertex_count)
+    return Publication(Partition(records, vertices, original.nodes.copy()), lambda: iter(()), 0)
+
+
+def suppressed(original: Forest) -> Publication:
+    records = np.full(original.record_count, -1)
+    vertices = np.full(original.vertex_count, -1)
+    return Publication(Partition(records, vertices, original.nodes.copy()), lambda: iter(()), 0)
+
+
+def generalized(original: Forest) -> Publication:
+    records, vertices = np.arange(original.record_count), np.arange(original.vertex_count)
+    return Publication(Partition(records, vertices, np.zeros_like(original.nodes)), lambda: iter(()), 0)
+
+
+Made = Callable[[Forest], Publication]
+
+
+@pytest.mark.parametrize(
+    ("make", "lm", "gone"), [(as_it_stands, 0, 0), (suppressed, 1, 1), (generalized, 1, 0)], ids=str
+)
+def test_the_ends_of_the_scales(make: Made, lm: int, gone: int) -> None:
+    original = forest(1, 2, 3, 4, 5)
+    total, per_record, per_value = METRICS["lm_cost"]().figures(make(original), original)
+    assert (total.value, per_record.value, per_value.value) == (5 * lm, lm, lm)
+    assert [one.value for one in METRICS["suppression_ratio"]().figures(make(original), original)] == [
+        gone
+    ] * 2
+
+
+def test_dissimilarity_by_hand() -> None:
+    """Levels 1, 1, 5, 5 in one class: four pairs of six are 4 apart; 16 / 20 as printed, 16 / (6 * 4)."""
+    together = publication([0, 0, 0, 0], [1] * 4)
+    figures = METRICS["dissimilarity_degree"]().figures(together, forest(1, 1, 5, 5))
+    assert [figure.value for figure in figures] == [Fraction(4, 5), Fraction(2, 3)]
