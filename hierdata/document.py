@@ -32,3 +32,12 @@ class Numeral(Decimal):
 
 class Siblings(list["Value"]):
     """Element children of one name. Whether such a path holds one or many is for the collection to decide."""
+
+
+def list_key(key: str) -> str:
+    """The key of a value that has become a list: in XML only elements repeat, attributes and text do not.
+
+    >>> list_key("@grade"), list_key("#text"), list_key("grade")
+    ('grade', 'text', 'grade')
+    """
+    return "text" if key == "#text" else key.removeprefix("@")

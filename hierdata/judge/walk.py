@@ -8,7 +8,7 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
-from hierdata.document import Numeral, Scalar, Siblings, Value
+from hierdata.document import Numeral, Scalar, Siblings, Value, list_key
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import identity
 from hierdata.domains.sensitive import SensitiveDomain
@@ -141,7 +141,7 @@ class Walk:
         for index, attribute in enumerate(attributes):
             keys = attribute.rule.keys
             if rules.representatives:
-                keys = (*keys[:-1], keys[-1].removeprefix("@"))
+                keys = (*keys[:-1], list_key(keys[-1]))
             rule = self.root.at(keys)
             rule.attribute, rule.index = attribute, index
         for keys in rules.exempt:

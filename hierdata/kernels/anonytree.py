@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.kernels.arrays import (
+    BELOW,
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
@@ -86,9 +87,8 @@ def align(
     depth down, on frames instead of by recursion: the compiler's cache cannot hold recursive functions.
     """
     pairing, scale, first_slot = settings
-    mates, free, unseen, under, gains, frames = (
-        work  # bound once: a tuple's arrays are slow to reach from loops
-    )
+    # Bound once: a tuple's arrays are slow to reach from loops.
+    mates, free, unseen, under, gains, frames = work
     pair_row, pair_losses, caps, losses, ancestors = rules
     words = free.shape[1]
     levels = ancestors.shape[1]
@@ -124,17 +124,10 @@ def align(
                     bit = one << np.uint64(at & 63)
                     free[depth, at >> 6] |= bit
                     if partner_count > _SHORT:
-                        if from_a:
-                            node = (
-                                rows[first_b + at, FIRST_NODE] if rows[first_b + at, QUASI_COUNT] > 0 else -1
-                            )
-                        else:
-                            node = rep[first_a + at, FIRST_NODE] if rep[first_a + at, QUASI_COUNT] > 0 else -1
-                        if node >= 0:
-                            for at_level in range(1, levels):
-                                above = ancestors[node, at_level]
-                                if above >= 0:
-                                    under[above, at >> 6] |= bit
+                        node = rows[first_b + at, FIRST_NODE] if from_a else rep[first_a + at, FIRST_NODE]
+                        for at_level in range(1, levels if node >= 0 else 1):
+                            if ancestors[node, at_level] >= 0:
+                                under[ancestors[node, at_level], at >> 6] |= bit
             i = -1
             task = _WALK
 
@@ -161,12 +154,7 @@ def align(
             partner_count = max(count_a, count_b)
             x = first_a + (i if from_a else j)
             y = first_b + (j if from_a else i)
-            loss = (
-                bound
-                + below
-                - scale
-                * np.int64(abs(rep[x, WEIGHT] - rep[x, QUASI_COUNT] - rows[y, WEIGHT] + rows[y, QUASI_COUNT]))
-            )
+            loss = bound + below - scale * np.int64(abs(rep[x, BELOW] - rows[y, BELOW]))
             if way == OPTIMAL:
                 gains[depth, i, j] = loss
             elif loss < best or (loss == best and j < best_at):
@@ -176,12 +164,9 @@ def align(
             task = _SEARCH
 
         if task == _SEARCH:
-            if from_a:
-                own_node = rep[first_a + i, FIRST_NODE] if rep[first_a + i, QUASI_COUNT] > 0 else -1
-                unfit = scale * (rep[first_a + i, WEIGHT] + lightest)
-            else:
-                own_node = rows[first_b + i, FIRST_NODE] if rows[first_b + i, QUASI_COUNT] > 0 else -1
-                unfit = scale * (rows[first_b + i, WEIGHT] + lightest)
+            own_node = rep[first_a + i, FIRST_NODE] if from_a else rows[first_b + i, FIRST_NODE]
+            own_weight = rep[first_a + i, WEIGHT] if from_a else rows[first_b + i, WEIGHT]
+            unfit = scale * (own_weight + lightest)  # no incompatible partner costs less
             task = _WALK
             while level >= 0 and task == _WALK:
                 # Level 0 holds all partners not seen yet, level n those with the same node at depth n.
@@ -224,14 +209,7 @@ def align(
                         loss -= 2 * scale * rows[y, QUASI_COUNT]
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             exact = False
-                            loss -= (
-                                2
-                                * scale
-                                * min(
-                                    rep[x, WEIGHT] - rep[x, QUASI_COUNT],
-                                    rows[y, WEIGHT] - rows[y, QUASI_COUNT],
-                                )
-                            )
+                            loss -= 2 * scale * min(rep[x, BELOW], rows[y, BELOW])  # the rest stays over
                     if way == GREEDY and (loss > best or (loss == best and j > best_at)):
                         continue  # the caps can only add to it
                     extra = np.int64(0)
@@ -245,7 +223,7 @@ def align(
                                 v = rows[y, FIRST_CHILD] + (other if fewer_a else few)
                                 if rep[u, KIND] != rows[v, KIND]:
                                     at_least = 2 * scale * np.int64(min(rep[u, WEIGHT], rows[v, WEIGHT]))
-                                elif rows[v, QUASI_COUNT] > 0 and pair_row[rep[u, FIRST_NODE]] >= 0:
+                                elif rows[v, FIRST_NODE] >= 0 and pair_row[rep[u, FIRST_NODE]] >= 0:
                                     at_least = pair_losses[pair_row[rep[u, FIRST_NODE]] + rows[v, FIRST_NODE]]
                                 else:
                                     at_least = np.int64(0)
@@ -263,9 +241,7 @@ def align(
                                     if rep[x, own + member] == group:
                                         count += 1
                                 fits = fits and count <= caps[group]
-                            if (
-                                size == 1 and rep[x, own] >= 0
-                            ):  # a seed is not checked before its first partner
+                            if size == 1 and rep[x, own] >= 0:  # nobody has checked the seed itself yet
                                 fits = fits and caps[rep[x, own]] > 0
                         if not fits:
                             loss = apart
@@ -331,14 +307,10 @@ def align(
             continue
         if walk_count > 0:
             for at in range(partner_count if partner_count > _SHORT else 0):
-                if from_a:
-                    node = rows[first_b + at, FIRST_NODE] if rows[first_b + at, QUASI_COUNT] > 0 else -1
-                else:
-                    node = rep[first_a + at, FIRST_NODE] if rep[first_a + at, QUASI_COUNT] > 0 else -1
-                if node >= 0:
-                    for at_level in range(1, levels):
-                        if ancestors[node, at_level] >= 0:
-                            under[ancestors[node, at_level], at >> 6] = none
+                node = rows[first_b + at, FIRST_NODE] if from_a else rep[first_a + at, FIRST_NODE]
+                for at_level in range(1, levels if node >= 0 else 1):
+                    if ancestors[node, at_level] >= 0:
+                        under[ancestors[node, at_level], at >> 6] = none
             if way == OPTIMAL:
                 assign(gains[depth], walk_count, partner_count, mates[depth + 1])
                 for i in range(walk_count):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hierdata.kernels.anonytree import INFINITY, align, join
 from hierdata.kernels.arrays import (
+    BELOW,
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
@@ -70,7 +71,7 @@ def merge(
     while v < count:
         a = queue[v, 0]
         b = queue[v, 1]
-        new[v, :FIRST_NODE] = rep[a, :FIRST_NODE]
+        new[v, : FIRST_NODE + 1] = rep[a, : FIRST_NODE + 1]
         new[v, FIRST_CHILD] = count
         for node in range(FIRST_NODE, FIRST_NODE + rep[a, QUASI_COUNT]):
             new[v, node] = join(rep[a, node], rows[b, node], rules.ancestors)
@@ -93,9 +94,10 @@ def merge(
         new[v, CHILD_COUNT] = count - new[v, FIRST_CHILD]
         v += 1
     for v in range(count - 1, -1, -1):
-        new[v, WEIGHT] = new[v, QUASI_COUNT]
+        new[v, BELOW] = 0
         for child in range(new[v, FIRST_CHILD], new[v, FIRST_CHILD] + new[v, CHILD_COUNT]):
-            new[v, WEIGHT] += new[child, WEIGHT]
+            new[v, BELOW] += new[child, WEIGHT]
+        new[v, WEIGHT] = new[v, BELOW] + new[v, QUASI_COUNT]
     return count
 
 

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from hierdata.document import Document, Scalar
+from hierdata.document import Document, Scalar, list_key
+from hierdata.errors import PolicyError
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.publication import Publication
 from hierdata.recodings.base import Published, Recoding, kept_vertices
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
-from hierdata.records.schema import Role
+from hierdata.records.schema import Attribute, Role, Schema, VertexType
 
 
 class Representatives(Recoding):
     """One document a class: ``{"records": n, "representative": {...}}``.
 
     At every vertex each sensitive attribute is the sorted list of its values, missing ones left out, so that
-    nothing ties one record's values together. Carried attributes are left out for the same reason.
+    nothing ties one record's values together. Carried attributes are left out for the same reason. Sensitive
+    XML attributes and texts become elements, since neither can be a list.
     """
 
     def publish(self, forest: Forest, partition: Partition, order: Sequence[int]) -> Publication:
-        """See Recoding.publish."""
+        """See Recoding.publish. Raises PolicyError where an attribute's element would have another's name."""
+        schema = _with_lists(forest.schema)
 
         def documents() -> Iterator[Document]:
             published = Published(forest, partition)
@@ -33,9 +37,34 @@ class Representatives(Recoding):
             members.pop(-1, None)
             for records in members.values():
                 root = _representative(forest, partition, published, records)
-                yield {"records": len(records), "representative": unbind(root, forest.schema)}
+                yield {"records": len(records), "representative": unbind(root, schema)}
 
         return Publication(partition, documents, partition.class_count, element="class")
+
+
+def _with_lists(schema: Schema) -> Schema:
+    """The schema of class representatives: sensitive attributes stand where a list can."""
+
+    def moved(attribute: Attribute) -> Attribute:
+        steps = attribute.steps
+        if attribute.role is not Role.SENSITIVE or not steps:
+            return attribute
+        return replace(attribute, steps=(*steps[:-1], list_key(steps[-1])))
+
+    def of(kind: VertexType) -> VertexType:
+        attributes = tuple(map(moved, kind.attributes))
+        taken = [schema.types[child].steps for child in kind.children]
+        for attribute in attributes:
+            if attribute.steps in taken:
+                raise PolicyError(
+                    "the recoding representatives needs an element for the values of this attribute, and its "
+                    "name is taken",
+                    path=attribute.path,
+                )
+            taken.append(attribute.steps)
+        return replace(kind, attributes=attributes)
+
+    return Schema(tuple(map(of, schema.types)))
 
 
 def _representative(

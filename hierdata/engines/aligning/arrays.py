@@ -42,17 +42,19 @@ def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
     """The vertex rows of ``kernels.arrays``, and the column of the first slot."""
     quasi_counts = np.array([len(own) for own in forest.hierarchies], np.int32)
     slot_counts = np.array([len(own) for own in caps], np.int32)
-    first_slot = FIRST_NODE + int(quasi_counts.max(initial=0))
+    first_slot = FIRST_NODE + int(quasi_counts.max(initial=1))
     rows = np.zeros((forest.vertex_count, first_slot + int(slot_counts.max(initial=0))), np.int32)
     columns = (
         forest.type,
         forest.first_child,
         forest.child_count,
         forest.weight,
+        forest.weight - forest.quasi_count,
         quasi_counts[forest.type],
         slot_counts[forest.type],
     )
     rows[:, :FIRST_NODE] = np.stack(columns, axis=1)
+    rows[:, FIRST_NODE] = MISSING
     for kind, starts in enumerate(first_nodes(forest)):
         vertices = np.flatnonzero(forest.type == kind)
         for position, start in enumerate(starts):
