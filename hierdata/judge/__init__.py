@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from hierdata.document import Document, Siblings
+from hierdata.document import Document, Siblings, Value
 from hierdata.errors import PolicyError
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.walk import Attribute, Children, Walk, digest
@@ -76,15 +76,18 @@ def judge(documents: Iterable[Document], rules: JudgeRules) -> Verdict:
 def _opened(document: Document) -> tuple[int, Document]:
     """The number of records and the representative; 0 and the document as it stands when it is none."""
     content = dict(document)
-    count = content.pop("@records", None) if "@records" in content else content.pop("records", None)
-    inner = content.pop("representative", None)
-    if isinstance(inner, Siblings) and len(inner) == 1:
-        inner = inner[0]
+    count = _single(content.pop("@records" if "@records" in content else "records", None))
+    inner = _single(content.pop("representative", None))
     if isinstance(count, str) and count.isascii() and count.isdecimal() and len(count) < 20:
         count = int(count)
     if type(count) is not int or count < 1 or not isinstance(inner, dict) or content:
         return 0, document
     return count, inner
+
+
+def _single(value: Value) -> Value:
+    """What an element is that stands once."""
+    return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
 
 
 class _Place:
