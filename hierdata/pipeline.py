@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.document import Document
-from hierdata.errors import PolicyError, PromiseError, TargetError, VerificationError
+from hierdata.errors import PolicyError, PromiseError, VerificationError
 from hierdata.facts import read_facts, released_files
 from hierdata.intake import Collection, checked, collect, open_layout, read_file
 from hierdata.policy import Policy, from_data, load
@@ -24,6 +21,7 @@ from hierdata.prepare import (
     many_keys,
     prepare,
 )
+from hierdata.progress import Progress, counted, silent
 
 if TYPE_CHECKING:
     from hierdata.forest import Forest
@@ -35,14 +33,9 @@ if TYPE_CHECKING:
     from hierdata.release import Release
 
 PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | dict[str, object]"
-Progress: TypeAlias = Callable[[str, int, "int | None"], None]
-"""Called with a stage's name, how much of it is done and, where known, how much there is."""
 Notice: TypeAlias = Callable[[str], None]
 
-Item = TypeVar("Item")
-
 SEED_BYTES = 16
-_STEP = 256  # items between two calls of progress
 _BLOCK = 0  # a small collection is one block
 
 
@@ -66,7 +59,7 @@ def anonymize(
     PromiseError where no class satisfies the policy, VerificationError should the judge not confirm what
     was written.
     """
-    report_progress = progress or _silent
+    report_progress = progress or silent
     policy = _load(policy)
     collection = collect(source, policy)
     seed = os.urandom(SEED_BYTES) if seed is None else seed
@@ -74,14 +67,13 @@ def anonymize(
     surveyed, policy, hints = _survey(collection, policy, report_progress)
     prepared = prepare(policy, surveyed, hints)
     from hierdata.outcome import write_files
-    from hierdata.release import Release
+    from hierdata.release import Release, Staging
 
     forest = _encode(collection, prepared, report_progress)
     partition = _search(forest, prepared, seed, report_progress, notice)
     publication = _publish(forest, partition, prepared, seed)
 
-    folder = _private_folder(staging)
-    finalizer = weakref.finalize(folder, shutil.rmtree, str(folder.path), ignore_errors=True)
+    folder = Staging(staging)
     try:
         layout = _published_layout(collection, publication)
         file = folder.path / "public" / f"records{collection.suffix}"
@@ -91,7 +83,7 @@ def anonymize(
             raise VerificationError("the judge did not confirm what was written; nothing was published")
         report = write_files(folder.path, file, prepared, forest, publication, verdict)
     except BaseException:
-        finalizer()
+        folder.remove()
         raise
 
     def read(place: Path) -> Iterator[Document]:
@@ -120,7 +112,7 @@ def verify(
     from hierdata.formats.source import PathSource
     from hierdata.judge import judge
 
-    report_progress = progress or _silent
+    report_progress = progress or silent
     policy = _load(policy)
     file, found = released_files(Path(published))
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
@@ -147,7 +139,7 @@ def verify(
         place = ()
     layout = open_layout(PathSource(file), format, place)
     documents = read_file(PathSource(file), format, layout)
-    return judge(_counted(documents, "verifying", None, report_progress), rules)
+    return judge(counted(documents, "verifying", None, report_progress), rules)
 
 
 def survey(source: object, policy: PolicySource, *, progress: Progress | None = None) -> Survey:
@@ -155,7 +147,7 @@ def survey(source: object, policy: PolicySource, *, progress: Progress | None = 
     from hierdata.records.survey import survey as survey_documents
 
     policy = _load(policy)
-    documents = _counted(collect(source, policy).documents(), "reading", None, progress or _silent)
+    documents = counted(collect(source, policy).documents(), "reading", None, progress or silent)
     return survey_documents(documents, policy.declared(identifiers=True))
 
 
@@ -189,7 +181,7 @@ def _survey(
             raise PolicyError("a JSON Schema cannot check XML records; name an XSD under schema, or none")
         else:
             documents = checked(documents, file)
-    surveyed = survey_documents(_counted(documents, "reading", None, progress), policy.declared())
+    surveyed = survey_documents(counted(documents, "reading", None, progress), policy.declared())
     extended = policy.with_unlisted(surveyed.shape)
     if extended is not policy:  # the values of the kept fields have not been counted yet
         surveyed = survey_documents(collection.documents(), extended.declared())
@@ -213,7 +205,7 @@ def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> F
             f"the collection has {total} records and the policy needs at least {size} in a class; "
             "collect more records or ask for less"
         )
-    documents = _counted(collection.documents(), "encoding", total, progress)
+    documents = counted(collection.documents(), "encoding", total, progress)
     return encode(bind(documents, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
 
 
@@ -264,23 +256,6 @@ def _key(seed: bytes) -> bytes:
     return hashlib.blake2b(seed, person=b"hierdata").digest()
 
 
-class _Folder:
-    """A private folder that is removed with the object unless it was renamed before."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-
-def _private_folder(staging: Path | None) -> _Folder:
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=".hierdata-", dir=staging))
-        (folder / "public").mkdir()
-        (folder / "steward").mkdir(mode=0o700)
-    except OSError as error:
-        raise TargetError(f"cannot create the folder of the release ({error.strerror})") from None
-    return _Folder(folder)
-
-
 def _published_layout(collection: Collection, publication: Publication) -> Layout:
     """The input's layout; where a document is no longer a record, its element is named for what it is."""
     from dataclasses import replace
@@ -297,7 +272,7 @@ def _write(
     from hierdata.formats.source import write_stream
 
     total = publication.document_count
-    documents = _counted(publication.documents(), "writing", total, progress)
+    documents = counted(publication.documents(), "writing", total, progress)
     with write_stream(file) as stream:
         collection.format.write(documents, stream, layout)
 
@@ -311,22 +286,4 @@ def _judge_written(
 
     documents = read_file(PathSource(file), collection.format, layout)
     rules = judge_rules(prepared.policy, prepared.scales, many_keys(prepared.schema))
-    return judge(_counted(documents, "verifying", None, progress), rules)
-
-
-def _silent(stage: str, done: int, total: int | None) -> None:
-    """Show no progress."""
-
-
-def _counted(items: Iterable[Item], stage: str, total: int | None, progress: Progress) -> Iterator[Item]:
-    """Pass items on and tell how many there were."""
-    if progress is _silent:
-        yield from items
-        return
-    done = 0
-    progress(stage, 0, total)
-    for done, item in enumerate(items, 1):
-        yield item
-        if done % _STEP == 0:
-            progress(stage, done, total)
-    progress(stage, done, total)
+    return judge(counted(documents, "verifying", None, progress), rules)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,22 @@ from typing import Any
 from hierdata.document import Document
 from hierdata.errors import TargetError
 from hierdata.report.models import StewardReport
+
+
+class Staging:
+    """A private folder for a release in the making; removed with the object unless it was put in place.
+
+    ``path`` holds ``public/`` and ``steward/`` (closed to others). Raises TargetError when it cannot be made.
+    """
+
+    def __init__(self, parent: Path | None) -> None:
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix=".hierdata-", dir=parent))
+            (self.path / "public").mkdir()
+            (self.path / "steward").mkdir(mode=0o700)
+        except OSError as error:
+            raise TargetError(f"cannot create the folder of the release ({error.strerror})") from None
+        self.remove = weakref.finalize(self, shutil.rmtree, str(self.path), ignore_errors=True)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 KIND, FIRST_CHILD, CHILD_COUNT, WEIGHT, BELOW, QUASI_COUNT, SLOT_COUNT, FIRST_NODE = range(8)
-"""Columns of a vertex row: vertex type, row of the first child, children, quasi-identifiers in the subtree
-and those below the vertex, its own quasi-identifiers, the caps on it (slots); from FIRST_NODE on its nodes (-1
-if it has none), from ``first_slot`` on its groups.
+"""Columns of a vertex row: vertex type, row of the first child, children, quasi-identifiers in the
+subtree and those below the vertex, its own quasi-identifiers, the caps on it (slots); from FIRST_NODE on its
+nodes (-1 if it has none), from ``first_slot`` on its groups.
 
 A row of a record has one group for each slot, -1 for a missing value; a row of a class representative has
 ``size`` entries for each, one a member. Nodes are numbered over all hierarchies, groups over all caps."""

@@ -1,0 +1,37 @@
+"""How far a run is, told to whoever wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias, TypeVar
+
+Progress: TypeAlias = Callable[[str, int, "int | None"], None]
+"""Called with a stage's name, how much of it is done and, where known, how much there is."""
+
+Item = TypeVar("Item")
+
+_STEP = 256  # items between two calls
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    """Show no progress."""
+
+
+def counted(items: Iterable[Item], stage: str, total: int | None, progress: Progress) -> Iterator[Item]:
+    """Pass items on and tell how many there were.
+
+    >>> list(counted("ab", "reading", 2, print))
+    reading 0 2
+    reading 2 2
+    ['a', 'b']
+    """
+    if progress is silent:
+        yield from items
+        return
+    done = 0
+    progress(stage, done, total)
+    for done, item in enumerate(items, 1):
+        yield item
+        if done % _STEP == 0:
+            progress(stage, done, total)
+    progress(stage, done, total)
