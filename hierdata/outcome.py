@@ -71,6 +71,7 @@ def build_report(
     """Promised, achieved, lost."""
     policy = prepared.policy
     exempt = {str(policy.by_keys[keys][0]): reason for keys, reason in policy.exempt.items()}
+    measured = {name: metric().figures(publication, forest) for name, metric in METRICS.items()}
     return StewardReport(
         version=__version__,
         dataset=policy.dataset,
@@ -81,7 +82,7 @@ def build_report(
         class_size=prepared.constraints.min_class_size,
         promises=_promises(prepared, verdict),
         counts=_counts(forest, publication, verdict),
-        metrics=figures({name: metric().figures(publication, forest) for name, metric in METRICS.items()}),
+        metrics=figures({name: found for name, found in measured.items() if found}),
         loss_exact=forest.exact,
         limitations=limitations(
             {model.kind for model in policy.models}, policy.recoding, exempt, loss_exact=forest.exact

@@ -25,7 +25,9 @@ class DissimilarityDegree(Metric):
     symbol = "DSim"
 
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
-        """See Metric.figures."""
+        """See Metric.figures; none where no attribute has levels."""
+        if not any(domain.levels is not None for own in forest.domains for domain in own):
+            return ()
         partition = publication.partition
         printed = [Fraction(0)] * partition.class_count
         mean = [Fraction(0)] * partition.class_count
