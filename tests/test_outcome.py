@@ -25,7 +25,7 @@ def test_levels_bring_their_metric_and_table() -> None:
 
 
 def test_two_models_of_one_kind_are_told_apart() -> None:
-    people = [{**person, "ward": ward} for person in PEOPLE for ward in ("a", "b", "c")]
+    people = [{"age": 30, "reason": x, "ward": y} for x, y in ("ac", "ba", "cb", "bc", "ca", "ab")]
     models = [
         {"kind": "frequency-l-diversity", "l": 2, "on": ["$.reason"]},
         {"kind": "frequency-l-diversity", "l": 3, "on": ["$.ward"]},

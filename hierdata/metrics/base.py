@@ -44,4 +44,4 @@ class Metric(ABC):
 
     @abstractmethod
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
-        """All figures of the metric for one publication of the original forest; none where it does not apply."""
+        """All figures for one publication of the original forest; none where the metric does not apply."""
