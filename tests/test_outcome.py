@@ -28,7 +28,7 @@ def test_two_models_of_one_kind_are_told_apart() -> None:
     people = [{"age": 30, "reason": x, "ward": y} for x, y in ("ac", "ba", "cb", "bc", "ca", "ab")]
     models = [
         {"kind": "frequency-l-diversity", "l": 2, "on": ["$.reason"]},
-        {"kind": "frequency-l-diversity", "l": 3, "on": ["$.ward"]},
+        {"kind": "frequency-l-diversity", "l": "3/2", "on": ["$.ward"]},
     ]
     fields = {**POLICY["fields"], "$.ward": {"role": "sensitive"}}
     promises = hierdata.anonymize(people, {**POLICY, "models": models, "fields": fields}).report.promises
