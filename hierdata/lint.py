@@ -122,7 +122,7 @@ def _models(policy: Policy) -> Iterator[Finding]:
 
 
 def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iterator[Finding]:
-    stated = policy.with_unlisted(survey.shape)
+    stated = policy.with_unlisted(survey.shape, many_hints)
     for problem in problems(stated.rules(), survey.shape, stated.unlisted_fields, many_hints):
         yield Finding("error", problem.path, problem.message, problem.revealed)
 

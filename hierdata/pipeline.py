@@ -182,7 +182,7 @@ def _survey(
         else:
             documents = checked(documents, file)
     surveyed = survey_documents(counted(documents, "reading", None, progress), policy.declared())
-    extended = policy.with_unlisted(surveyed.shape)
+    extended = policy.with_unlisted(surveyed.shape, hints)
     if extended is not policy:  # the values of the kept fields have not been counted yet
         surveyed = survey_documents(collection.documents(), extended.declared())
     return surveyed, extended, hints

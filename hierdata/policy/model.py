@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
@@ -195,16 +195,17 @@ class Policy(BaseModel):
 
     @property
     def unlisted_fields(self) -> Unlisted:
-        """What binding does with a field that no rule names; what is to be kept has rules by then."""
-        return "drop" if self.unlisted == "drop" else "error"
+        """What binding does with a field without a rule; values that are to be kept have rules by then."""
+        return "error" if self.unlisted == "error" else "drop"
 
-    def with_unlisted(self, shape: Shape) -> Policy:
+    def with_unlisted(self, shape: Shape, many_hints: Collection[Keys] = ()) -> Policy:
         """This policy with a rule for each field that ``unlisted: {keep: ...}`` publishes."""
         if not isinstance(self.unlisted, Keep):
             return self
-        from hierdata.policy.unlisted import unlisted_paths
+        from hierdata.records.listing import kept
 
-        added = {text: FieldRule(role="insensitive") for text in unlisted_paths(self.rules(), shape)}
+        unlisted = kept(self.rules(), shape, Role.QUASI, many_hints)
+        added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
         if not added:
             return self
         stated = {name: getattr(self, name) for name in self.model_fields_set}
