@@ -34,10 +34,16 @@ class Siblings(list["Value"]):
     """Element children of one name. Whether such a path holds one or many is for the collection to decide."""
 
 
+TEXT = "#text"
+"""The key of an element's own text, where it has attributes or children too."""
+LIST_IN_ITEM = "value"
+"""The key under which an item of an array that has become a list holds it: XML has no lists in lists."""
+
+
 def list_key(key: str) -> str:
     """The key of a value that has become a list: in XML only elements repeat, attributes and text do not.
 
     >>> list_key("@grade"), list_key("#text"), list_key("grade")
     ('grade', 'text', 'grade')
     """
-    return "text" if key == "#text" else key.removeprefix("@")
+    return "text" if key == TEXT else key.removeprefix("@")

@@ -78,6 +78,8 @@ def _opened(document: Document) -> tuple[int, Document]:
     content = dict(document)
     count = _single(content.pop("@records" if "@records" in content else "records", None))
     inner = _single(content.pop("representative", None))
+    if inner == "":  # what an element is without attributes, text and children
+        inner = {}
     if isinstance(count, str) and count.isascii() and count.isdecimal() and len(count) < 20:
         count = int(count)
     if type(count) is not int or count < 1 or not isinstance(inner, dict) or content:

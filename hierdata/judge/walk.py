@@ -8,7 +8,7 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
-from hierdata.document import Numeral, Scalar, Siblings, Value, list_key
+from hierdata.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import identity
 from hierdata.domains.sensitive import SensitiveDomain
@@ -97,6 +97,10 @@ class _Rule:
         self.exempt = False
         self.forbidden: str | None = None
 
+    def hold(self, attribute: Attribute, index: int) -> None:
+        """Values of this attribute lie here."""
+        self.attribute, self.index = attribute, index
+
     def at(self, keys: Keys) -> _Rule:
         """The rule at these keys, made when it is not there."""
         rule = self
@@ -142,8 +146,9 @@ class Walk:
             keys = attribute.rule.keys
             if rules.representatives:
                 keys = (*keys[:-1], list_key(keys[-1]))
-            rule = self.root.at(keys)
-            rule.attribute, rule.index = attribute, index
+            self.root.at(keys).hold(attribute, index)
+            if rules.representatives:
+                self.root.at((*keys, LIST_IN_ITEM)).hold(attribute, index)
         for keys in rules.exempt:
             self.root.at(keys).exempt = True
         for keys in rules.vertices:
@@ -233,7 +238,11 @@ class Walk:
         written: list[str] = []
         codes: list[int] = []
         children: Children = []
+        elements = isinstance(values, Siblings)
+        with_attributes = elements and rule.attribute is None and bool(rule.below)
         for value in values:
+            if with_attributes and isinstance(value, str):  # an element whose attributes are all missing
+                value = {TEXT: value} if value else {}
             form, raw, held, below = self._item(key, value, rule)
             forms.append(form)
             written.append(raw)
@@ -244,7 +253,7 @@ class Walk:
             self.overfull |= len(values) > self.members
             return "", "", codes, children
         # One element may be a single attribute, which may be missing: only a rule or a second one tells.
-        unsure = isinstance(values, Siblings) and len(values) == 1 and not rule.counted
+        unsure = elements and len(values) == 1 and not rule.counted
         bare = unsure and (sensitive or bool(rule.below))
         return _listed(sorted(forms), bare), _listed(written, bare), codes, children
 

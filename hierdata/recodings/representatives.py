@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from hierdata.document import Document, Scalar, list_key
+from hierdata.document import LIST_IN_ITEM, Document, Scalar, Value, list_key
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest
 from hierdata.partition import Partition
@@ -83,14 +83,23 @@ def _representative(
     for v in sorted(values, reverse=True):  # children stand after their parents
         multisets = [sorted(multiset, key=str) for multiset in values[v]]
         children = sorted(below.pop(v, []), key=lambda key: key[:2])
+        kind = forest.schema.types[forest.type[v]]
         vertex = Vertex(
-            int(forest.type[v]),
+            kind.index,
             published.labels(v),
-            [multiset or None for multiset in multisets],  # type: ignore[misc]  # a multiset stands for a value
-            [None] * len(forest.schema.types[forest.type[v]].of_role(Role.CARRIED)),
+            [_list(kind, multiset) for multiset in multisets],  # type: ignore[misc]  # a list for a value
+            [None] * len(kind.of_role(Role.CARRIED)),
             [child for _, _, child in children],
         )
         content = tuple(str(value) for multiset in multisets for value in multiset)
         below[int(forest.parent[v])].append((published.rank[v], content, vertex))
         root = int(forest.parent[v])
     return below[root][0][2]
+
+
+def _list(kind: VertexType, multiset: list[Scalar]) -> Value:
+    """What stands at a sensitive attribute. An item of an array is an object: even empty it is there."""
+    attribute = kind.attributes[0]
+    if attribute.steps:
+        return [*multiset] or None
+    return {LIST_IN_ITEM: [*multiset] or ([] if attribute.absent is None else [attribute.absent])}

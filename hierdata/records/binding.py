@@ -139,7 +139,8 @@ def unbind(vertex: Vertex, schema: Schema) -> Document:
     """The document of a record, keys in schema order: the inverse of ``bind`` up to what it leaves out.
 
     Missing values, objects of missing values only and empty arrays are absent; an item of an array keeps
-    its place whatever it holds. What is many is a list, whether it was an array or repeated elements.
+    its place whatever it holds, in XML a missing one by a spelling. What is many is a list, whether
+    it was an array or repeated elements.
     """
     types = schema.types
     vertex_type = types[vertex.type]
@@ -152,7 +153,9 @@ def unbind(vertex: Vertex, schema: Schema) -> Document:
     for index, group in groupby(vertex.children, key=_type_of):
         child = types[index]
         if child.attributes and not child.attributes[0].steps:
-            items: list[Value] = [(*one.quasi, *one.sensitive, *one.carried)[0] for one in group]
+            absent = child.attributes[0].absent
+            scalars = ((*one.quasi, *one.sensitive, *one.carried)[0] for one in group)
+            items: list[Value] = [absent if scalar is None else scalar for scalar in scalars]
         else:
             items = [unbind(one, schema) for one in group]
         _put(document, child.steps, items if child.many else items[0])

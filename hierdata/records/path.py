@@ -11,10 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from hierdata.document import TEXT as TEXT
 from hierdata.errors import PolicyError
-
-TEXT = "#text"
-"""Key of the text of an XML element that has attributes or element children."""
 
 _XML = "http://www.w3.org/XML/1998/namespace"
 _NAME = re.compile(r"[^\W\d]\w*")

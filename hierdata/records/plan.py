@@ -145,4 +145,5 @@ def _attribute(steps: Keys, node: Node, slot: Slot, counts: list[int]) -> Attrib
     slot.index = counts[slot.role]
     slot.missing = Missing(rule.missing) if rule.missing else None
     counts[slot.role] += 1
-    return Attribute(str(rule.path), steps, rule.role, rule.missing)
+    absent = min(rule.missing, default=None) if node.elements else None
+    return Attribute(str(rule.path), steps, rule.role, rule.missing, absent)

@@ -36,7 +36,10 @@ class Problem:
 
 @dataclass
 class Node:
-    """A path that rules name or pass through. ``first`` is the position of the first of these rules."""
+    """A path that rules name or pass through. ``first`` is the position of the first of these rules.
+
+    ``elements`` tells that XML elements lie here.
+    """
 
     keys: Keys
     path: Path
@@ -45,6 +48,7 @@ class Node:
     marks: set[bool] = field(default_factory=set)
     children: dict[str, Node] = field(default_factory=dict)
     many: bool = False
+    elements: bool = False
 
     @property
     def text(self) -> str:
@@ -137,6 +141,7 @@ def _decide(node: Node, shape: Shape | None, hints: Collection[Keys]) -> None:
             child.many = child.keys in hints or (
                 found is not None and (found.arrays > 0 or found.longest > 1)
             )
+        child.elements = found is not None and found.siblings > 0
         _decide(child, found, hints)
 
 

@@ -43,13 +43,15 @@ class Attribute:
     """A published attribute of a vertex type.
 
     ``steps`` are the keys from the vertex down to the value; they are empty where the vertex is a scalar
-    item of an array. ``missing`` are spellings that mean "no value", beside null and absence.
+    item of an array. ``missing`` are spellings that mean "no value", beside null and absence. ``absent`` is
+    what stands for a missing item: null or, as XML has none, one of these spellings.
     """
 
     path: str
     steps: tuple[str, ...]
     role: Role
     missing: frozenset[str] = frozenset()
+    absent: str | None = None
 
 
 @dataclass(frozen=True)
