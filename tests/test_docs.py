@@ -1,0 +1,278 @@
+"""The documentation tells the truth: links lead somewhere, every name is explained, every example runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from hierdata import errors
+from hierdata.cli import app, main
+from hierdata.domains.tree import read as read_taxonomy
+from hierdata.errors import PolicyError
+from hierdata.policy import from_data, load
+from hierdata.policy.annotated import is_schema, policy_of
+from hierdata.policy.reading import read
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+
+
+def text_of(name: str) -> str:
+    return (DOCS / name).read_text("utf-8")
+
+
+# Links
+
+
+def prose(text: str) -> str:
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as code hosts make them."""
+    headings = re.findall(r"^#+ (.+)$", prose(page.read_text("utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(page.read_text("utf-8"))):
+        if link.startswith("https://"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+@each_page
+def test_every_page_can_be_reached_from_the_map(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", text_of("index.md"))
+    assert page == DOCS / "index.md" or page in {(DOCS / link).resolve() for link in links}
+
+
+# Names
+
+
+def policy_names() -> set[str]:
+    """Every key and every fixed word of the policy's JSON Schema."""
+    schema = json.loads((ROOT / "schemas" / "policy.schema.json").read_text("utf-8"))
+    names: set[str] = set()
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            names.update(node.get("properties", {}))
+            names.update(str(word) for word in (*node.get("enum", ()), node.get("const", 1)))
+            for part in node.values():
+                walk(part)
+        elif isinstance(node, list):
+            for part in node:
+                walk(part)
+
+    walk(schema)
+    return names - {"True"}
+
+
+def test_the_policy_reference_names_every_key() -> None:
+    page = text_of("reference/policy.md")
+    unnamed = {
+        name for name in policy_names() if not re.search(rf"`[^`\n]*\b{re.escape(name)}\b[^`\n]*`", page)
+    }
+    assert unnamed == set()
+
+
+def release_names() -> Iterator[tuple[str, str]]:
+    for name in ("release", "codebook", "verification", "report"):
+        schema = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text("utf-8"))
+        for part in (schema, *schema.get("$defs", {}).values()):
+            yield from ((name, key) for key in part.get("properties", {}))
+
+
+def test_the_release_reference_names_every_key() -> None:
+    page = text_of("reference/release.md")
+    unnamed = {key for _, key in release_names() if not re.search(rf"`[^`\n]*\b{key}\b[^`\n]*`", page)}
+    assert unnamed == set()
+
+
+def commands() -> dict[str, Any]:
+    group: Any = typer.main.get_command(app)
+    return dict(group.commands)
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_command_line_reference_has_every_option_and_no_other(command: str) -> None:
+    sections = re.split(r"^## ", text_of("reference/cli.md"), flags=re.MULTILINE)
+    (section,) = (part for part in sections if part.startswith(f"{command}\n"))
+    named = set(re.findall(r"--[a-z][a-z-]*|(?<=`)-[a-z](?=`)", prose(section)))
+    there = {
+        option for parameter in commands()[command].params for option in parameter.opts if option[0] == "-"
+    }
+    assert named == there - {"--help", "-h"}
+
+
+def test_the_command_line_reference_has_every_exit_code() -> None:
+    page = text_of("reference/cli.md").partition("## Exit codes")[2]
+    for error in vars(errors).values():
+        if isinstance(error, type) and issubclass(error, errors.HierdataError):
+            assert re.search(rf"^\| {error.exit_code} \|", page, re.MULTILINE), error
+
+
+def test_every_dependency_has_its_sentence() -> None:
+    page = text_of("explanation/architecture.md").partition("## Dependencies")[2]
+    for requirement in PROJECT["project"]["dependencies"]:
+        name = re.match(r"[\w-]+", requirement)
+        assert name is not None
+        assert re.search(rf"^- \*\*{name[0]}\*\* .+[.,;]$", page, re.MULTILINE), name[0]
+    for requirement in PROJECT["project"]["optional-dependencies"]["test"]:
+        assert re.split(r"[><=]", requirement)[0] in page
+
+
+def test_the_floors_are_those_of_the_import_contracts() -> None:
+    page = text_of("explanation/architecture.md").partition("## Floors")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`(\w+)`", line.split("|")[2]) for line in page.splitlines() if line.startswith("| ")]
+    (contract,) = (one for one in PROJECT["tool"]["importlinter"]["contracts"] if one["id"] == "floors")
+    assert [sorted(rooms) for rooms in rows if rooms] == [
+        sorted(floor.split(" | ")) for floor in contract["layers"]
+    ]
+
+
+def test_the_page_on_the_paper_has_every_erratum() -> None:
+    listed = re.findall(
+        r"^\*\*(ML-\d+)\.", (ROOT / "fixtures" / "papers" / "ERRATA.md").read_text("utf-8"), re.MULTILINE
+    )
+    told = re.findall(
+        r"^\| (ML-\d+) \|", text_of("explanation/papers/multilevel-hierarchical.md"), re.MULTILINE
+    )
+    assert told == listed
+
+
+# Examples
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block: its language, the words behind it, and its text."""
+
+    language: str
+    words: tuple[str, ...]
+    text: str
+
+    @property
+    def file(self) -> str | None:
+        return next((word.removeprefix("file=") for word in self.words if word.startswith("file=")), None)
+
+
+def blocks(page: Path) -> list[Block]:
+    found = re.findall(r"^```(\S+)([^\n]*)\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    return [Block(language, tuple(words.split()), text) for language, words, text in found]
+
+
+COMPLETE = {
+    "version": 1,
+    "models": [{"kind": "k-anonymity", "k": 2}],
+    "fields": {"$.a": {"role": "quasi", "flat": True}},
+}
+"""What a part of a policy is completed with."""
+
+
+@each_page
+def test_policies_load(page: Path, tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    for block in blocks(page):
+        file.write_text(block.text, "utf-8")
+        if block.language == "json" and "$schema" in block.text:
+            content = json.loads(block.text)
+            assert is_schema(content)
+            from_data(policy_of(content))
+        elif block.language != "yaml":
+            continue
+        elif "taxonomy" in block.words:
+            assert read_taxonomy(file, None, "example").labels
+        elif "invalid" in block.words:
+            with pytest.raises(PolicyError):
+                load(file)
+        else:
+            stated = read(file)
+            from_data(stated if "version" in stated else {**COMPLETE, **stated})
+
+
+NOT_RUN = ("pip ", "git ", "cd ", "python ", ".venv/")
+SHELL = ("cat ", "head ")
+SEED = "the-seed-of-the-documentation"
+
+
+def run(line: str, folder: Path) -> str:
+    """Run one line of an example; what it prints, stderr last."""
+    command, _, code = line.partition("  # exit code ")
+    if command.startswith(NOT_RUN):
+        return ""
+    if command.startswith(SHELL):
+        done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=True)
+        return done.stdout
+    assert command.startswith("hierdata "), command
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        exit_code = main(shlex.split(command)[1:])
+    assert exit_code == int(code or 0), f"{command}\n{err.getvalue()}"
+    return out.getvalue() + err.getvalue()
+
+
+def words(line: str) -> str:
+    """A line without its figures: they depend on the seed and the build, the words do not."""
+    line = re.sub(r"[─\s]+", " ", line).strip()
+    return re.sub(r"\d[\d,.]*(e-\d+)?", "#", line)
+
+
+def fits(shown: str, printed: str) -> bool:
+    """Whether what is shown is what was printed, ``...`` standing for anything."""
+    lines = " ".join(filter(None, map(words, shown.splitlines())))
+    pattern = ".*".join(re.escape(part.strip()) for part in lines.split("..."))
+    return re.fullmatch(pattern, " ".join(filter(None, map(words, printed.splitlines())))) is not None
+
+
+EXAMPLES = [page for page in PAGES if any(block.language == "sh" for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.name)
+def test_examples_run_and_print_what_is_shown(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("fixtures", "schemas"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HIERDATA_SEED", SEED)
+    monkeypatch.setenv("COLUMNS", "160")
+    printed = None
+    for block in blocks(page):
+        if block.file is not None:
+            Path(block.file).write_text(block.text, "utf-8")
+        elif block.language == "sh":
+            printed = "".join(run(line, tmp_path) for line in block.text.splitlines() if line)
+        elif block.language == "text" and printed is not None:
+            assert fits(block.text, printed), printed
+            printed = None
+
+
+def test_what_does_not_fit_is_noticed() -> None:
+    assert fits("...\nheld (k = 5)", "first\n  held   (k = 7)\n")
+    assert not fits("held (k = 5)", "first\nheld (k = 5)")
+    assert not fits("held (k = 5)", "FAILED (k = 5)")
