@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from hierdata.document import Document, Siblings, Value
+from hierdata.document import TEXT, Document, Siblings, Value
 from hierdata.errors import PolicyError
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.walk import Attribute, Children, Walk, digest
@@ -77,9 +77,10 @@ def _opened(document: Document) -> tuple[int, Document]:
     """The number of records and the representative; 0 and the document as it stands when it is none."""
     content = dict(document)
     count = _single(content.pop("@records" if "@records" in content else "records", None))
-    inner = _single(content.pop("representative", None))
-    if inner == "":  # what an element is without attributes, text and children
-        inner = {}
+    stated = content.pop("representative", None)
+    inner = _single(stated)
+    if isinstance(stated, Siblings) and isinstance(inner, str):  # an element without attributes and children
+        inner = {TEXT: inner} if inner else {}
     if isinstance(count, str) and count.isascii() and count.isdecimal() and len(count) < 20:
         count = int(count)
     if type(count) is not int or count < 1 or not isinstance(inner, dict) or content:
