@@ -19,7 +19,7 @@ from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, Schema
 
 MISSING = -1
-_LARGEST_SCALE = 2**40
+_LARGEST_LOSS = 2**62
 _ROUNDED_SCALE = 2**40
 
 
@@ -87,8 +87,10 @@ class Forest:
     @cached_property
     def _scale(self) -> tuple[int, bool]:
         denominators = {loss.denominator for own in self.hierarchies for tree in own for loss in tree.lm}
-        scale = math.lcm(*denominators) if denominators else 1
-        return (scale, True) if scale <= _LARGEST_SCALE else (_ROUNDED_SCALE, False)
+        scale = math.lcm(*denominators)
+        heaviest = int(self.weight[self.roots[:-1]].max(initial=1))
+        # The loss of two trees, doubled on the way, must fit into 64 bits.
+        return (scale, True) if 4 * heaviest * scale <= _LARGEST_LOSS else (_ROUNDED_SCALE, False)
 
     @property
     def scale(self) -> int:

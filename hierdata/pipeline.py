@@ -142,13 +142,19 @@ def verify(
     return judge(counted(documents, "verifying", None, report_progress), rules)
 
 
-def survey(source: object, policy: PolicySource, *, progress: Progress | None = None) -> Survey:
-    """Survey a collection as ``lint`` needs it: shape, and values of all declared fields and identifiers."""
+def survey(
+    source: object, policy: PolicySource, *, progress: Progress | None = None
+) -> tuple[Survey, frozenset[Keys]]:
+    """Survey a collection as ``lint`` needs it: shape, values of all declared fields and identifiers.
+
+    With it, the paths that an XSD of the policy says to be many.
+    """
     from hierdata.records.survey import survey as survey_documents
 
     policy = _load(policy)
-    documents = counted(collect(source, policy).documents(), "reading", None, progress or silent)
-    return survey_documents(documents, policy.declared(identifiers=True))
+    collection = collect(source, policy)
+    documents = counted(collection.documents(), "reading", None, progress or silent)
+    return survey_documents(documents, policy.declared(identifiers=True)), _hints(collection, policy)
 
 
 def _load(policy: PolicySource) -> Policy:
@@ -170,17 +176,9 @@ def _survey(
     from hierdata.records.survey import survey as survey_documents
 
     documents = collection.documents()
-    hints: frozenset[Keys] = frozenset()
-    if policy.record_schema is not None:
-        file = policy.folder / policy.record_schema
-        if file.suffix.lower() == ".xsd":
-            from hierdata.records.xsd import many_hints
-
-            hints = many_hints(file, _two(collection.layout.records))
-        elif collection.format.name == "xml":
-            raise PolicyError("a JSON Schema cannot check XML records; name an XSD under schema, or none")
-        else:
-            documents = checked(documents, file)
+    hints = _hints(collection, policy)
+    if policy.record_schema is not None and not policy.record_schema.lower().endswith(".xsd"):
+        documents = checked(documents, policy.folder / policy.record_schema)
     surveyed = survey_documents(counted(documents, "reading", None, progress), policy.declared())
     extended = policy.with_unlisted(surveyed.shape, hints)
     if extended is not policy:  # the values of the kept fields have not been counted yet
@@ -188,10 +186,21 @@ def _survey(
     return surveyed, extended, hints
 
 
-def _two(place: tuple[str, ...]) -> tuple[str, str]:
-    if len(place) != 2:
-        raise PolicyError("an XSD goes with XML records; name a JSON Schema under schema, or none")
-    return place[0], place[1]
+def _hints(collection: Collection, policy: Policy) -> frozenset[Keys]:
+    """The paths that the policy's XSD says to be many. A JSON Schema goes with JSON, an XSD with XML."""
+    named = policy.record_schema
+    if named is None:
+        return frozenset()
+    is_xml = collection.format.name == "xml"
+    if named.lower().endswith(".xsd") != is_xml:
+        kind = "an XSD" if is_xml else "a JSON Schema"
+        raise PolicyError(f"the records are {collection.format.name}: name {kind} under schema, or none")
+    if not is_xml:
+        return frozenset()
+    from hierdata.records.xsd import many_hints
+
+    root, record = collection.layout.records
+    return many_hints(policy.folder / named, (root, record))
 
 
 def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> Forest:
@@ -202,8 +211,8 @@ def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> F
     size = prepared.constraints.min_class_size
     if total < size:
         raise PromiseError(
-            f"the collection has {total} records and the policy needs at least {size} in a class; "
-            "collect more records or ask for less"
+            f"the policy needs at least {size} records in a class and the collection has {total}; collect "
+            "more records or ask for less"
         )
     documents = counted(collection.documents(), "encoding", total, progress)
     return encode(bind(documents, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)

@@ -58,8 +58,9 @@ def _check(
         policy = with_format(file, as_format)
     except PolicyError as error:
         return [Finding("error", "", line) for line in str(error).splitlines()], {}
-    survey = None if data is None else pipeline.survey(data, policy, progress=feedback.listener)
-    findings = lint(policy, survey)
+    surveyed = None if data is None else pipeline.survey(data, policy, progress=feedback.listener)
+    survey, hints = surveyed or (None, frozenset())
+    findings = lint(policy, survey, hints)
     # Without usable domains there are no fuzzy sets to show; the findings say why.
     usable = all(finding.severity != "error" for finding in findings)
     return findings, memberships(policy, survey) if usable else {}

@@ -32,7 +32,11 @@ class LMCost(Metric):
             vertices = np.flatnonzero(kept & (forest.type == kind))
             first = forest.first_node[partition.representative[vertices]]
             for position, losses in enumerate(own):
-                scaled += int(losses[partition.nodes[first + position]].sum())
+                counts = np.bincount(partition.nodes[first + position], minlength=len(losses))
+                # Python's integers: the sum over all records may not fit into 64 bits.
+                scaled += sum(
+                    count * loss for count, loss in zip(counts.tolist(), losses.tolist(), strict=True)
+                )
         total = Fraction(scaled, forest.scale) + int(forest.quasi_count[~kept].sum())
         values = len(forest.nodes)
         return (

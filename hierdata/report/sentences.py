@@ -26,8 +26,8 @@ _BY_MODEL = {
 }
 
 ROUNDED_LOSS = (
-    "The common denominator of the losses passes 2^62: each value's loss was rounded once to 2^-40 before "
-    "the losses were added up."
+    "The common denominator of the losses is too large for exact sums in 64 bits: each value's loss was "
+    "rounded once to 2^-40 before the losses were added up."
 )
 
 GUARDED_COUNTS = (

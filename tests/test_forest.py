@@ -1,0 +1,63 @@
+"""Encoding records as arrays."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.errors import InputError
+from hierdata.forest import Forest, encode
+from hierdata.records.record import Vertex
+from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from tests.random_collections import collection
+
+
+def one_attribute(losses: tuple[Fraction, ...], values: list[int], copies: int = 1) -> Forest:
+    """Records of one quasi-identifier: a root over leaves with these losses."""
+
+    def node_of(value: object) -> int:
+        if value not in range(1, len(losses)):
+            raise Uncovered
+        return int(str(value))
+
+    ancestors = ((0, -1), *((0, node) for node in range(1, len(losses))))
+    hierarchy = Hierarchy(tuple(map(str, range(len(losses)))), ancestors, losses, node_of)
+    attribute = Attribute("$.a", ("a",), Role.QUASI)
+    schema = Schema((VertexType(0, "$", (), True, None, (), (attribute,)),))
+    records = [Vertex(0, [value], [], [], []) for value in values for _ in range(copies)]
+    return encode(records, schema, [[hierarchy]], [[]])
+
+
+def test_losses_are_exact_integers_while_sums_fit() -> None:
+    forest = one_attribute((Fraction(1), Fraction(1, 3), Fraction(2, 7)), [1, 2])
+    assert (forest.scale, forest.exact) == (21, True)
+    assert forest.losses[0][0].tolist() == [21, 7, 6]
+
+
+def test_a_denominator_that_is_too_large_is_rounded_once() -> None:
+    fine = Fraction(1, 2**61 - 1)
+    forest = one_attribute((Fraction(1), fine, Fraction(1, 3)), [1, 2])
+    assert (forest.scale, forest.exact) == (2**40, False)
+    for loss, exact in zip(forest.losses[0][0].tolist(), (1, fine, Fraction(1, 3)), strict=True):
+        assert abs(Fraction(loss, forest.scale) - exact) <= Fraction(1, 2**41)
+
+
+def test_a_value_outside_its_domain_is_told_by_record_and_path_alone() -> None:
+    with pytest.raises(InputError, match=r"^record 2, \$\.a: ") as caught:
+        one_attribute((Fraction(1), Fraction(0)), [1, 987654])
+    assert "987654" not in str(caught.value)
+    assert caught.value.revealed == ("987654",)
+    assert caught.value.__cause__ is None
+
+
+def test_children_are_contiguous_and_weights_add_up() -> None:
+    forest = collection(3, records=20, depth=4).forest
+    for v in range(forest.vertex_count):
+        children = np.arange(forest.first_child[v], forest.first_child[v] + forest.child_count[v])
+        assert (forest.parent[children] == v).all()
+        assert forest.weight[v] == forest.quasi_count[v] + forest.weight[children].sum()
+        assert (forest.record_of[children] == forest.record_of[v]).all()
+    assert int(forest.child_count.sum()) == forest.vertex_count - forest.record_count
