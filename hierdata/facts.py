@@ -5,19 +5,33 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from hierdata.domains.base import Uncovered
+from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
+from hierdata.domains.scales import FrequencyScale
 from hierdata.errors import PolicyError, TargetError, VerificationError
 from hierdata.policy import Policy
+from hierdata.prepare import many_keys
 from hierdata.report.models import SensitiveFacts, Verification
 
 if TYPE_CHECKING:
+    from hierdata.judge import Keys
     from hierdata.prepare import Prepared
 
 FACTS_FILE = Path("steward") / "verification.json"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was frozen at publication: the scale of each sensitive attribute, and what is many."""
+
+    scales: Mapping[Keys, LevelScale | None]
+    vertices: frozenset[Keys]
 
 
 def fingerprint(policy: Policy) -> str:
@@ -53,13 +67,14 @@ def freeze(prepared: Prepared, version: str) -> Verification:
         policy=fingerprint(policy),
         sensitive=sensitive,
         quasi=prepared.codebooks,
+        vertices=tuple(sorted(many_keys(prepared.schema))),
     )
 
 
-def read_facts(file: Path | None, policy: Policy) -> Mapping[str, Any] | None:
-    """The frozen facts by sensitive path; None where there is no file.
+def read_facts(file: Path | None, policy: Policy) -> Facts | None:
+    """The frozen facts; None where there is no file.
 
-    Raises VerificationError for a file that is none, or belongs to another policy.
+    Raises VerificationError for a file that is none, belongs to another policy, or contradicts it.
     """
     if file is None:
         return None
@@ -73,7 +88,28 @@ def read_facts(file: Path | None, policy: Policy) -> Mapping[str, Any] | None:
         ) from None
     if facts.policy != fingerprint(policy):
         raise VerificationError("the facts were frozen under another policy", path=str(file))
-    return {path: own.model_dump() for path, own in facts.sensitive.items()}
+    scales = {}
+    for keys, rule in policy.sensitive.items():
+        path = str(policy.by_keys[keys][0])
+        try:
+            stated = facts.sensitive[path].scale
+            scales[keys] = scale = None if stated is None else scale_from_facts(stated)
+        except (KeyError, TypeError, ValueError, ArithmeticError, Uncovered):
+            raise VerificationError(
+                "these are no facts of this field, or they were changed", path=path
+            ) from None
+        if not _agrees(scale, rule.levels):
+            raise VerificationError("the frozen levels are not those of the policy", path=path)
+    return Facts(scales, frozenset(facts.vertices))
+
+
+def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
+    """Whether frozen levels are what the policy says of them; only counts come from the collection."""
+    if scale is None or levels is None:
+        return scale is None and levels is None
+    if levels.by == "frequency":
+        return isinstance(scale, FrequencyScale) and scale.rare == (levels.sensitive == "rare")
+    return scale.facts() == levels.compile({}).facts()
 
 
 def released_files(published: Path) -> tuple[Path, Path | None]:

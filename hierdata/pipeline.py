@@ -16,10 +16,10 @@ from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import (
     Prepared,
     compiled_scales,
-    frozen_scales,
     judge_rules,
     many_keys,
     prepare,
+    stated_scales,
 )
 from hierdata.progress import Progress, counted, silent
 
@@ -116,22 +116,18 @@ def verify(
     policy = _load(policy)
     file, found = released_files(Path(published))
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
-    vertices: frozenset[Keys] = frozenset()
+    scales = stated_scales(policy) if frozen is None else frozen.scales
+    vertices = frozenset() if frozen is None else frozen.vertices
     if original is not None:
         collection = collect(original, policy)
         surveyed, policy, hints = _survey(collection, policy, report_progress)
         scales = compiled_scales(policy, surveyed)
         vertices = many_keys(prepare(policy, surveyed, hints).schema)
-        if frozen is not None and any(
-            scale is not None and frozen.get(str(policy.by_keys[keys][0]), {}).get("scale") != scale.facts()
-            for keys, scale in scales.items()
-        ):
+        if frozen is not None and (frozen.scales, frozen.vertices) != (scales, vertices):
             raise VerificationError(
                 "the facts frozen at publication are not those of the original: the file was changed, or it "
                 "belongs to another input"
             )
-    else:
-        scales = frozen_scales(policy, frozen)
     rules = judge_rules(policy, scales, vertices)
     format = _format(policy, file)
     place = policy.place

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hierdata.domains.base import Hierarchy
-from hierdata.domains.levels import LevelScale, scale_from_facts
+from hierdata.domains.levels import LevelScale
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import Constraints
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
@@ -83,22 +83,15 @@ def compiled_scales(policy: Policy, survey: Survey) -> Scales:
     return {keys: rule.scale(survey.values[keys]) for keys, rule in policy.sensitive.items()}
 
 
-def frozen_scales(policy: Policy, facts: Mapping[str, Any] | None) -> Scales:
-    """The scales as frozen at publication.
+def stated_scales(policy: Policy) -> Scales:
+    """The scales that the policy states in full.
 
-    What the policy states in full needs no facts; a scale that needs them and has none is None, and the
-    judge will not pass a model that asks for it.
+    One that depends on the collection is None, and the judge will not pass a model that asks for it.
     """
-    scales: dict[Keys, LevelScale | None] = {}
-    for keys, rule in policy.sensitive.items():
-        frozen = None if facts is None else facts.get(str(policy.by_keys[keys][0]))
-        if rule.levels is None:
-            scales[keys] = None
-        elif frozen is not None:
-            scales[keys] = scale_from_facts(frozen["scale"])
-        else:
-            scales[keys] = None if rule.levels.by == "frequency" else rule.scale({})
-    return scales
+    return {
+        keys: None if rule.levels is None or rule.levels.by == "frequency" else rule.scale({})
+        for keys, rule in policy.sensitive.items()
+    }
 
 
 def judge_rules(policy: Policy, scales: Scales, vertices: Collection[Keys] = ()) -> JudgeRules:

@@ -143,7 +143,7 @@ class Verification(Plain):
     """``steward/verification.json``: the facts frozen at publication, by which ``verify`` judges.
 
     ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what the collection told
-    of a domain, as min and max.
+    of a domain, as min and max; ``vertices`` are the keys down to what is many, which XML alone cannot tell.
     """
 
     version: str
@@ -151,6 +151,7 @@ class Verification(Plain):
     policy: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     sensitive: dict[str, SensitiveFacts]
     quasi: dict[str, dict[str, Any]]
+    vertices: tuple[tuple[str, ...], ...]
 
 
 FILES: dict[str, type[BaseModel]] = {

@@ -54,6 +54,7 @@ def verification() -> Verification:
         policy="0" * 64,
         sensitive={GPA: SensitiveFacts(scale={"kind": "domain", "domain": [0, 4]}, number=True)},
         quasi={"$.birth_year": {"min": "1985", "max": "2001"}},
+        vertices=(("courses",), ("courses", "books")),
     )
 
 
