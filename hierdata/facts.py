@@ -28,10 +28,23 @@ FACTS_FILE = Path("steward") / "verification.json"
 
 @dataclass(frozen=True)
 class Facts:
-    """What was frozen at publication: the scale of each sensitive attribute, and what is many."""
+    """What was frozen at publication, read and found fit for the policy."""
 
+    file: Verification
     scales: Mapping[Keys, LevelScale | None]
-    vertices: frozenset[Keys]
+
+    @property
+    def vertices(self) -> frozenset[Keys]:
+        """The keys down to what is many."""
+        return frozenset(self.file.vertices)
+
+    def are_of(self, prepared: Prepared) -> bool:
+        """Whether the same facts come out of a collection."""
+        known = {"sensitive", "quasi", "vertices"}
+        fresh = freeze(prepared, self.file.version)
+        return self.file.model_dump(mode="json", include=known) == fresh.model_dump(
+            mode="json", include=known
+        )
 
 
 def fingerprint(policy: Policy) -> str:
@@ -100,7 +113,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
             ) from None
         if not _agrees(scale, rule.levels):
             raise VerificationError("the frozen levels are not those of the policy", path=path)
-    return Facts(scales, frozenset(facts.vertices))
+    return Facts(facts, scales)
 
 
 def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:

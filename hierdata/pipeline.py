@@ -15,7 +15,6 @@ from hierdata.intake import Collection, checked, collect, open_layout, read_file
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import (
     Prepared,
-    compiled_scales,
     judge_rules,
     many_keys,
     prepare,
@@ -121,12 +120,12 @@ def verify(
     if original is not None:
         collection = collect(original, policy)
         surveyed, policy, hints = _survey(collection, policy, report_progress)
-        scales = compiled_scales(policy, surveyed)
-        vertices = many_keys(prepare(policy, surveyed, hints).schema)
-        if frozen is not None and (frozen.scales, frozen.vertices) != (scales, vertices):
+        prepared = prepare(policy, surveyed, hints)
+        scales, vertices = prepared.scales, many_keys(prepared.schema)
+        if frozen is not None and not frozen.are_of(prepared):
             raise VerificationError(
-                "the facts frozen at publication are not those of the original: the file was changed, or it "
-                "belongs to another input"
+                "the facts frozen at publication are not those of the original under this policy: the file "
+                "was changed, or it belongs to another input"
             )
     rules = judge_rules(policy, scales, vertices)
     format = _format(policy, file)
