@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,14 +30,13 @@ class Collection:
     """A collection that can be read again and again (DECISIONS 27).
 
     ``documents`` starts anew at every call; ``suffix`` is what a published file of the same kind ends in.
-    ``temporary`` holds a private folder for what could be read only once, and removes it.
+    What could be read only once lies in a private file, which goes with the collection.
     """
 
     format: Format
     layout: Layout
     suffix: str
     documents: Callable[[], Iterator[Document]]
-    temporary: Any = field(default=None, repr=False)
 
 
 def collect(source: object, policy: Policy) -> Collection:
@@ -104,14 +105,27 @@ def _objects(items: Iterable[object], policy: Policy) -> Collection:
 
     if iterator is not items:
         return Collection(format, layout, format.extension, lambda: converted(items))
-    folder = tempfile.TemporaryDirectory(prefix="hierdata-")
-    spilled = Path(folder.name) / f"spill{format.extension}"
-    with write_stream(spilled) as stream:
-        format.write(converted(_chain(first, iterator)), stream, layout)
-    spill = PathSource(spilled)
-    return Collection(
-        format, layout, format.extension, lambda: read_file(spill, format, layout), temporary=folder
-    )
+    return _spilled(converted(_chain(first, iterator)), format, layout)
+
+
+def _spilled(documents: Iterator[Document], format: Format, layout: Layout) -> Collection:
+    """What can be read only once, written to a private file that goes with the collection."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="hierdata-"))
+    except OSError as error:
+        raise TargetError(f"cannot keep the records for a second reading ({error.strerror})") from None
+    file = folder / f"spill{format.extension}"
+    try:
+        file.touch(0o600)
+        with write_stream(file) as stream:
+            format.write(documents, stream, layout)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    source = PathSource(file)
+    collection = Collection(format, layout, format.extension, lambda: read_file(source, format, layout))
+    weakref.finalize(collection, shutil.rmtree, folder, ignore_errors=True)
+    return collection
 
 
 def _chain(first: object, rest: Iterator[object]) -> Iterator[object]:

@@ -85,10 +85,12 @@ def anonymize(
         folder.remove()
         raise
 
+    format = collection.format  # and no more of the collection, which may hold a private file
+
     def read(place: Path) -> Iterator[Document]:
         from hierdata.formats.source import PathSource
 
-        return read_file(PathSource(place / "public" / file.name), collection.format, layout)
+        return read_file(PathSource(place / "public" / file.name), format, layout)
 
     return Release(folder.path, report, read, temporary=folder)
 
