@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 
-# Libraries that cost much to load, or whose behaviour is pinned in one place, and the files that may name them.
+# Libraries that cost much to load or are pinned in one place, and the files that may name them.
 HOMES = {
     "numba": ("kernels/jit.py",),
     "llvmlite": ("kernels/jit.py",),
