@@ -36,12 +36,21 @@ class Finding:
     revealed: tuple[str, ...] = ()
 
 
-def lint(policy: Policy, survey: Survey | None = None, many_hints: Collection[Keys] = ()) -> list[Finding]:
+def lint(
+    policy: Policy,
+    survey: Survey | None = None,
+    many_hints: Collection[Keys] = (),
+    *,
+    doubtful: Collection[str] = (),
+) -> list[Finding]:
     """Check a policy; with a survey also against the collection. Errors come first.
 
-    For identifiers that repeat the survey must count them: ``policy.declared(identifiers=True)``.
+    For identifiers that repeat the survey must count them: ``policy.declared(identifiers=True)``. Of a
+    ``doubtful`` path nothing is told but how it fits the shape of the records.
     """
-    return sorted(_findings(policy, survey, many_hints), key=lambda finding: finding.severity)
+    found = list(_shape(policy, survey, many_hints)) if survey is not None else []
+    found += [finding for finding in _findings(policy, survey) if finding.path not in doubtful]
+    return sorted(found, key=lambda finding: finding.severity)
 
 
 def class_size(policy: Policy) -> int:
@@ -55,14 +64,13 @@ def class_size(policy: Policy) -> int:
     return max(sizes, default=1)
 
 
-def _findings(policy: Policy, survey: Survey | None, many_hints: Collection[Keys]) -> Iterator[Finding]:
+def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _files(policy)
     yield from _models(policy)
     if survey is None:
         yield from _domains(policy, None)
         yield from _capacities(policy, None)
         return
-    yield from _shape(policy, survey, many_hints)
     yield from _domains(policy, survey)
     yield from _levels(policy, survey)
     yield from _capacities(policy, survey)

@@ -120,6 +120,12 @@ def test_a_policy_is_frozen() -> None:
         from_data(minimal()).dataset = "x"  # type: ignore[misc]
 
 
+def test_keys_that_a_yaml_reader_took_for_booleans_are_explained() -> None:
+    (line,) = problems(minimal(models=[{**K, True: ["$.s"]}]))
+    assert line.startswith("models[0]: a key is true, not text; ")
+    assert "quotes" in line
+
+
 def test_everything_wrong_is_named_at_once_with_the_nearest_name() -> None:
     data = minimal(
         dataste="x",

@@ -24,11 +24,16 @@ FormatName = Annotated[
 
 def with_format(path: Path, name: str | None) -> Policy:
     """Load a policy; a format given on the command line goes before its own. Raises PolicyError."""
-    from hierdata.errors import PolicyError
-    from hierdata.formats import FORMATS
     from hierdata.policy import load
 
-    policy = load(path)
+    return in_format(load(path), name)
+
+
+def in_format(policy: Policy, name: str | None) -> Policy:
+    """A policy for another format, if one is given. Raises PolicyError for a name that there is not."""
+    from hierdata.errors import PolicyError
+    from hierdata.formats import FORMATS
+
     if name is None:
         return policy
     if name not in FORMATS:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, with_format
+from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, in_format
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, print_json, reveal_values, session
-from hierdata.errors import PolicyError
+from hierdata.errors import HierdataError, PolicyError
 
 if TYPE_CHECKING:
     from hierdata.lint import Finding
+    from hierdata.policy import Policy
     from hierdata.policy.degrees import Degrees
+    from hierdata.records.survey import Keys, Survey
 
 
 def lint(
@@ -53,17 +55,53 @@ def _check(
     from hierdata import pipeline
     from hierdata.lint import Finding, lint
     from hierdata.policy.degrees import memberships
+    from hierdata.policy.mending import Examined, examine
 
     try:
-        policy = with_format(file, as_format)
+        examined = examine(file)
     except PolicyError as error:
-        return [Finding("error", "", line) for line in str(error).splitlines()], {}
-    surveyed = None if data is None else pipeline.survey(data, policy, progress=feedback.listener)
-    survey, hints = surveyed or (None, frozenset())
-    findings = lint(policy, survey, hints)
+        examined = Examined(None)
+        findings = [Finding("error", "", line) for line in str(error).splitlines()]
+    else:
+        findings = [Finding("error", one.where, one.message) for one in examined.mistakes]
+    if examined.policy is None:
+        return findings, {}
+    policy = in_format(examined.policy, as_format)
+    survey: Survey | None = None
+    hints: frozenset[Keys] = frozenset()
+    if data is not None:
+        try:
+            survey, hints = pipeline.survey(data, policy, progress=feedback.listener)
+        except HierdataError as error:
+            if not findings:
+                raise
+            # What else is wrong is told all the same.
+            findings.append(Finding("error", "", str(error), error.revealed))
+    found = lint(policy, survey, hints, doubtful=examined.doubtful)
+    findings += [one for one in found if one.severity == "error" or examined.models_stand]
+    if not any(one.path == "schema" for one in findings):
+        findings = _against_schema(policy, data) + findings
     # Without usable domains there are no fuzzy sets to show; the findings say why.
     usable = all(finding.severity != "error" for finding in findings)
     return findings, memberships(policy, survey) if usable else {}
+
+
+def _against_schema(policy: Policy, data: Path | None) -> list[Finding]:
+    """The first record that does not satisfy the policy's JSON Schema; without data, whether it is one."""
+    from hierdata.intake import checked, collect
+    from hierdata.lint import Finding
+
+    if policy.record_schema is None or policy.record_schema.lower().endswith(".xsd"):
+        return []
+    try:
+        collection = collect(data, policy) if data is not None else None
+        for _ in checked(
+            collection.documents() if collection is not None else (), policy.folder / policy.record_schema
+        ):
+            pass
+    except HierdataError as error:
+        return [Finding("error", "schema", str(error), error.revealed)]
+    return []
 
 
 def _as_dict(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> dict[str, object]:

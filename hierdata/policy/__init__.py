@@ -12,10 +12,10 @@ from hierdata.errors import PolicyError
 from hierdata.policy.annotated import is_schema, policy_of
 from hierdata.policy.fields import FieldRule
 from hierdata.policy.model import EngineSpec, Keep, Policy
-from hierdata.policy.problems import describe
+from hierdata.policy.problems import mistakes
 from hierdata.policy.reading import read
 
-__all__ = ["EngineSpec", "FieldRule", "Keep", "Policy", "from_data", "load"]
+__all__ = ["EngineSpec", "FieldRule", "Keep", "Policy", "from_data", "load", "plain"]
 
 
 def load(path: str | Path) -> Policy:
@@ -24,8 +24,13 @@ def load(path: str | Path) -> Policy:
     Raises PolicyError with every problem, one a line, TargetError when the file cannot be opened.
     """
     path = Path(path)
+    return from_data(plain(path), path.parent)
+
+
+def plain(path: Path) -> Any:
+    """What a policy file states, as plain data; raises as ``load`` does where there is none in it."""
     data = read(path)
-    return from_data(policy_of(data) if is_schema(data) else data, path.parent)
+    return policy_of(data) if is_schema(data) else data
 
 
 def from_data(data: Mapping[str, Any] | Policy, folder: str | Path = "") -> Policy:
@@ -41,6 +46,6 @@ def from_data(data: Mapping[str, Any] | Policy, folder: str | Path = "") -> Poli
     try:
         policy = Policy.model_validate(data)
     except ValidationError as error:
-        raise PolicyError("\n".join(describe(error, Policy, data))) from None
+        raise PolicyError("\n".join(map(str, mistakes(error, Policy, data)))) from None
     policy._folder = Path(folder)
     return policy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -23,7 +23,7 @@ from hierdata.engines.base import Engine
 from hierdata.errors import PolicyError
 from hierdata.policy.families import FormatName, Model, PresetName, Step
 from hierdata.policy.fields import FieldRule, Reason
-from hierdata.policy.problems import nearest
+from hierdata.policy.problems import InconsistencyError, nearest
 from hierdata.presets import PRESETS
 from hierdata.privacy import PrivacyModel
 from hierdata.records.path import Path, parse
@@ -39,6 +39,9 @@ def _readable(text: str, info: ValidationInfo) -> str:
         raise ValueError(str(error)) from None
     return text
 
+
+_Problem: TypeAlias = tuple[tuple[int | str, ...], str]
+"""The keys of what is wrong, and the reason."""
 
 PathText = Annotated[str, AfterValidator(_readable)]
 
@@ -244,40 +247,42 @@ class Policy(BaseModel):
     def _consistent(self) -> Policy:
         problems = [*self._place_problems(), *self._model_problems(), *self._preset_problems()]
         if problems:
-            raise ValueError("\n".join(problems))
+            raise InconsistencyError(problems)
         return self
 
-    def _place_problems(self) -> Iterator[str]:
-        yield from (f"fields: {problem}" for problem in plant(self.rules(), Shape())[1])
+    def _place_problems(self) -> Iterator[_Problem]:
+        yield from ((("fields",), str(problem)) for problem in plant(self.rules(), Shape())[1])
         place = self.paths[0].place
         if self.records is not None and place and self.place != place:
-            yield "records: the paths of the fields begin elsewhere"
+            yield ("records",), "the paths of the fields begin elsewhere"
 
-    def _model_problems(self) -> Iterator[str]:
+    def _model_problems(self) -> Iterator[_Problem]:
         for index, model in enumerate(self.models):
             if model.per_attribute and not self.sensitive:
-                yield f"models[{index}]: {model.kind} judges sensitive fields, and there are none"
+                yield ("models", index), f"{model.kind} judges sensitive fields, and there are none"
                 continue
             for text in model.on or ():
                 try:
                     known = self._keys(text) in self.sensitive
                 except PolicyError as error:
-                    yield f"models[{index}].on: {error}"
+                    yield ("models", index, "on"), str(error)
                 else:
                     if not known:
                         names = [str(self.by_keys[keys][0]) for keys in self.sensitive]
-                        yield f"models[{index}].on: {text} is no sensitive field{nearest(text, names)}"
+                        hint = nearest(text, names)
+                        yield ("models", index, "on"), f"{text} is no sensitive field{hint}"
 
-    def _preset_problems(self) -> Iterator[str]:
+    def _preset_problems(self) -> Iterator[_Problem]:
         if self.preset is None:
             return
         preset = PRESETS[self.preset]
         for index, model in enumerate(self.models):
             if model.kind not in preset.kinds:
                 allowed = " and ".join(preset.kinds)
-                yield f"models[{index}]: the preset {self.preset} goes with {allowed}, not with {model.kind}"
+                reason = f"the preset {self.preset} goes with {allowed}, not with {model.kind}"
+                yield ("models", index), reason
         if self.recoding != preset.recoding:
-            yield f"recoding: the preset {self.preset} fixes {preset.recoding}"
+            yield ("recoding",), f"the preset {self.preset} fixes {preset.recoding}"
 
 
 _STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_args
@@ -13,6 +14,25 @@ from pydantic import BaseModel
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """Something wrong with a policy: the key path (empty: the whole), and the reason."""
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.where else self.message
+
+
+class InconsistencyError(ValueError):
+    """Parts of a policy that contradict each other: the keys of each, and the reason."""
+
+    def __init__(self, problems: Sequence[tuple[tuple[int | str, ...], str]]) -> None:
+        super().__init__("\n".join(reason for _, reason in problems))
+        self.problems = problems
 
 
 def nearest(name: object, names: Iterable[str]) -> str:
@@ -25,19 +45,19 @@ def nearest(name: object, names: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def describe(error: ValidationError, model: type[BaseModel], data: object) -> list[str]:
-    """The problems of a failed validation of ``data`` by ``model``, one line each."""
-    lines: dict[str, list[str]] = {}
+def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> list[Mistake]:
+    """What is wrong where ``data`` failed the validation by ``model``."""
+    found: dict[str, list[str]] = {}
     for detail in error.errors(include_url=False):
         for where, message in _problems(detail, model, data):
-            messages = lines.setdefault(where, [])
+            messages = found.setdefault(where, [])
             if message not in messages:
                 messages.append(message)
     # One value that fits no alternative has an error for each; what is wrong at the top are many problems.
     return [
-        line
-        for where, messages in lines.items()
-        for line in (messages if not where else [f"{where}: {', or '.join(messages)}"])
+        Mistake(where, message)
+        for where, messages in found.items()
+        for message in (messages if not where else [", or ".join(messages)])
     ]
 
 
@@ -52,7 +72,11 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
     elif kind == "missing":
         yield key_path(loc[:-1], data), f"the key {str(loc[-1])!r} is missing"
     elif kind == "value_error":
-        yield from ((where, line) for line in str(context["error"]).splitlines())
+        error = context["error"]
+        if isinstance(error, InconsistencyError):
+            yield from ((key_path(loc + keys, data), reason) for keys, reason in error.problems)
+        else:
+            yield where, str(error)
     elif kind in ("literal_error", "union_tag_invalid"):
         expected = str(context.get("expected") or context["expected_tags"])
         found = str(context.get("tag", detail["input"]))
@@ -60,6 +84,9 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
         yield where, f"{_shown(context.get('tag', detail['input']))} is not one of {expected}{hint}"
     elif kind == "union_tag_not_found":
         yield where, "the key 'kind' is missing"
+    elif kind == "invalid_key":
+        reason = "some YAML readers take on, off, yes and no for booleans: put the key in quotes"
+        yield key_path(loc[:-1], data), f"a key is {_shown(detail['input'])}, not text; {reason}"
     elif kind in ("model_type", "dict_type", "model_attributes_type"):
         yield where, f"a mapping is due, not {_shown(detail['input'])}"
     else:

@@ -23,9 +23,47 @@ def test_every_problem_of_a_policy_is_told(run: Run, desk: Desk) -> None:
     ran = run("lint", desk.policy, "--json")
     assert ran.code == 2
     assert ran.err == "hierdata: 2 errors in policy.yaml\n"
-    messages = [finding["message"] for finding in ran.json["findings"]]
-    assert any("did you mean role" in message for message in messages)
-    assert any("models[0].k" in message for message in messages)
+    findings = ran.json["findings"]
+    assert any("did you mean role" in finding["message"] for finding in findings)
+    assert {finding["path"] for finding in findings} == {"models[0].k", "fields[$.id]"}
+
+
+def test_mistakes_in_the_policy_do_not_hide_what_is_wrong_with_the_data(run: Run, desk: Desk) -> None:
+    """Unknown keys and models, a rule that matches nothing, an unlisted field, a value outside: at once."""
+    text = desk.policy.read_text().replace("$.visits[*].ward: {", "$.visits[*].wrd: {")
+    text = text.replace("kind: frequency-l-diversity", "kind: frequency-diversity")
+    desk.policy.write_text(text.replace("role: sensitive}", "role: sensitive, colour: red}") + "engin: {}\n")
+    desk.write([*PEOPLE, person(5, 7319, "east", "flu")])
+    ran = run("lint", desk.policy, "--data", desk.people, "--json")
+    assert ran.code == 2
+    assert [(finding["path"], finding["severity"]) for finding in ran.json["findings"]] == [
+        ("models[1]", "error"),
+        ("fields[$.visits[*].reason]", "error"),
+        ("", "error"),
+        ("$.visits[*].wrd", "error"),
+        ("$.visits[*].<key>", "error"),
+        ("$.age", "error"),
+    ]
+    desk.people.write_text("{")
+    paths = [
+        finding["path"]
+        for finding in run("lint", desk.policy, "--data", desk.people, "--json").json["findings"]
+    ]
+    assert paths == ["models[1]", "fields[$.visits[*].reason]", "", ""]
+
+
+def test_records_that_do_not_satisfy_the_json_schema_are_found(run: Run, desk: Desk) -> None:
+    (desk.folder / "person.json").write_text('{"properties": {"age": {"maximum": 57}}}')
+    desk.policy.write_text(desk.policy.read_text() + "schema: person.json\n")
+    assert run("lint", desk.policy).code == 0
+    ran = run("lint", desk.policy, "--data", desk.people, "--json")
+    assert ran.code == 2
+    (finding,) = ran.json["findings"]
+    assert finding["path"] == "schema"
+    assert finding["message"].startswith("record 3: ")
+    assert "properties/age/maximum" in finding["message"]
+    (desk.folder / "person.json").write_text('{"type": "objekt"}')
+    assert [one["path"] for one in run("lint", desk.policy, "--json").json["findings"]] == ["schema"]
 
 
 def test_findings_in_the_data_are_counted_and_their_values_kept_back(run: Run, desk: Desk) -> None:
