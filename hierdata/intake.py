@@ -8,6 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -46,7 +47,12 @@ def collect(source: object, policy: Policy) -> Collection:
     the format cannot be told or something else was given.
     """
     if isinstance(source, str | os.PathLike):
-        return _file(PathSource(Path(source)), policy)
+        path = Path(source)
+        return (
+            _piped(path, policy)
+            if path.is_fifo() or path.is_char_device()
+            else _file(PathSource(path), policy)
+        )
     if isinstance(source, Source):
         return _file(source, policy)
     if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
@@ -109,21 +115,43 @@ def _objects(items: Iterable[object], policy: Policy) -> Collection:
 
 
 def _spilled(documents: Iterator[Document], format: Format, layout: Layout) -> Collection:
-    """What can be read only once, written to a private file that goes with the collection."""
+    """Documents that can be read only once, written to a private file that goes with the collection."""
+
+    def written(folder: Path) -> Collection:
+        source = PathSource(folder / f"spill{format.extension}")
+        with write_stream(source.path) as stream:
+            format.write(documents, stream, layout)
+        return Collection(format, layout, format.extension, lambda: read_file(source, format, layout))
+
+    return _beside_a_folder(written)
+
+
+def _piped(path: Path, policy: Policy) -> Collection:
+    """A pipe can be read only once: copied as it is to a private file that goes with the collection."""
+
+    def copied(folder: Path) -> Collection:
+        source = PathSource(folder / path.name)
+        try:
+            with path.open("rb") as pipe, source.path.open("xb") as copy:
+                shutil.copyfileobj(pipe, copy)
+        except OSError as error:
+            raise TargetError(f"cannot read {path}: {error.strerror}") from None
+        return _file(source, policy)
+
+    return _beside_a_folder(copied)
+
+
+def _beside_a_folder(fill: Callable[[Path], Collection]) -> Collection:
+    """The collection whose files ``fill`` puts into a private folder, which goes with the collection."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="hierdata-"))
     except OSError as error:
         raise TargetError(f"cannot keep the records for a second reading ({error.strerror})") from None
-    file = folder / f"spill{format.extension}"
     try:
-        file.touch(0o600)
-        with write_stream(file) as stream:
-            format.write(documents, stream, layout)
+        collection = fill(folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    source = PathSource(file)
-    collection = Collection(format, layout, format.extension, lambda: read_file(source, format, layout))
     weakref.finalize(collection, shutil.rmtree, folder, ignore_errors=True)
     return collection
 
@@ -138,9 +166,18 @@ def checked(documents: Iterable[Document], schema: Path) -> Iterator[Document]:
 
     Only the place in the record and in the schema is told: the validator's own message would quote the value.
     """
+    from referencing.exceptions import Unresolvable
+
     validator = _validator(schema)
     for ordinal, document in enumerate(documents, 1):
-        error = next(validator.iter_errors(cast("Any", document)), None)
+        try:
+            error = next(validator.iter_errors(cast("Any", document)), None)
+        except Unresolvable:
+            raise PolicyError(
+                f"{schema.name} refers to a schema that it does not hold, and no other is fetched"
+            ) from None
+        except RecursionError:
+            raise PolicyError(f"{schema.name} refers to itself without end") from None
         if error is not None:
             rule = "/".join(map(str, error.absolute_schema_path))
             raise InputError(
@@ -151,11 +188,11 @@ def checked(documents: Iterable[Document], schema: Path) -> Iterator[Document]:
 
 def _validator(schema: Path) -> Validator:
     import json
-    from decimal import Decimal
 
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
+    from jsonschema.validators import extend, validator_for
+    from referencing import Registry
 
     try:
         stated = json.loads(schema.read_text(encoding="utf-8"), parse_float=Decimal)
@@ -165,4 +202,15 @@ def _validator(schema: Path) -> Validator:
         raise PolicyError(f"the JSON Schema {schema.name} cannot be read ({error.strerror})") from None
     except (ValueError, SchemaError) as error:
         raise PolicyError(f"{schema.name} is no JSON Schema ({type(error).__name__})") from None
-    return kind(stated)
+    if kind.TYPE_CHECKER.is_type(1.0, "integer"):  # not so before draft 6
+        types = kind.TYPE_CHECKER.redefine("integer", _is_integer)
+        kind = cast("type[Validator]", extend(kind, type_checker=types))  # type: ignore[no-untyped-call]
+    # The default registry would fetch what the schema refers to from the network or from other files.
+    return kind(stated, registry=Registry())
+
+
+def _is_integer(_: object, value: object) -> bool:
+    """JSON Schema goes by the value: 1.0 is an integer."""
+    if isinstance(value, Decimal):
+        return value == value.to_integral_value()
+    return isinstance(value, int) and not isinstance(value, bool)
