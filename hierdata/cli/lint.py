@@ -63,7 +63,7 @@ def _check(
         examined = Examined(None)
         findings = [Finding("error", "", line) for line in str(error).splitlines()]
     else:
-        findings = [Finding("error", one.where, one.message) for one in examined.mistakes]
+        findings = [Finding("error", "", str(one)) for one in examined.mistakes]
     if examined.policy is None:
         return findings, {}
     policy = in_format(examined.policy, as_format)
