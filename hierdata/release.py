@@ -68,9 +68,10 @@ def place(staged: Path, target: Path) -> None:
         if staged.stat().st_dev == target.resolve().parent.stat().st_dev:
             staged.rename(target)
             return
-        beside = target.parent / f".{target.name}.moving"
+        # A name of our own, closed until all is there: what stands in the way is not ours to remove.
+        beside = Path(tempfile.mkdtemp(prefix=".hierdata-", dir=target.parent))
         try:
-            shutil.copytree(staged, beside)
+            shutil.copytree(staged, beside, dirs_exist_ok=True)
             beside.rename(target)
         except BaseException:
             shutil.rmtree(beside, ignore_errors=True)

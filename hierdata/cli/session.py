@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -19,6 +20,9 @@ from hierdata.errors import HierdataError, TargetError
 _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]  # Windows has no SIGHUP
+
+_AGAIN = 0.01
+"""Seconds until a signal that was lost is sent again: after the callback that swallowed it."""
 
 
 class Stopped(BaseException):
@@ -64,20 +68,37 @@ def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Raise Stopped at the first signal and ignore the next ones, so that nothing interrupts the cleaning."""
+    """Raise Stopped at the first signal and ignore the next ones, so that nothing interrupts the cleaning.
+
+    What is raised inside a callback (the compiler's, a finalizer's) is lost there: then the signal is sent
+    again.
+    """
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
         for other in before:
             signal.signal(other, signal.SIG_IGN)
         raise Stopped(number)
 
+    def lost(what: sys.UnraisableHookArgs) -> None:
+        if not isinstance(what.exc_value, Stopped):
+            hook(what)
+            return
+        for other in before:
+            signal.signal(other, stop)
+        again = Timer(_AGAIN, os.kill, (os.getpid(), what.exc_value.number))
+        again.daemon = True
+        again.start()
+
     usual = (signal.SIG_DFL, signal.default_int_handler)
     before = {number: signal.getsignal(number) for number in _SIGNALS if signal.getsignal(number) in usual}
+    hook = sys.unraisablehook
     try:
+        sys.unraisablehook = lost
         for number in before:
             signal.signal(number, stop)
         yield
     finally:
+        sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
 
