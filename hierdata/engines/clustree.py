@@ -24,7 +24,7 @@ class CluStree(Engine):
     representative is cheapest joins, until the class is full. ``pairing`` tells how children are matched:
     ``greedy`` as published (each child of the smaller side takes its cheapest free partner, in order),
     ``benefit`` compares what a pair saves against suppressing both (erratum ML-12), ``optimal`` solves the
-    assignment (ML-11).
+    assignment (ML-11) and of equal losses takes one with the most pairs.
 
     Share caps are kept while a class grows (count <= share * size), every model is asked when the class
     closes; a vertex that fails then is suppressed with its subtree in all members, at the root the whole

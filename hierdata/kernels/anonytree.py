@@ -61,6 +61,16 @@ def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
 
 
 @jit
+def _spread(suppressed: np.int64, pairs: int) -> int:
+    """What gains are multiplied by, so that each pair can be worth 1 more where losses tie.
+
+    Pairs that save nothing are kept rather than suppressed: vertices without quasi-identifiers have no other
+    worth. ``suppressed``, the loss of no pair at all, bounds every gain; 1 where the product is too large.
+    """
+    return pairs + 1 if suppressed <= INFINITY // (4 * (pairs + 1)) else 1
+
+
+@jit
 def align(
     first_a: int,
     count_a: int,
@@ -156,7 +166,8 @@ def align(
             y = first_b + (j if from_a else i)
             loss = bound + below - scale * np.int64(abs(rep[x, BELOW] - rows[y, BELOW]))
             if way == OPTIMAL:
-                gains[depth, i, j] = loss
+                spread = _spread(total, walk_count)
+                gains[depth, i, j] = spread * loss - (spread > 1)
             elif loss < best or (loss == best and j < best_at):
                 best = loss
                 best_at = j
@@ -248,7 +259,8 @@ def align(
                             exact = True
                     if exact:
                         if way == OPTIMAL:
-                            gains[depth, i, j] = loss
+                            spread = _spread(total, walk_count)
+                            gains[depth, i, j] = spread * loss - (spread > 1) if fits else 0
                         elif loss < best or (loss == best and j < best_at):
                             best = loss
                             best_at = j
@@ -313,11 +325,14 @@ def align(
                         under[ancestors[node, at_level], at >> 6] = none
             if way == OPTIMAL:
                 assign(gains[depth], walk_count, partner_count, mates[depth + 1])
+                spread = _spread(total, walk_count)
+                gained = np.int64(0)
                 for i in range(walk_count):
                     at = mates[depth + 1, i]
                     if gains[depth, i, at] < 0:
-                        total += gains[depth, i, at]
+                        gained += (gains[depth, i, at] + (spread > 1)) // spread
                         mates[depth, i if from_a else at] = at if from_a else i
+                total += gained
         if depth == 0:
             return total
         task = _RETURN
