@@ -8,7 +8,9 @@ import pytest
 
 from tests.cli.conftest import ROOT, Desk, Run
 
-BROKEN = sorted(path for path in (ROOT / "fixtures" / "broken").iterdir() if path.suffix != ".md")
+BROKEN = sorted(
+    path for path in (ROOT / "fixtures" / "broken").iterdir() if path.is_file() and path.suffix != ".md"
+)
 
 
 def test_there_are_broken_files() -> None:
