@@ -187,6 +187,8 @@ def test_membership_degrees_are_shown_at_points_of_the_policy_and_not_of_the_dat
     assert [row.label for row in tables["$.gpa"]] == ["0", "0.6667", "1.3333", "2", "2.6667", "3.3333", "4"]
     assert [row.level for row in tables["$.gpa"]] == [5, 5, 4, 3, 2, 1, 1]
     assert tables["$.gpa"][3].degrees == (0, 0, 1, 0, 0)
+    assert tables["$.gpa"][1].degrees == (0.5, 0, 0, 0, 0)
+    assert tables["$.gpa"][4].degrees == (0, 0, 0, 1, 0)
     assert [(row.label, row.level) for row in tables["$.bmi"]] == [("20", 1), ("25", 1), ("30", 2), ("40", 2)]
     records = [{"disease": disease} for disease in ["flu"] * 7 + ["cold"] * 4 + ["HIV"]]
     rows = memberships(stated, survey(records, stated.declared()))["$.disease"]
@@ -195,3 +197,11 @@ def test_membership_degrees_are_shown_at_points_of_the_policy_and_not_of_the_dat
         ("v2", 3, "cold"),
         ("v3", 5, "HIV"),
     ]
+
+
+def test_points_of_a_wide_domain_are_shown_to_the_unit() -> None:
+    levels = {"domain": [0, 100000], "sensitive": "high"}
+    stated = policy({"$.salary": {"role": "sensitive", "levels": levels}})
+    rows = memberships(stated)["$.salary"]
+    assert [row.label for row in rows] == ["0", "16667", "33333", "50000", "66667", "83333", "100000"]
+    assert [row.degrees for row in rows[1:3]] == [(0.5, 0, 0, 0, 0), (0, 1, 0, 0, 0)]

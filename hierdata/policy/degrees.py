@@ -13,6 +13,9 @@ from hierdata.domains.scales import DomainScale, FrequencyScale, LevelScale, Set
 from hierdata.policy.model import Policy
 from hierdata.records.survey import Survey
 
+_SHOWN = 6
+"""Digits of a degree after the point."""
+
 
 @dataclass(frozen=True)
 class Degrees:
@@ -46,18 +49,24 @@ def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[
                 (f"v{place}", value, str(value)) for place, (value, _) in enumerate(counted, 1)
             ]
         else:
-            points = [(str(point), point, None) for point in _points(scale)]
+            points = [(label, corner, None) for label, corner in _corners(scale)]
         if scale is not None and points:
             tables[str(policy.by_keys[keys][0])] = [
-                Degrees(label, scale.level(value), scale.memberships(value), revealed)
+                Degrees(label, scale.level(value), _rounded(scale.memberships(value)), revealed)
                 for label, value, revealed in points
                 if scale.covers(value)
             ]
     return tables
 
 
-def _points(scale: LevelScale | None) -> list[int | Decimal]:
-    """Where the degrees of a numeric scale are shown: ends and knots, to four digits of the width."""
+def _rounded(degrees: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(round(degree, _SHOWN) for degree in degrees)
+
+
+def _corners(scale: LevelScale | None) -> list[tuple[str, int | Decimal]]:
+    """Where the degrees of a numeric scale are shown, ends and knots: to four digits of the width for people,
+    and so exactly that no degree shows the difference.
+    """
     if isinstance(scale, DomainScale):
         low, high = scale.low, scale.high
         corners = {low, *knots(low, high), high}
@@ -71,4 +80,8 @@ def _points(scale: LevelScale | None) -> list[int | Decimal]:
         width, digits = width / 10, digits - 1
     while 0 < width < 1:
         width, digits = width * 10, digits + 1
-    return [canonical(round(corner, digits)) for corner in sorted(corners)]
+    digits = max(digits, 0)
+    return [
+        (str(canonical(round(corner, digits))), canonical(round(corner, digits + 2 * _SHOWN)))
+        for corner in sorted(corners)
+    ]

@@ -208,7 +208,7 @@ def _memberships(path: str, table: LevelTable) -> str:
     sets = max((len(row.degrees) for row in table.memberships), default=0)
     return _table(
         f"{path}: degrees of membership in the fuzzy sets",
-        ("at", *(f"set {at}" for at in range(1, sets + 1))),
+        ("at", *(f"A{at}" for at in range(1, sets + 1))),
         ((row.at, *(rounded(degree) for degree in row.degrees)) for row in table.memberships),
         numbers=sets,
     )
