@@ -46,7 +46,9 @@ def options(
     """Take the options that stand before a command."""
 
 
-for command in (anonymize, verify, lint, synth):
+_COMMANDS = {command.__name__: command for command in (anonymize, verify, lint, synth)}
+
+for command in _COMMANDS.values():
     app.command()(command)
 
 
@@ -70,5 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = getattr(error, "format_message", None)
         if message is None:
             raise
-        return explain("UsageError", f"{message()} ('hierdata --help' helps)", 2, "--json" in given)
+        helping = (
+            f"'hierdata {given[0]} --help' helps" if given[0] in _COMMANDS else "'hierdata --help' helps"
+        )
+        return explain("UsageError", f"{message()} ({helping})", 2, "--json" in given)
     return code or 0

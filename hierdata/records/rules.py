@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
@@ -169,10 +169,22 @@ def _unmatched(rule: Rule, shape: Shape) -> Problem:
     keys = rule.path.keys
     there = next(n for n in range(len(keys)) if shape.find(keys[: n + 1]) is None)
     parent = shape.find(keys[:there])
-    near = get_close_matches(keys[there], parent.children if parent is not None else (), n=1)
-    near = near or get_close_matches(keys[-1], dict.fromkeys(_names(shape)), n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    near = _nearest(keys[there], parent.children if parent is not None else ())
+    near = near or _nearest(keys[-1], dict.fromkeys(_names(shape)))
+    hint = f"; did you mean {near}?" if near else ""
     return Problem("unmatched", str(rule.path), f"the rule matches nothing in the records{hint}")
+
+
+def _nearest(key: str, names: Iterable[str]) -> str | None:
+    """The most similar name; of XML the local names are compared, so that a namespace left out is found."""
+    local = {_local(name): name for name in names}
+    near = get_close_matches(_local(key), local, n=1)
+    return local[near[0]] if near else None
+
+
+def _local(key: str) -> str:
+    """A key without its namespace, an attribute's ``@`` kept."""
+    return ("@" if key.startswith("@") else "") + key.rpartition("}")[2].removeprefix("@")
 
 
 def _names(shape: Shape) -> Iterator[str]:

@@ -47,6 +47,11 @@ def test_usage_errors_are_one_sentence(run: Run, arguments: tuple[str, ...], hin
     assert run(*arguments, "--json").json["error"]["exit_code"] == 2
 
 
+def test_usage_errors_point_at_the_help_of_their_command(run: Run) -> None:
+    assert "'hierdata verify --help'" in run("verify", "--polcy", "x").err
+    assert "'hierdata --help'" in run("verfy").err
+
+
 def test_an_internal_error_tells_its_type_and_place_alone(
     run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,19 @@ def test_a_rule_that_matches_nothing_names_the_nearest_field(path, hint):
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("/theses/thesis/mark", "{urn:t}mark"),
+        ("/theses/thesis/{urn:u}mark", "{urn:t}mark"),
+        ("/theses/thesis/@nr", "@nro"),
+    ],
+)
+def test_the_nearest_name_in_xml_may_lie_in_another_namespace(path, hint):
+    (problem,) = found([path], [{"@nro": "1", "{urn:t}mark": Siblings(["1.3"])}], "drop")
+    assert problem == ("unmatched", path, f"the rule matches nothing in the records; did you mean {hint}?")
+
+
 def test_optional_rules_and_empty_collections_match_nothing_in_peace():
     assert found(["$.a"], []) == []
     assert problems([Rule(parse("$.b"), Q, optional=True)], survey([{}]).shape) == []
