@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -135,7 +136,7 @@ def verify(
     if rules.representatives and format.name == "xml":
         place = ()
     layout = open_layout(PathSource(file), format, place)
-    documents = read_file(PathSource(file), format, layout)
+    documents = read_file(PathSource(file), format, replace(layout, alone=True))
     return judge(counted(documents, "verifying", None, report_progress), rules)
 
 
@@ -264,8 +265,6 @@ def _key(seed: bytes) -> bytes:
 
 def _published_layout(collection: Collection, publication: Publication) -> Layout:
     """The input's layout; where a document is no longer a record, its element is named for what it is."""
-    from dataclasses import replace
-
     layout = collection.layout
     if publication.element is None or collection.format.name != "xml":
         return layout
@@ -290,6 +289,6 @@ def _judge_written(
     from hierdata.formats.source import PathSource
     from hierdata.judge import judge
 
-    documents = read_file(PathSource(file), collection.format, layout)
+    documents = read_file(PathSource(file), collection.format, replace(layout, alone=True))
     rules = judge_rules(prepared.policy, prepared.scales, many_keys(prepared.schema))
     return judge(counted(documents, "verifying", None, progress), rules)

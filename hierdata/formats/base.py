@@ -20,12 +20,17 @@ class Layout:
     For JSON an empty path means that the file is an array of records; for XML (root, record).
     ``namespaces`` maps prefixes, as the published file writes them, to URIs ("" is the default namespace).
     ``stated`` tells that the policy named the place: other children of an XML root are then dropped, where
-    they are an error otherwise.
+    they are an error otherwise. ``alone`` refuses all that lies beside the records with a VerificationError:
+    who judges a file must have seen all of it.
     """
 
     records: tuple[str, ...] = ()
     namespaces: dict[str, str] = field(default_factory=dict)
     stated: bool = False
+    alone: bool = False
+
+
+BESIDE = "something lies beside the records, where nobody judges it"
 
 
 class Format(ABC):

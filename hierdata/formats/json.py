@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, ClassVar, NoReturn, cast
 
 from hierdata.document import Document, Value
-from hierdata.errors import InputError
-from hierdata.formats.base import MAX_DEPTH, Format, Layout
+from hierdata.errors import InputError, VerificationError
+from hierdata.formats.base import BESIDE, MAX_DEPTH, Format, Layout
 from hierdata.formats.decoder import ENDS_EARLY, TOO_DEEP, RefusedError, complaint, decode, may_go_on
 from hierdata.formats.objects import dumps_exact, encode
 
@@ -35,7 +35,7 @@ class Json(Format):
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield the records (see Format.read); no more is held than a window and one record."""
         window = _Window(stream)
-        yield from _below(window, layout.records, 1)
+        yield from _below(window, layout.records, 1, layout.alone)
         if window.peek():
             window.fail("text follows the end of the JSON value")
 
@@ -50,7 +50,7 @@ class Json(Format):
         stream.write(encode("\n]" + "}" * len(layout.records) + "\n"))
 
 
-def _below(window: _Window, keys: tuple[str, ...], depth: int) -> Iterator[Document]:
+def _below(window: _Window, keys: tuple[str, ...], depth: int, alone: bool) -> Iterator[Document]:
     """Yield the records below an object at whose member ``keys[0]`` they are, or of the array itself."""
     if not keys:
         window.require("[", "the records are not in an array")
@@ -65,7 +65,9 @@ def _below(window: _Window, keys: tuple[str, ...], depth: int) -> Iterator[Docum
     for key in _members(window):
         if key == keys[0]:
             found = True
-            yield from _below(window, keys[1:], depth + 1)
+            yield from _below(window, keys[1:], depth + 1, alone)
+        elif alone:
+            raise VerificationError(BESIDE)
         else:
             _skip(window, depth + 1)
     if not found:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal, NoReturn, cast
 
 from hierdata.document import Document, Siblings, Value
-from hierdata.errors import InputError, PolicyError
-from hierdata.formats.base import MAX_DEPTH, Format, Layout
+from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.formats.base import BESIDE, MAX_DEPTH, Format, Layout
 from hierdata.formats.decoder import TOO_DEEP, RefusedError
 from hierdata.formats.objects import encode
 
@@ -26,6 +26,9 @@ _MISC = re.compile(rb"(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _ENCODING = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']""")
 _UTF8_NAMES = (b"utf-8", b"utf8", b"us-ascii", b"ascii")
 _SPACE = " \t\r\n"
+
+_Event = Literal["start", "end", "comment", "pi"]
+_ASIDES: tuple[_Event, ...] = ("comment", "pi")
 
 _ENTITY = "the XML uses an entity beside the five that XML defines"
 _LIMITS = "the XML is beyond the parser's limits"
@@ -112,7 +115,8 @@ class _Reader:
     def __init__(self, layout: Layout) -> None:
         self._tag = layout.records[1]
         self._lenient = layout.stated
-        self._parser = _parser(("start", "end"), layout.records)
+        self._alone = layout.alone
+        self._parser = _parser((*("start", "end"), *(_ASIDES if layout.alone else ())), layout.records)
         self._utf8 = codecs.getincrementaldecoder("utf-8")()
         self._root: _Element | None = None
         self._begun = 0
@@ -144,6 +148,8 @@ class _Reader:
 
     def _records(self) -> Iterator[Document]:
         for event, element in _events(self._parser):
+            if event in _ASIDES or (self._alone and self._root is None and element.items()):
+                raise VerificationError(BESIDE)
             if self._root is None:
                 self._root = element
             if element.getparent() is not self._root or element.tag != self._tag:
@@ -159,13 +165,15 @@ class _Reader:
     def _check(self, before: _Element | None) -> None:
         """Refuse what stands between a record, or the end, and the element before it."""
         assert self._root is not None
-        if self._lenient:
+        if self._lenient and not self._alone:
             return
-        if before is not None and before.tag != self._tag:
-            self._fail(_MIXED)
+        mixed = before is not None and before.tag != self._tag
         between = self._root.text if before is None else before.tail
-        if between and between.strip(_SPACE):
-            self._fail("text stands between the records")
+        text = bool(between and between.strip(_SPACE))
+        if self._alone and (mixed or text):
+            raise VerificationError(BESIDE)
+        if mixed or text:
+            self._fail(_MIXED if mixed else "text stands between the records")
 
     def _fail(self, message: str) -> NoReturn:
         raise InputError(message, record=self._begun if self._begun > self._done else None)
@@ -201,7 +209,7 @@ def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: in
     return document
 
 
-def _parser(events: Sequence[Literal["start", "end"]], tags: tuple[str, ...] | None = None) -> XMLPullParser:
+def _parser(events: Sequence[_Event], tags: tuple[str, ...] | None = None) -> XMLPullParser:
     from lxml.etree import XMLPullParser
 
     return XMLPullParser(
@@ -212,8 +220,8 @@ def _parser(events: Sequence[Literal["start", "end"]], tags: tuple[str, ...] | N
         load_dtd=False,
         no_network=True,
         huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
+        remove_comments="comment" not in events,
+        remove_pis="pi" not in events,
     )
 
 
