@@ -41,7 +41,7 @@ class Collection:
 
 
 def collect(source: object, policy: Policy) -> Collection:
-    """A collection from a path, a Source, or an iterable of dicts or lxml elements.
+    """A collection from a path, a Source, an lxml tree, or an iterable of dicts or lxml elements.
 
     Raises TargetError for a file that cannot be read, InputError for one without records, PolicyError when
     the format cannot be told or something else was given.
@@ -55,6 +55,8 @@ def collect(source: object, policy: Policy) -> Collection:
         )
     if isinstance(source, Source):
         return _file(source, policy)
+    if hasattr(source, "getroot"):
+        source = _elements(source.getroot(), policy)
     if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
         return _objects(source, policy)
     raise PolicyError(
@@ -86,6 +88,13 @@ def _file(source: Source, policy: Policy) -> Collection:
     layout = open_layout(source, format, policy.place)
     packed = ".gz" if source.name.lower().endswith(".gz") else ""
     return Collection(format, layout, format.extension + packed, lambda: read_file(source, format, layout))
+
+
+def _elements(root: Any, policy: Policy) -> list[object]:
+    """The records of an lxml tree: the root's children of the name that the policy or the first one gives."""
+    children = [child for child in root if isinstance(child.tag, str)]
+    name = policy.place[-1] if policy.place else next((child.tag for child in children), None)
+    return [child for child in children if child.tag == name]
 
 
 def _objects(items: Iterable[object], policy: Policy) -> Collection:
@@ -166,7 +175,7 @@ def checked(documents: Iterable[Document], schema: Path) -> Iterator[Document]:
 
     Only the place in the record and in the schema is told: the validator's own message would quote the value.
     """
-    from referencing.exceptions import Unresolvable
+    from referencing.exceptions import Unresolvable  # what jsonschema itself resolves references with
 
     validator = _validator(schema)
     for ordinal, document in enumerate(documents, 1):

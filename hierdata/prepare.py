@@ -12,6 +12,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import Constraints
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy import Policy
+from hierdata.policy.model import Keep
 from hierdata.privacy.base import Constraint
 from hierdata.records.binding import Binding, resolve
 from hierdata.records.schema import Attribute, Role, Schema
@@ -106,6 +107,7 @@ def judge_rules(policy: Policy, scales: Scales, vertices: Collection[Keys] = ())
         models=policy.scoped_models,
         exempt=frozenset(policy.exempt),
         forbidden=policy.forbidden,
+        listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
         vertices=policy.vertices | frozenset(vertices),
         representatives=policy.recoding == "representatives",
     )

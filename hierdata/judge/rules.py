@@ -37,10 +37,11 @@ class JudgeRules:
 
     ``models`` come with the sensitive paths they are limited to (None: all). Every scalar that lies neither
     at a sensitive path nor at or below an ``exempt`` one belongs to the form. A ``forbidden`` path must not
-    occur (identifiers, dropped fields). ``vertices`` are paths whose number of items is structure even where
-    only sensitive values lie there and the format cannot tell: repeated XML elements, ``vertex: true``. JSON
-    arrays always count. With ``representatives`` a document is ``{"records": n, "representative": {...}}``,
-    with multisets of sensitive values.
+    occur (identifiers, dropped fields), nor a field that is not ``listed`` (None: any may): under another
+    name a sensitive value would pass for a part of the form. ``vertices`` are paths whose number of items is
+    structure even where only sensitive values lie there and the format cannot tell: repeated XML elements,
+    ``vertex: true``. JSON arrays always count. With ``representatives`` a document is ``{"records": n,
+    "representative": {...}}``, with multisets of sensitive values.
     ``not_judged`` names models whose facts are missing: they never pass.
     """
 
@@ -48,6 +49,7 @@ class JudgeRules:
     models: tuple[tuple[PrivacyModel, frozenset[Keys] | None], ...]
     exempt: frozenset[Keys] = frozenset()
     forbidden: frozenset[Keys] = frozenset()
+    listed: frozenset[Keys] | None = None
     vertices: frozenset[Keys] = frozenset()
     representatives: bool = False
     not_judged: tuple[str, ...] = ()
@@ -74,8 +76,8 @@ class Verdict:
 
     ``k_raw`` is k over the records as written, document order and spelling included, with sensitive values
     removed; ``k_exempt`` is k with the exempt fields counted as form (None where there are none).
-    ``forbidden`` counts occurrences by path; ``malformed`` counts documents that are no class
-    representatives, or show more values at a vertex than they state records.
+    ``forbidden`` counts occurrences by path, fields that are not listed as ``<key>``; ``malformed`` counts
+    documents that are no class representatives, or show more values at a vertex than they state records.
     """
 
     passed: bool

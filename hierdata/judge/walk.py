@@ -21,6 +21,8 @@ Walked: TypeAlias = tuple[str, str, list[int], Children]
 
 _LONG = 96
 """Forms longer than this are replaced by their hash."""
+UNLISTED = "<key>"
+"""What stands for the name of a field that is not listed: the name itself may be data."""
 _ITEM = "-"
 """Form of an item that is nothing but sensitive values."""
 _REMEMBERED = 100_000
@@ -87,7 +89,7 @@ class Attribute:
 class _Rule:
     """What the rules say of one path, and the paths below it."""
 
-    __slots__ = ("attribute", "below", "counted", "exempt", "forbidden", "index")
+    __slots__ = ("attribute", "below", "counted", "exempt", "forbidden", "index", "plain", "within")
 
     def __init__(self) -> None:
         self.below: dict[str, _Rule] = {}
@@ -96,6 +98,8 @@ class _Rule:
         self.counted = False
         self.exempt = False
         self.forbidden: str | None = None
+        self.plain = False  # a listed field of which nothing else is said
+        self.within = False  # more than that is said of something below
 
     def hold(self, attribute: Attribute, index: int) -> None:
         """Values of this attribute lie here."""
@@ -105,8 +109,18 @@ class _Rule:
         """The rule at these keys, made when it is not there."""
         rule = self
         for key in keys:
+            rule.within = True
             rule = rule.below.setdefault(key, _Rule())
+        rule.plain = False
         return rule
+
+    def let(self, keys: Keys) -> None:
+        """Let a field occur of which nothing else may be said."""
+        rule = self
+        for key in keys:
+            known = key in rule.below
+            rule = rule.below.setdefault(key, _Rule())
+        rule.plain = not known
 
 
 def _spelled(value: Scalar) -> str:
@@ -149,6 +163,11 @@ class Walk:
             self.root.at(keys).hold(attribute, index)
             if rules.representatives:
                 self.root.at((*keys, LIST_IN_ITEM)).hold(attribute, index)
+        self._listed = rules.listed is not None
+        sensitive = {rule.keys for rule in rules.sensitive}  # their values may stand under another key
+        for keys in rules.listed or ():
+            if keys not in sensitive:
+                self.root.let(keys)
         for keys in rules.exempt:
             self.root.at(keys).exempt = True
         for keys in rules.vertices:
@@ -165,7 +184,9 @@ class Walk:
         known = self._parts
         for key, value in content.items():
             rule = below.get(key)
-            if rule is None and type(value) is str:
+            if rule is None and self._listed:
+                self.found[UNLISTED] += 1
+            if (rule is None or rule.plain) and type(value) is str:
                 part = known.get((key, value)) or self._part(key, value)
                 parts.append(part)
                 written.append(part)
@@ -214,7 +235,7 @@ class Walk:
         if isinstance(value, list):
             return self._items(key, value, rule)
         form, raw, codes, children = self._item(key, value, rule)
-        if rule.below and not rule.counted:
+        if rule.within and not rule.counted:
             return form.removeprefix("{}"), raw.removeprefix("{}"), codes, children
         return form, raw, codes, children
 
@@ -239,7 +260,7 @@ class Walk:
         codes: list[int] = []
         children: Children = []
         elements = isinstance(values, Siblings)
-        with_attributes = elements and rule.attribute is None and bool(rule.below)
+        with_attributes = elements and rule.attribute is None and rule.within
         for value in values:
             if with_attributes and isinstance(value, str):  # an element whose attributes are all missing
                 value = {TEXT: value} if value else {}
@@ -254,7 +275,7 @@ class Walk:
             return "", "", codes, children
         # One element may be a single attribute, which may be missing: only a rule or a second one tells.
         unsure = elements and len(values) == 1 and not rule.counted
-        bare = unsure and (sensitive or bool(rule.below))
+        bare = unsure and (sensitive or rule.within)
         return _listed(sorted(forms), bare), _listed(written, bare), codes, children
 
 

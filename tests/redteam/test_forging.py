@@ -74,3 +74,29 @@ def test_what_lies_around_the_input_is_still_left_out(tmp_path: Path) -> None:
     file.write_text(json.dumps({"source": "Ada", **json.loads(f'{{"list":[{JSON_ITEMS}]}}')}), "utf-8")
     release = hierdata.anonymize(file, JSON_POLICY)
     assert b"Ada" not in (release.folder / "public" / "records.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        JSON_ITEMS.replace('"w":2', '"w":2,"S":"E"'),
+        JSON_ITEMS.replace('"q":1', '"q":1,"note":null'),
+        JSON_ITEMS.replace('"q":1', '"q":{"s":"E"}'),
+        XML_ITEMS.replace("w=", 'S="E" w='),
+        XML_ITEMS.replace("/></item>", ">E</visit></item>"),
+        XML_ITEMS.replace("</item>", "<S>E</S></item>"),
+    ],
+)
+def test_a_sensitive_value_does_not_pass_under_another_name(tmp_path: Path, items: str) -> None:
+    """All in the class have it, so as a part of the form it is no offence against k."""
+    verdict = judged(tmp_path, f"<list>{items}</list>" if items.startswith("<") else f'{{"list":[{items}]}}')
+    assert verdict.k == 2
+    assert not verdict.passed
+    assert verdict.forbidden == {"<key>": 2}
+
+
+def test_kept_fields_need_no_listing(tmp_path: Path) -> None:
+    file = tmp_path / "records.json"
+    items = JSON_ITEMS.replace('"q":1', '"q":1,"note":2')
+    file.write_text(f'{{"list":[{items}]}}', "utf-8")
+    assert hierdata.verify(file, JSON_POLICY | {"unlisted": {"keep": "harmless"}}).passed
