@@ -48,7 +48,7 @@ class Release:
 
     def records(self) -> Iterator[Document]:
         """The published records, read back from the file that was judged."""
-        return self.read(self.folder)
+        yield from self.read(self.folder)  # a generator keeps the release, and so the folder, alive
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Move the release to ``directory``, whole or not at all. Raises TargetError when it exists."""
