@@ -127,6 +127,8 @@ def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
 
 def released_files(published: Path) -> tuple[Path, Path | None]:
     """The file of records of a release folder (or the file given), and its frozen facts if any."""
+    if not published.exists():
+        raise TargetError("there is no such file or folder", path=str(published))
     if not published.is_dir():
         return published, None
     folder = published / "public" if (published / "public").is_dir() else published

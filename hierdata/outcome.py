@@ -16,6 +16,7 @@ from hierdata.errors import TargetError
 from hierdata.facts import FACTS_FILE, freeze
 from hierdata.forest import Forest
 from hierdata.judge import Keys, Verdict
+from hierdata.lint import lint
 from hierdata.metrics import METRICS
 from hierdata.policy.degrees import memberships
 from hierdata.prepare import Prepared
@@ -89,11 +90,11 @@ def build_report(
         ),
         costs=costs(publication.partition.costs),
         levels=_levels(prepared, forest),
+        fields={field.path: _treatment(field) for field in codebook(prepared).fields},
         warnings=tuple(
-            f"{policy.by_keys[keys][0]}: {warning}"
-            for keys, scale in prepared.scales.items()
-            if scale is not None
-            for warning in scale.warnings
+            f"{finding.path}: {finding.message}"
+            for finding in lint(policy, prepared.survey)
+            if finding.severity == "warning"
         ),
     )
 
@@ -118,6 +119,17 @@ def codebook(prepared: Prepared) -> Codebook:
     return Codebook(
         version=__version__, dataset=policy.dataset, recoding=policy.recoding, fields=tuple(fields)
     )
+
+
+def _treatment(field: CodebookField) -> str:
+    """What becomes of a field, in a few words."""
+    if not field.published:
+        return "dropped"
+    if field.exempt is not None:
+        return "published as it stands, not judged"
+    if field.domain is None:
+        return "sensitive: published, protected within classes"
+    return f"quasi-identifier: generalized ({field.domain['kind']})"
 
 
 def _promises(prepared: Prepared, verdict: Verdict) -> tuple[Promise, ...]:
@@ -186,7 +198,8 @@ def _levels(prepared: Prepared, forest: Forest) -> dict[str, LevelTable]:
             levels=rows,
             breakpoints=_breakpoints(scale),
             memberships=tuple(
-                MembershipRow(at=row.label, degrees=row.degrees) for row in degrees.get(path, ())
+                MembershipRow(at=row.label, level=row.level, degrees=row.degrees)
+                for row in degrees.get(path, ())
             ),
         )
     return tables

@@ -97,7 +97,7 @@ def anonymize(
 
 
 def verify(
-    published: str | os.PathLike[str],
+    published: object,
     policy: PolicySource,
     *,
     original: object | None = None,
@@ -106,17 +106,19 @@ def verify(
 ) -> Verdict:
     """Judge a release, or any file of records, by a policy's models, from the file alone.
 
-    ``published`` is a release folder or a file. The facts frozen at publication (levels by frequency) come
-    from the folder's ``steward/verification.json`` or from ``facts``; with ``original`` they are worked out
-    again from the input, and frozen facts that differ raise VerificationError. A model whose facts are
-    missing is not judged and does not pass.
+    ``published`` is a release folder, a file, or an iterable of dicts or lxml elements. The facts frozen at
+    publication (levels by frequency) come from the folder's ``steward/verification.json`` or from
+    ``facts``; with ``original`` they are worked out again from the input, and frozen facts that differ
+    raise VerificationError. A model whose facts are missing is not judged and does not pass.
     """
     from hierdata.formats.source import PathSource
     from hierdata.judge import judge
 
     report_progress = progress or silent
     policy = _load(policy)
-    file, found = released_files(Path(published))
+    file, found = None, None
+    if isinstance(published, str | os.PathLike):
+        file, found = released_files(Path(published))
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
     scales = stated_scales(policy) if frozen is None else frozen.scales
     vertices = frozenset() if frozen is None else frozen.vertices
@@ -131,12 +133,13 @@ def verify(
                 "was changed, or it belongs to another input"
             )
     rules = judge_rules(policy, scales, vertices)
-    format = _format(policy, file)
-    place = policy.place
-    if rules.representatives and format.name == "xml":
-        place = ()
-    layout = open_layout(PathSource(file), format, place)
-    documents = read_file(PathSource(file), format, replace(layout, alone=True))
+    if file is None:
+        documents = collect(published, policy).documents()
+    else:
+        format = _format(policy, file)
+        place = () if rules.representatives and format.name == "xml" else policy.place
+        layout = open_layout(PathSource(file), format, place)
+        documents = read_file(PathSource(file), format, replace(layout, alone=True))
     return judge(counted(documents, "verifying", None, report_progress), rules)
 
 

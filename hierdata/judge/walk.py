@@ -158,16 +158,14 @@ class Walk:
         self._parts: dict[tuple[str, str], str] = {}
         for index, attribute in enumerate(attributes):
             keys = attribute.rule.keys
-            if rules.representatives:
-                keys = (*keys[:-1], list_key(keys[-1]))
             self.root.at(keys).hold(attribute, index)
             if rules.representatives:
+                # An attribute's list has another key; an array keeps its own, and its items become lists.
+                self.root.at((*keys[:-1], list_key(keys[-1]))).hold(attribute, index)
                 self.root.at((*keys, LIST_IN_ITEM)).hold(attribute, index)
         self._listed = rules.listed is not None
-        sensitive = {rule.keys for rule in rules.sensitive}  # their values may stand under another key
         for keys in rules.listed or ():
-            if keys not in sensitive:
-                self.root.let(keys)
+            self.root.let(keys)
         for keys in rules.exempt:
             self.root.at(keys).exempt = True
         for keys in rules.vertices:

@@ -50,8 +50,8 @@ class AlphaK(PrivacyModel):
         """One sentence for the reader."""
         which = "No sensitive value" if self.values is None else "No protected value"
         return (
-            f"Each record is one of at least {self.k} that cannot be told apart. "
-            f"{which} can be guessed with a probability above {self.alpha} from a class."
+            f"Each record is one of at least {self.k} that cannot be told apart without sensitive values. "
+            f"{which} can be guessed with a probability above {float(self.alpha):g} from a class."
         )
 
 

@@ -66,10 +66,11 @@ class LevelAlphaK(PrivacyModel):
 
     def promise(self) -> str:
         """One sentence for the reader."""
-        shares = ", ".join(str(share) for share in self.alpha)
+        shares = ", ".join(f"{float(share):g}" for share in self.alpha)
         return (
-            f"Each record is one of at least {self.k} that cannot be told apart. No sensitivity level can be "
-            f"guessed with a probability above its share from a class (from level 1 upwards: {shares})."
+            f"Each record is one of at least {self.k} that cannot be told apart without sensitive values. "
+            "No sensitivity level can be guessed with a probability above its share from a class "
+            f"(from level 1 upwards: {shares})."
         )
 
 

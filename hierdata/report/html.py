@@ -32,6 +32,7 @@ def render(report: StewardReport) -> str:
     """The page for the person who signs the release: the verdict first, then what it rests on."""
     sections = (
         _section("promised", "Promised and achieved", _promises(report)),
+        _section("fields", "How each field is treated", _fields(report)),
         _section("counts", "What is published", _counts(report)),
         _section("loss", "What was lost and kept", _metrics(report)),
         _section("costs", "What the algorithm gave up", _costs(report)),
@@ -208,10 +209,19 @@ def _memberships(path: str, table: LevelTable) -> str:
     sets = max((len(row.degrees) for row in table.memberships), default=0)
     return _table(
         f"{path}: degrees of membership in the fuzzy sets",
-        ("at", *(f"A{at}" for at in range(1, sets + 1))),
-        ((row.at, *(rounded(degree) for degree in row.degrees)) for row in table.memberships),
-        numbers=sets,
+        ("at", "level", *(f"A{at}" for at in range(1, sets + 1))),
+        (
+            (row.at, count(row.level), *(rounded(degree) for degree in row.degrees))
+            for row in table.memberships
+        ),
+        numbers=sets + 1,
     )
+
+
+def _fields(report: StewardReport) -> str:
+    if not report.fields:
+        return ""
+    return _table("Fields of the input", ("field", "treatment"), report.fields.items(), numbers=0)
 
 
 def _glossary() -> str:

@@ -86,9 +86,11 @@ class ReleaseFile(Outcome):
 class StewardReport(Outcome):
     """``steward/report.json``: the same with plain counts, and what the steward must know beside it.
 
-    ``costs`` are the engine's, ``levels`` by sensitive path, ``warnings`` the domains' and the policy's.
+    ``fields`` tells by path what becomes of a field, ``costs`` are the engine's, ``levels`` by sensitive
+    path, ``warnings`` the domains' and the policy's.
     """
 
+    fields: dict[str, str]
     costs: dict[str, Cost]
     levels: dict[str, LevelTable]
     warnings: tuple[str, ...]

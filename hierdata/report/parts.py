@@ -238,9 +238,13 @@ class LevelRow(Plain):
 
 
 class MembershipRow(Plain):
-    """How far a number ``at`` belongs to each fuzzy set, 0..1, in the order of LevelScale.memberships."""
+    """How far a number ``at`` belongs to each fuzzy set, 0..1, in the order of LevelScale.memberships.
+
+    ``level`` is the sensitivity level that follows.
+    """
 
     at: str
+    level: Annotated[int, Field(ge=1)]
     degrees: tuple[float, ...]
 
 

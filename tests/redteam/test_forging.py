@@ -100,3 +100,31 @@ def test_kept_fields_need_no_listing(tmp_path: Path) -> None:
     items = JSON_ITEMS.replace('"q":1', '"q":1,"note":2')
     file.write_text(f'{{"list":[{items}]}}', "utf-8")
     assert hierdata.verify(file, JSON_POLICY | {"unlisted": {"keep": "harmless"}}).passed
+
+
+@pytest.mark.parametrize("key", ["grades", "@grades", "#text"])
+def test_sensitive_arrays_of_any_name_are_judged_in_representatives(tmp_path: Path, key: str) -> None:
+    policy = {
+        "version": 1,
+        "recoding": "representatives",
+        "models": MODELS,
+        "fields": {"$.q": {"role": "quasi", "flat": True}, f'$["{key}"][*]': {"role": "sensitive"}},
+    }
+    records = [{"q": 1, key: ["A"]}, {"q": 1, key: ["B"]}]
+    release = hierdata.anonymize(records, policy)
+    assert list(release.records()) == [
+        {"records": 2, "representative": {"q": 1, key: [{"value": ["A", "B"]}]}}
+    ]
+    file = tmp_path / "records.json"
+    for values, holds in ((["A", "B"], True), (["A", "A"], False)):
+        class_ = {"records": 2, "representative": {"q": 1, key: [{"value": values}]}}
+        file.write_text(json.dumps([class_]), "utf-8")
+        verdict = hierdata.verify(file, policy)
+        assert (verdict.passed, verdict.judgements[1].held) == (holds, holds)
+
+
+def test_an_attribute_s_own_place_is_judged_in_representatives(tmp_path: Path) -> None:
+    items = '<class records="2"><representative q="1"><visit w="2" s="E"/></representative></class>'
+    file = tmp_path / "records.xml"
+    file.write_text(f"<list>{items}</list>", "utf-8")
+    assert not hierdata.verify(file, XML_POLICY | {"recoding": "representatives"}).passed

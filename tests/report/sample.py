@@ -75,7 +75,7 @@ def grade_levels() -> LevelTable:
             LevelRow(level=2, count=40, share=Exact.of(Fraction(2, 5)), capacity=None),
         ),
         breakpoints=("5/3",),
-        memberships=(MembershipRow(at="5/3", degrees=(0.5, 0.5)),),
+        memberships=(MembershipRow(at="5/3", level=2, degrees=(0.5, 0.5)),),
     )
 
 
@@ -93,6 +93,7 @@ def steward_report(**changed: object) -> StewardReport:
         "metrics": figures({"lm_cost": lm_cost()}),
         "loss_exact": True,
         "limitations": limitations(["level-alpha-k"], "generalization", {}, loss_exact=True),
+        "fields": {"$.id": "dropped", GRADE: "sensitive: published, protected within classes"},
         "costs": costs({"pair_losses": 12_345, "records_left_over": 3, "records_lost_at_closing": 0}),
         "levels": {GRADE: grade_levels()},
         "warnings": ("$.gpa: the smallest level is never reached",),
