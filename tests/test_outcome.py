@@ -34,3 +34,31 @@ def test_two_models_of_one_kind_are_told_apart() -> None:
     promises = hierdata.anonymize(people, {**POLICY, "models": models, "fields": fields}).report.promises
     assert [promise.paths for promise in promises] == [("$.reason",), ("$.ward",)]
     assert all(promise.held for promise in promises)
+
+
+def test_verify_takes_what_anonymize_takes() -> None:
+    release = hierdata.anonymize(PEOPLE, POLICY)
+    records = list(release.records())
+    assert hierdata.verify(records, POLICY).passed
+    assert not hierdata.verify(records[:-1], {**POLICY, "models": [{"kind": "k-anonymity", "k": 9}]}).passed
+
+
+def test_an_lxml_tree_is_its_records() -> None:
+    from lxml import etree
+
+    people = "".join(
+        f"<p age='{age}'><reason>{reason}</reason></p>" for age, reason in map(dict.values, PEOPLE)
+    )
+    tree = etree.ElementTree(etree.fromstring(f"<people><!-- all --><note/>{people}</people>"))
+    fields = {"/people/p/@age": {"role": "quasi", "flat": True}, "/people/p/reason": {"role": "sensitive"}}
+    report = hierdata.anonymize(tree, {**POLICY, "fields": fields}).report
+    assert report.counts.records.input == len(PEOPLE)
+
+
+def test_the_signer_is_told_what_becomes_of_each_field_and_what_is_doubtful() -> None:
+    levels = {"by": {"flu": 1, "cold": 5}}
+    fields = {**POLICY["fields"], "$.reason": {"role": "sensitive", "levels": levels}}
+    models = [{"kind": "level-alpha-k", "k": 2, "alpha": ["0.5", "0.5", "0.5", "0.5", "0.5"]}]
+    report = hierdata.anonymize(PEOPLE, {**POLICY, "fields": fields, "models": models}).report
+    assert report.fields["$.age"] == "quasi-identifier: generalized (flat)"
+    assert report.fields["$.reason"].startswith("sensitive")
