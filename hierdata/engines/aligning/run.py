@@ -68,12 +68,16 @@ class Run(Alignment):
             progress(forest.record_count - len(remaining))
             remaining = remaining[~np.isin(remaining, self._joined)]
             if lost_at == 1:
+                self._costs["seeds_without_room"] += 1
                 self._costs["records_lost_with_a_seed"] += size
             elif lost_at > 1:
                 self._costs["records_lost_in_a_dead_end"] += size
             else:
                 self._close(count)
         self._costs["records_left_over"] += len(remaining)
+        published = np.repeat(self._class_of >= 0, np.diff(forest.roots))
+        gone = int((published & (self._stands_for < 0)).sum())
+        self._costs["vertices_without_partner"] = gone - self._costs["vertices_lost_at_closing"]
         return Partition(self._class_of, self._stands_for, self._nodes, self._costs)
 
     def _close(self, count: int) -> None:
