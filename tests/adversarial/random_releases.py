@@ -72,6 +72,7 @@ class Case:
     models: list[dict[str, Any]]
     engine: dict[str, Any]
     recoding: str
+    unlisted: Any = "error"
 
     def policy(self, **changes: Any) -> dict[str, Any]:
         """The policy for the JSON records."""
@@ -82,8 +83,23 @@ class Case:
         return self._policy(xml_rules(self.fields, "/list/item"), changes)
 
     def _policy(self, fields: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-        stated = {"models": self.models, "engine": self.engine, "recoding": self.recoding}
+        models = [self._scoped(model, fields) for model in self.models]
+        stated = {
+            "models": models,
+            "engine": self.engine,
+            "recoding": self.recoding,
+            "unlisted": self.unlisted,
+        }
         return {"version": 1, "fields": fields, **stated, **changes}
+
+    def _scoped(self, model: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+        """``on: first`` stands for the first sensitive field."""
+        if model.get("on") != "first":
+            return model
+        return {
+            **model,
+            "on": [next(path for path, rule in fields.items() if rule.get("role") == "sensitive")],
+        }
 
     def has_exempt(self) -> bool:
         """Whether some field is published as it stands."""
@@ -114,7 +130,7 @@ def xml_rules(fields: list[Field], above: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for own in fields:
         path = f"{above}/{'text()' if own is text_of(fields) else notation(own)}"
-        if own.rule or own.many:
+        if own.rule or (own.many and own.fields):
             found[path] = own.rule or {"vertex": True, "optional": True}
         found |= xml_rules(own.fields, path)
     return found
@@ -221,11 +237,24 @@ def cases(draw: st.DrawFn, recodings: tuple[str, ...] = ("generalization", "repr
         fields.append(Field("f99", {"role": "sensitive", "optional": True, **rule}, value))
     patterns = [_object(rng, fields) for _ in range(rng.randint(1, 5))]
     records = [_alike(rng, rng.choice(patterns), fields) for _ in range(rng.randint(3, 14))]
+    unlisted = rng.choice(["error"] * 6 + ["drop", {"keep": "drawn at random"}])
+    if unlisted != "error":
+        _unlist(rng, fields)
     for record in records:
         record["f0"] = f"id{rng.random()}"
     models = rng.sample(MODELS, rng.choice((1, 1, 2)))
+    if models[-1]["kind"] != "k-anonymity" and rng.random() < 0.2:
+        models = [MODELS[0], {**models[-1], "on": "first"}]
     step = {"kind": "clustree", "pairing": rng.choice(("greedy", "benefit", "optimal"))}
-    return Case(fields, records, models, {"steps": [step]}, rng.choice(recodings))
+    return Case(fields, records, models, {"steps": [step]}, rng.choice(recodings), unlisted)
+
+
+def _unlist(rng: Random, fields: list[Field]) -> None:
+    """Take away the rules of some quasi-identifiers."""
+    for own in fields:
+        if own.rule.get("role") == "quasi" and rng.random() < 0.5:
+            own.rule = {}
+        _unlist(rng, own.fields)
 
 
 def _alike(rng: Random, pattern: dict[str, Any], fields: list[Field]) -> dict[str, Any]:
