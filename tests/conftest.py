@@ -1,4 +1,4 @@
-"""Settings of all tests. Reproducible by default; ``pytest --hypothesis-profile=search`` looks further."""
+"""Settings of all tests. Reproducible by default; ``pytest --hypothesis-profile=search`` looks elsewhere."""
 
 from __future__ import annotations
 
@@ -8,11 +8,5 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "reproducible", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile(
-    "search",
-    settings.get_profile("reproducible"),
-    derandomize=False,
-    max_examples=1000,
-    print_blob=True,
-)
+settings.register_profile("search", settings.get_profile("reproducible"), derandomize=False, print_blob=True)
 settings.load_profile("reproducible")
