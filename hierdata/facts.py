@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from hierdata.prepare import Prepared
 
 FACTS_FILE = Path("steward") / "verification.json"
+PUBLIC_FILES = ("release.json", "codebook.json")
+"""What lies in public/ beside the records."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,10 @@ def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
 
 
 def released_files(published: Path) -> tuple[Path, Path | None]:
-    """The file of records of a release folder (or the file given), and its frozen facts if any."""
+    """The file of records of a release folder (or the file given), and its frozen facts if any.
+
+    Raises PolicyError for a folder that is no release, VerificationError where more lies in public/.
+    """
     if not published.exists():
         raise TargetError("there is no such file or folder", path=str(published))
     if not published.is_dir():
@@ -136,6 +141,12 @@ def released_files(published: Path) -> tuple[Path, Path | None]:
     if len(records) != 1:
         raise PolicyError(
             "this folder is no release: there is not one file public/records.*", path=str(published)
+        )
+    strangers = {path.name for path in folder.iterdir()} - {records[0].name, *PUBLIC_FILES}
+    if strangers:
+        raise VerificationError(
+            f"the folder to be given out holds {len(strangers)} more than a release, which nobody judges",
+            path=str(folder),
         )
     facts = folder.parent / FACTS_FILE
     return records[0], facts if facts.is_file() else None

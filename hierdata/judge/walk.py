@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
@@ -19,6 +20,7 @@ Children: TypeAlias = "list[tuple[tuple[str, str], list[int], Children]]"
 Walked: TypeAlias = tuple[str, str, list[int], Children]
 """Form, text as written, codes of sensitive values, children."""
 
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _LONG = 96
 """Forms longer than this are replaced by their hash."""
 UNLISTED = "<key>"
@@ -44,6 +46,7 @@ class Attribute:
         self._levels: list[int] = []
         self._known: dict[Any, int] = {}
         self._codes: dict[Any, int] = {}
+        self._missing_numbers = {Decimal(text) for text in rule.missing if _NUMBER.fullmatch(text)}
 
     def code(self, value: Scalar) -> int:
         """The value's code, -1 for a missing one."""
@@ -57,7 +60,7 @@ class Attribute:
         return code
 
     def _code(self, value: Scalar) -> int:
-        if value is None or _spelled(value) in self.rule.missing:
+        if self._is_missing(value):
             return -1
         canonical = self._canonical(value)
         code = self._codes.get(canonical)
@@ -70,6 +73,12 @@ class Attribute:
                 except Uncovered:
                     self.uncovered += 1
         return code
+
+    def _is_missing(self, value: Scalar) -> bool:
+        """Text is missing by its text, a number by its value, as the policy means it."""
+        if isinstance(value, str | bool):
+            return (value if isinstance(value, str) else str(value).lower()) in self.rule.missing
+        return value is None or value in self._missing_numbers
 
     def _canonical(self, value: Scalar) -> object:
         scale = self.rule.scale

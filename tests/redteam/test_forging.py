@@ -128,3 +128,26 @@ def test_an_attribute_s_own_place_is_judged_in_representatives(tmp_path: Path) -
     file = tmp_path / "records.xml"
     file.write_text(f"<list>{items}</list>", "utf-8")
     assert not hierdata.verify(file, XML_POLICY | {"recoding": "representatives"}).passed
+
+
+def test_nothing_else_lies_in_the_public_folder(tmp_path: Path) -> None:
+    folder = hierdata.anonymize(json.loads(f"[{JSON_ITEMS}]"), JSON_POLICY).save(tmp_path / "release")
+    assert hierdata.verify(folder, JSON_POLICY).passed
+    (folder / "public" / "input.json").write_text("[]", "utf-8")
+    for place in (folder, folder / "public"):
+        with pytest.raises(hierdata.VerificationError, match="holds 1 more"):
+            hierdata.verify(place, JSON_POLICY)
+
+
+@pytest.mark.parametrize("value", ["-9", "-9.0", "-9e0", '"-9"', "true"])
+def test_what_is_missing_dilutes_no_share(tmp_path: Path, value: str) -> None:
+    """A reader's -9.0 is as missing as the policy's -9."""
+    policy = JSON_POLICY | {
+        "fields": {
+            "$.q": {"role": "quasi", "flat": True},
+            "$.s": {"role": "sensitive", "missing": [-9, True]},
+        }
+    }
+    file = tmp_path / "records.json"
+    file.write_text(f'{{"list":[{{"q":1,"s":"E"}},{{"q":1,"s":{value}}}]}}', "utf-8")
+    assert not hierdata.verify(file, policy).passed
