@@ -69,6 +69,19 @@ class Published:
         return [forest.spellings[spelling] if spelling >= 0 else None for spelling in spellings]
 
 
+def in_order(value: Scalar) -> str:
+    """The text by which values are put in order: the same only for what is written alike.
+
+    A tie would keep the order of the input: 1 beside "1", 1e2 beside 1E+2.
+
+    >>> sorted(["A+", 1, "A", "1"], key=in_order)
+    ['1', 1, 'A', 'A+']
+    """
+    if isinstance(value, str):
+        return value + "\0"
+    return f"{value}\0{type(value).__name__}\0{getattr(value, 'text', '')}"
+
+
 def kept_vertices(forest: Forest, partition: Partition, record: int) -> NDArray[np.int64]:
     """The published vertices of a record, parents before children."""
     start, end = forest.roots[record], forest.roots[record + 1]

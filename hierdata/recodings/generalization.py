@@ -8,7 +8,7 @@ from hierdata.document import Document
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.publication import Publication
-from hierdata.recodings.base import Published, Recoding, kept_vertices
+from hierdata.recodings.base import Published, Recoding, in_order, kept_vertices
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 
@@ -55,8 +55,8 @@ def _record(forest: Forest, partition: Partition, published: Published, record: 
         vertex = built[v]
         vertex.children = [child for _, _, child in below]
         content = (
-            *map(str, vertex.sensitive),
-            *map(str, vertex.carried),
+            *map(in_order, vertex.sensitive),
+            *map(in_order, vertex.carried),
             *(text for key in below for text in key[1]),
         )
         keys.setdefault(parent, []).append((published.rank[representative], content, vertex))

@@ -11,7 +11,7 @@ from hierdata.errors import PolicyError
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.publication import Publication
-from hierdata.recodings.base import Published, Recoding, kept_vertices
+from hierdata.recodings.base import Published, Recoding, in_order, kept_vertices
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
@@ -81,7 +81,7 @@ def _representative(
     below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex]]] = defaultdict(list)
     root = -1
     for v in sorted(values, reverse=True):  # children stand after their parents
-        multisets = [sorted(multiset, key=str) for multiset in values[v]]
+        multisets = [sorted(multiset, key=in_order) for multiset in values[v]]
         children = sorted(below.pop(v, []), key=lambda key: key[:2])
         kind = forest.schema.types[forest.type[v]]
         vertex = Vertex(
@@ -91,7 +91,7 @@ def _representative(
             [None] * len(kind.of_role(Role.CARRIED)),
             [child for _, _, child in children],
         )
-        content = tuple(str(value) for multiset in multisets for value in multiset)
+        content = tuple(in_order(value) for multiset in multisets for value in multiset)
         below[int(forest.parent[v])].append((published.rank[v], content, vertex))
         root = int(forest.parent[v])
     return below[root][0][2]
