@@ -37,11 +37,11 @@ class LevelAlphaK(PrivacyModel):
     alpha: Annotated[tuple[Share, ...], Field(min_length=1)] = _PAPER
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError where levels are missing or more or fewer."""
+        """The constraint for one attribute. Raises PolicyError without levels or with more of them than alphas."""
         domain = needed(domain)
         if domain.levels is None:
             raise PolicyError("level-alpha-k needs 'levels' on this sensitive attribute", path=domain.path)
-        if len(self.alpha) != domain.level_count:
+        if len(self.alpha) < domain.level_count:
             raise PolicyError(
                 f"level-alpha-k has {len(self.alpha)} alphas, the attribute {domain.level_count} levels",
                 path=domain.path,

@@ -108,11 +108,13 @@ def test_parameters_out_of_range_are_refused(
         model.model_validate(parameters)
 
 
-def test_levels_are_needed_and_as_many_as_alphas() -> None:
+def test_levels_are_needed_and_an_alpha_for_each() -> None:
     with pytest.raises(PolicyError, match="needs 'levels'"):
         LevelAlphaK(k=2).bind(MANY)
     with pytest.raises(PolicyError, match="2 alphas, the attribute 5 levels"):
         LevelAlphaK(k=2, alpha=("1/2", "1/2")).bind(PAPER)
+    two_levels = SensitiveDomain("$.s", ("a", "b"), (1, 2), 2)
+    assert LevelAlphaK(k=2).bind(two_levels).min_class_size == 2
 
 
 def test_the_class_size_leaves_room_for_one_value_of_every_kind() -> None:
