@@ -1,4 +1,4 @@
-"""The facts frozen at publication, and the files of a release as verify finds them (DECISIONS 1 and 2)."""
+"""What verify finds in a release: the frozen facts, the files, what they claim (DECISIONS 1 and 2)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,12 @@ from hierdata.domains.scales import FrequencyScale
 from hierdata.errors import PolicyError, TargetError, VerificationError
 from hierdata.policy import Policy
 from hierdata.prepare import many_keys
-from hierdata.report.models import SensitiveFacts, Verification
+from hierdata.report.models import Promise, ReleaseFile, SensitiveFacts, Verification
 
 if TYPE_CHECKING:
-    from hierdata.judge import Keys
+    from hierdata.judge import Keys, Verdict
     from hierdata.prepare import Prepared
+    from hierdata.privacy import PrivacyModel
 
 FACTS_FILE = Path("steward") / "verification.json"
 PUBLIC_FILES = ("release.json", "codebook.json")
@@ -150,3 +152,43 @@ def released_files(published: Path) -> tuple[Path, Path | None]:
         )
     facts = folder.parent / FACTS_FILE
     return records[0], facts if facts.is_file() else None
+
+
+def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
+    """The judgements of each model; the judge answers model by model, at one attribute after the other."""
+    judged = iter(verdict.judgements)
+    return tuple(
+        Promise.of(model, islice(judged, _places(policy, model, scope)))
+        for model, scope in policy.scoped_models
+    )
+
+
+def _places(policy: Policy, model: PrivacyModel, scope: frozenset[Keys] | None) -> int:
+    if not model.per_attribute:
+        return 1
+    return len(policy.sensitive) if scope is None else len(scope)
+
+
+def confirm(file: Path, policy: Policy, verdict: Verdict) -> None:
+    """Raise VerificationError unless ``release.json`` promises what was judged, and no more than was found.
+
+    Loss figures and the counts of the input cannot be seen in the published records, so they are not judged;
+    ``k_raw`` depends on an order that anybody may change.
+    """
+    try:
+        stated = ReleaseFile.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise TargetError(f"cannot be read ({error.strerror})", path=str(file)) from None
+    except ValidationError:
+        raise VerificationError("this is no release.json, or it was changed", path=str(file)) from None
+    counts = stated.counts
+    found = (verdict.records, verdict.classes, verdict.k, verdict.largest_class, verdict.k_exempt)
+    claimed = (
+        counts.records.published,
+        counts.classes,
+        counts.smallest_class,
+        counts.largest_class,
+        counts.k_exempt,
+    )
+    if claimed != found or stated.promises != promises(policy, verdict):
+        raise VerificationError("it claims other than the judge found in the records", path=str(file))

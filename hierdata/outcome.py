@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +12,14 @@ from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
 from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
-from hierdata.facts import FACTS_FILE, freeze
+from hierdata.facts import FACTS_FILE, freeze, promises
 from hierdata.forest import Forest
-from hierdata.judge import Keys, Verdict
+from hierdata.judge import Verdict
 from hierdata.lint import lint
 from hierdata.metrics import METRICS
 from hierdata.policy.degrees import memberships
 from hierdata.prepare import Prepared
-from hierdata.privacy import LevelAlphaK, PrivacyModel
+from hierdata.privacy import LevelAlphaK
 from hierdata.publication import Publication
 from hierdata.report.html import render
 from hierdata.report.models import (
@@ -31,7 +30,6 @@ from hierdata.report.models import (
     LevelRow,
     LevelTable,
     MembershipRow,
-    Promise,
     StewardReport,
     Tally,
     costs,
@@ -81,7 +79,7 @@ def build_report(
         file=file,
         passed=verdict.passed,
         class_size=prepared.constraints.min_class_size,
-        promises=_promises(prepared, verdict),
+        promises=promises(policy, verdict),
         counts=_counts(forest, publication, verdict),
         metrics=figures({name: found for name, found in measured.items() if found}),
         loss_exact=forest.exact,
@@ -130,21 +128,6 @@ def _treatment(field: CodebookField) -> str:
     if field.domain is None:
         return "sensitive: published, protected within classes"
     return f"quasi-identifier: generalized ({field.domain['kind']})"
-
-
-def _promises(prepared: Prepared, verdict: Verdict) -> tuple[Promise, ...]:
-    """The judgements of each model; the judge answers model by model, at one attribute after the other."""
-    judged = iter(verdict.judgements)
-    return tuple(
-        Promise.of(model, islice(judged, _places(prepared, model, scope)))
-        for model, scope in prepared.policy.scoped_models
-    )
-
-
-def _places(prepared: Prepared, model: PrivacyModel, scope: frozenset[Keys] | None) -> int:
-    if not model.per_attribute:
-        return 1
-    return len(prepared.policy.sensitive) if scope is None else len(scope)
 
 
 def _counts(forest: Forest, publication: Publication, verdict: Verdict) -> Counts:

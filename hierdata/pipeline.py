@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.document import Document
 from hierdata.errors import PolicyError, PromiseError, VerificationError
-from hierdata.facts import read_facts, released_files
+from hierdata.facts import confirm, read_facts, released_files
 from hierdata.intake import Collection, checked, collect, open_layout, read_file
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import (
@@ -109,16 +109,18 @@ def verify(
     ``published`` is a release folder, a file, or an iterable of dicts or lxml elements. The facts frozen at
     publication (levels by frequency) come from the folder's ``steward/verification.json`` or from
     ``facts``; with ``original`` they are worked out again from the input, and frozen facts that differ
-    raise VerificationError. A model whose facts are missing is not judged and does not pass.
+    raise VerificationError, as does a ``release.json`` that claims other than was found. A model whose facts
+    are missing is not judged and does not pass.
     """
     from hierdata.formats.source import PathSource
     from hierdata.judge import judge
 
     report_progress = progress or silent
     policy = _load(policy)
-    file, found = None, None
+    file, found, claims = None, None, None
     if isinstance(published, str | os.PathLike):
         file, found = released_files(Path(published))
+        claims = file.with_name("release.json") if Path(published).is_dir() else None
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
     scales = stated_scales(policy) if frozen is None else frozen.scales
     vertices = frozenset() if frozen is None else frozen.vertices
@@ -140,7 +142,10 @@ def verify(
         place = () if rules.representatives and format.name == "xml" else policy.place
         layout = open_layout(PathSource(file), format, place)
         documents = read_file(PathSource(file), format, replace(layout, alone=True))
-    return judge(counted(documents, "verifying", None, report_progress), rules)
+    verdict = judge(counted(documents, "verifying", None, report_progress), rules)
+    if claims is not None and verdict.passed and (frozen is not None or original is not None):
+        confirm(claims, policy, verdict)
+    return verdict
 
 
 def survey(

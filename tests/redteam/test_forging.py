@@ -151,3 +151,26 @@ def test_what_is_missing_dilutes_no_share(tmp_path: Path, value: str) -> None:
     file = tmp_path / "records.json"
     file.write_text(f'{{"list":[{{"q":1,"s":"E"}},{{"q":1,"s":{value}}}]}}', "utf-8")
     assert not hierdata.verify(file, policy).passed
+
+
+def overstated(release: dict[str, Any]) -> None:
+    release["promises"][0] |= {"parameters": {"k": 50}, "achieved": {"k": {"exact": "50", "value": 50.0}}}
+
+
+def one_more_model(release: dict[str, Any]) -> None:
+    release["promises"].append(release["promises"][1] | {"kind": "t-closeness"})
+
+
+def larger_classes(release: dict[str, Any]) -> None:
+    release["counts"]["smallest_class"] = release["counts"]["largest_class"] = 50
+
+
+@pytest.mark.parametrize("forge", [overstated, one_more_model, larger_classes, dict.clear])
+def test_the_release_claims_what_the_judge_found(tmp_path: Path, forge: Any) -> None:
+    folder = hierdata.anonymize(json.loads(f"[{JSON_ITEMS}]"), JSON_POLICY).save(tmp_path / "release")
+    file = folder / "public" / "release.json"
+    stated = json.loads(file.read_text("utf-8"))
+    forge(stated)
+    file.write_text(json.dumps(stated), "utf-8")
+    with pytest.raises(hierdata.VerificationError, match=r"release\.json"):
+        hierdata.verify(folder, JSON_POLICY)
