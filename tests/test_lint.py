@@ -106,7 +106,7 @@ def test_class_size_is_what_all_models_allow() -> None:
 def test_models_and_sensitive_attributes_that_do_not_meet() -> None:
     fields = {
         "$.a": {"role": "sensitive"},
-        "$.b": {"role": "sensitive", "levels": {"by": {"x": 1, "y": 3}}},
+        "$.b": {"role": "sensitive", "levels": {"by": {"x": 1, "y": 7}}},
         "$.c": {"role": "sensitive"},
     }
     found = lint(policy(fields, models=[{"kind": "level-alpha-k", "k": 2, "on": ["$.a", "$.b"]}]))
