@@ -11,6 +11,8 @@ _ALWAYS = (
     "what a missing value tells, or several values together, is not limited.",
     "The promise is about this release alone: releases of a changing collection, or of overlapping ones, are "
     "not protected against being compared with each other.",
+    "The loss figures are exact: where the policy states no domain for a number or a date, they can tell how "
+    "far the collection's values lie apart.",
 )
 
 _BY_RECODING = {

@@ -189,13 +189,13 @@ def test_where_nothing_is_small_nothing_is_said() -> None:
 
 def test_the_public_file_tells_nothing_that_only_the_steward_may_know() -> None:
     public = json.loads(dump(steward_report().public()))
-    assert not {"costs", "levels", "warnings"} & public.keys()
+    assert not {"fields", "costs", "levels", "warnings"} & public.keys()
 
 
 @pytest.mark.parametrize("recoding", RECODINGS)
 def test_every_recoding_has_its_limitation(recoding: str) -> None:
     told = limitations([], recoding, {"$.notes": "needed for the study"}, loss_exact=False)
-    assert len(told) == len(set(told)) == 6
+    assert len(told) == len(set(told)) == 7
     assert sum("$.notes" in sentence and "needed for the study" in sentence for sentence in told) == 1
     assert sum("2^-40" in sentence for sentence in told) == 1
 
