@@ -37,7 +37,7 @@ class LevelAlphaK(PrivacyModel):
     alpha: Annotated[tuple[Share, ...], Field(min_length=1)] = _PAPER
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError without levels or with more of them than alphas."""
+        """The constraint for one attribute. Raises PolicyError without levels or with more than alphas."""
         domain = needed(domain)
         if domain.levels is None:
             raise PolicyError("level-alpha-k needs 'levels' on this sensitive attribute", path=domain.path)

@@ -41,8 +41,8 @@ GUARDED_COUNTS = (
 _COSTS = {
     "pair_losses": "pair losses computed: what it would cost to put a record with another or into a class",
     "seeds_without_room": "records that began a class and could not be joined by any other",
-    "vertices_without_partner": "vertices suppressed in published records because others of their class have no "
-    "such vertex, or none that a model lets stand beside it",
+    "vertices_without_partner": "vertices suppressed in published records because others of their class "
+    "have no such vertex, or none that a model lets stand beside it",
     "records_lost_with_a_seed": "records suppressed because no record near their seed could join it",
     "records_lost_in_a_dead_end": "records suppressed because their class could not be filled",
     "records_left_over": "records suppressed because fewer than a class were left",
