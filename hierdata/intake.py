@@ -65,6 +65,11 @@ def collect(source: object, policy: Policy) -> Collection:
     )
 
 
+def format_of(name: str, policy: Policy) -> Format:
+    """The format that the policy states, else the one that the file's name tells."""
+    return FORMATS[policy.format]() if policy.format else detect(name)
+
+
 def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Document]:
     """The documents of a file; the file is closed with the last of them."""
     try:
@@ -84,7 +89,7 @@ def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layou
 
 
 def _file(source: Source, policy: Policy) -> Collection:
-    format = FORMATS[policy.format]() if policy.format else detect(source.name)
+    format = format_of(source.name, policy)
     layout = open_layout(source, format, policy.place)
     packed = ".gz" if source.name.lower().endswith(".gz") else ""
     return Collection(format, layout, format.extension + packed, lambda: read_file(source, format, layout))

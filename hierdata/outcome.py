@@ -48,10 +48,11 @@ def write_files(
     verdict: Verdict,
 ) -> StewardReport:
     """Write everything of a release but its records; answer the steward's report."""
-    report = build_report(records.name, prepared, forest, publication, verdict)
+    book = codebook(prepared)
+    report = build_report(records.name, prepared, forest, publication, verdict, book)
     files = {
         folder / "public" / "release.json": dump(report.public()),
-        folder / "public" / "codebook.json": dump(codebook(prepared)),
+        folder / "public" / "codebook.json": dump(book),
         folder / FACTS_FILE: dump(freeze(prepared, __version__)),
         folder / "steward" / "report.json": dump(report),
         folder / "steward" / "report.html": render(report).encode(),
@@ -65,7 +66,12 @@ def write_files(
 
 
 def build_report(
-    file: str, prepared: Prepared, forest: Forest, publication: Publication, verdict: Verdict
+    file: str,
+    prepared: Prepared,
+    forest: Forest,
+    publication: Publication,
+    verdict: Verdict,
+    book: Codebook,
 ) -> StewardReport:
     """Promised, achieved, lost."""
     policy = prepared.policy
@@ -88,7 +94,7 @@ def build_report(
         ),
         costs=costs(publication.partition.costs),
         levels=_levels(prepared, forest),
-        fields={field.path: _treatment(field) for field in codebook(prepared).fields},
+        fields={field.path: _treatment(field) for field in book.fields},
         warnings=tuple(
             f"{finding.path}: {finding.message}"
             for finding in lint(policy, prepared.survey)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from hierdata.document import Document
 from hierdata.errors import PolicyError, PromiseError, VerificationError
 from hierdata.facts import confirm, read_facts, released_files
-from hierdata.intake import Collection, checked, collect, open_layout, read_file
+from hierdata.intake import Collection, checked, collect, format_of, open_layout, read_file
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import (
     Prepared,
@@ -25,7 +25,7 @@ from hierdata.progress import Progress, counted, silent
 
 if TYPE_CHECKING:
     from hierdata.forest import Forest
-    from hierdata.formats import Format, Layout
+    from hierdata.formats import Layout
     from hierdata.judge import Verdict
     from hierdata.partition import Partition
     from hierdata.publication import Publication
@@ -138,7 +138,7 @@ def verify(
     if file is None:
         documents = collect(published, policy).documents()
     else:
-        format = _format(policy, file)
+        format = format_of(file.name, policy)
         place = () if rules.representatives and format.name == "xml" else policy.place
         layout = open_layout(PathSource(file), format, place)
         documents = read_file(PathSource(file), format, replace(layout, alone=True))
@@ -167,12 +167,6 @@ def _load(policy: PolicySource) -> Policy:
     if isinstance(policy, str | os.PathLike):
         return load(Path(policy))
     return from_data(policy)
-
-
-def _format(policy: Policy, file: Path) -> Format:
-    from hierdata.formats import FORMATS, detect
-
-    return FORMATS[policy.format]() if policy.format else detect(file.name)
 
 
 def _survey(

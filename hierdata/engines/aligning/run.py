@@ -25,7 +25,6 @@ class Run(Alignment):
         size = constraints.min_class_size
         super().__init__(forest, constraints, size, pairing)
         vertices = self.representative.shape[0]
-        self._constraints = constraints
         self._size = size
         self._window = max(window, size - 1)
         self._queue = np.empty((vertices, 2), np.int64)
@@ -65,8 +64,8 @@ class Run(Alignment):
                 self.rules,
             )
             self._costs["pair_losses"] += evaluated
-            progress(forest.record_count - len(remaining))
             remaining = remaining[~np.isin(remaining, self._joined)]
+            progress(forest.record_count - len(remaining))
             if lost_at == 1:
                 self._costs["seeds_without_room"] += 1
                 self._costs["records_lost_with_a_seed"] += size
