@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from hierdata.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
+from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
 from hierdata.errors import PolicyError, TargetError, VerificationError
 from hierdata.policy import Policy
-from hierdata.prepare import many_keys
-from hierdata.report.models import Promise, ReleaseFile, SensitiveFacts, Verification
+from hierdata.prepare import References, many_keys, references, semantics
+from hierdata.report.models import Promise, Reference, ReleaseFile, SensitiveFacts, Verification
 
 if TYPE_CHECKING:
     from hierdata.judge import Keys, Verdict
@@ -36,6 +38,7 @@ class Facts:
 
     file: Verification
     scales: Mapping[Keys, LevelScale | None]
+    references: References
 
     @property
     def vertices(self) -> frozenset[Keys]:
@@ -73,10 +76,14 @@ def freeze(prepared: Prepared, version: str) -> Verification:
     """What verify must know beside the policy and the published file."""
     policy = prepared.policy
     sensitive = {}
+    taxonomies, known = semantics(policy), references(prepared)
     for keys, rule in policy.sensitive.items():
-        scale = prepared.scales[keys]
+        scale, taxonomy, reference = prepared.scales[keys], taxonomies[keys], known.get(keys)
         sensitive[str(policy.by_keys[keys][0])] = SensitiveFacts(
-            scale=None if scale is None else scale.facts(), number=rule.number
+            scale=None if scale is None else scale.facts(),
+            number=rule.number,
+            taxonomy=None if taxonomy is None else taxonomy.codebook,
+            reference=None if reference is None else _frozen(reference),
         )
     return Verification(
         version=version,
@@ -106,18 +113,37 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     if facts.policy != fingerprint(policy):
         raise VerificationError("the facts were frozen under another policy", path=str(file))
     scales = {}
+    counted = {}
+    taxonomies = semantics(policy)
     for keys, rule in policy.sensitive.items():
         path = str(policy.by_keys[keys][0])
         try:
-            stated = facts.sensitive[path].scale
-            scales[keys] = scale = None if stated is None else scale_from_facts(stated)
+            found = facts.sensitive[path]
+            scales[keys] = scale = None if found.scale is None else scale_from_facts(found.scale)
+            if found.reference is not None:
+                counted[keys] = _thawed(found.reference)
         except (KeyError, TypeError, ValueError, ArithmeticError, Uncovered):
             raise VerificationError(
                 "these are no facts of this field, or they were changed", path=path
             ) from None
         if not _agrees(scale, rule.levels):
             raise VerificationError("the frozen levels are not those of the policy", path=path)
-    return Facts(facts, scales)
+        taxonomy = taxonomies[keys]
+        if found.taxonomy != (None if taxonomy is None else taxonomy.codebook):
+            raise VerificationError("the frozen taxonomy is not that of the policy", path=path)
+    return Facts(facts, scales, counted)
+
+
+def _frozen(reference: Mapping[Scalar, int]) -> Reference:
+    texts = {value: count for value, count in reference.items() if isinstance(value, str)}
+    numbers = {plain(exact(value)): count for value, count in reference.items() if not isinstance(value, str)}
+    return Reference(texts=texts, numbers=numbers)
+
+
+def _thawed(reference: Reference) -> dict[Scalar, int]:
+    known: dict[Scalar, int] = {canonical(exact(text)): count for text, count in reference.numbers.items()}
+    known.update(reference.texts)
+    return known
 
 
 def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:

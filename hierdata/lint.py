@@ -100,7 +100,7 @@ def _observed(survey: Survey | None, keys: Keys) -> Observed:
 
 def _empty(policy: Policy, keys: Keys) -> SensitiveDomain:
     """The attribute's domain before any value is seen."""
-    return SensitiveDomain.build(_text(policy, keys), (), policy.sensitive[keys].scale({}))
+    return SensitiveDomain.build(_text(policy, keys), {}, policy.sensitive[keys].scale({}))
 
 
 def _files(policy: Policy) -> Iterator[Finding]:

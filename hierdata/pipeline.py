@@ -19,6 +19,7 @@ from hierdata.prepare import (
     judge_rules,
     many_keys,
     prepare,
+    references,
     stated_scales,
 )
 from hierdata.progress import Progress, counted, silent
@@ -123,18 +124,20 @@ def verify(
         claims = file.with_name("release.json") if Path(published).is_dir() else None
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
     scales = stated_scales(policy) if frozen is None else frozen.scales
+    known = {} if frozen is None else frozen.references
     vertices = frozenset() if frozen is None else frozen.vertices
     if original is not None:
         collection = collect(original, policy)
         surveyed, policy, hints = _survey(collection, policy, report_progress)
         prepared = prepare(policy, surveyed, hints)
         scales, vertices = prepared.scales, many_keys(prepared.schema)
+        known = references(prepared)
         if frozen is not None and not frozen.are_of(prepared):
             raise VerificationError(
                 "the facts frozen at publication are not those of the original under this policy: the file "
                 "was changed, or it belongs to another input"
             )
-    rules = judge_rules(policy, scales, vertices)
+    rules = judge_rules(policy, scales, known, vertices)
     if file is None:
         documents = collect(published, policy).documents()
     else:
@@ -292,5 +295,5 @@ def _judge_written(
     from hierdata.judge import judge
 
     documents = read_file(PathSource(file), collection.format, replace(layout, alone=True))
-    rules = judge_rules(prepared.policy, prepared.scales, many_keys(prepared.schema))
+    rules = judge_rules(prepared.policy, prepared.scales, references(prepared), many_keys(prepared.schema))
     return judge(counted(documents, "verifying", None, progress), rules)

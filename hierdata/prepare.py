@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hierdata.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.sensitive import SensitiveDomain
@@ -19,6 +20,8 @@ from hierdata.records.schema import Attribute, Role, Schema
 from hierdata.records.survey import Survey
 
 Scales = Mapping[Keys, LevelScale | None]
+References = Mapping[Keys, Mapping[Scalar, int]]
+"""By sensitive attribute, how often each value occurs in the original collection."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
         for own in by_type
     )
     scales = compiled_scales(policy, survey)
+    taxonomies = semantics(policy)
     sensitive = [
         [(keys, attribute) for keys, attribute in own.items() if attribute.role is Role.SENSITIVE]
         for own in by_type
@@ -69,7 +73,11 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     domains = tuple(
         tuple(
             SensitiveDomain.build(
-                attribute.path, survey.values[keys], scales[keys], policy.sensitive[keys].number
+                attribute.path,
+                survey.values[keys],
+                scales[keys],
+                policy.sensitive[keys].number,
+                taxonomies[keys],
             )
             for keys, attribute in own
         )
@@ -84,6 +92,11 @@ def compiled_scales(policy: Policy, survey: Survey) -> Scales:
     return {keys: rule.scale(survey.values[keys]) for keys, rule in policy.sensitive.items()}
 
 
+def semantics(policy: Policy) -> dict[Keys, Hierarchy | None]:
+    """The taxonomy of each sensitive attribute's values, None where the policy gives none."""
+    return {keys: rule.semantics(policy.folder) for keys, rule in policy.sensitive.items()}
+
+
 def stated_scales(policy: Policy) -> Scales:
     """The scales that the policy states in full.
 
@@ -95,12 +108,38 @@ def stated_scales(policy: Policy) -> Scales:
     }
 
 
-def judge_rules(policy: Policy, scales: Scales, vertices: Collection[Keys] = ()) -> JudgeRules:
+def references(prepared: Prepared) -> References:
+    """How often each value of the sensitive attributes occurs in the original collection.
+
+    Of those only that a model compares with it: a steward's file need not hold more.
+    """
+    compared: set[Keys] = set()
+    for model, scope in prepared.policy.scoped_models:
+        if model.needs_reference:
+            compared |= prepared.policy.sensitive.keys() if scope is None else scope
+    return {
+        keys: dict(zip(domain.values, domain.reference or (), strict=True))
+        for kind, own in zip(prepared.schema.types, prepared.domains, strict=True)
+        for keys, domain in zip(_sensitive_keys(prepared.schema, kind.index), own, strict=True)
+        if keys in compared
+    }
+
+
+def judge_rules(
+    policy: Policy, scales: Scales, references: References, vertices: Collection[Keys] = ()
+) -> JudgeRules:
     """What the judge is told: the policy's promise, never the search."""
+    taxonomies = semantics(policy)
     return JudgeRules(
         sensitive=tuple(
             SensitiveRule(
-                keys, str(policy.by_keys[keys][0]), scales[keys], rule.number, frozenset(rule.missing)
+                keys,
+                str(policy.by_keys[keys][0]),
+                scales[keys],
+                rule.number,
+                frozenset(rule.missing),
+                taxonomies[keys],
+                references.get(keys),
             )
             for keys, rule in policy.sensitive.items()
         ),
@@ -126,6 +165,10 @@ def _base(schema: Schema, kind: int) -> Keys:
 def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
     base = _base(schema, kind)
     return ((base + attribute.steps, attribute) for attribute in schema.types[kind].attributes)
+
+
+def _sensitive_keys(schema: Schema, kind: int) -> list[Keys]:
+    return [keys for keys, attribute in _keys(schema, kind) if attribute.role is Role.SENSITIVE]
 
 
 def _constraints(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 from hierdata.document import Scalar
-from hierdata.domains.base import Uncovered, memoized
-from hierdata.domains.number import Number, canonical, identity
+from hierdata.domains.base import Hierarchy, Observed, Uncovered, memoized
+from hierdata.domains.number import Number, canonical, exact, identity
 from hierdata.domains.scales import LevelScale
 
 
@@ -18,7 +19,10 @@ class SensitiveDomain:
 
     ``levels[code]`` is the sensitivity level, 1 (least) .. ``level_count`` (most sensitive); None when the
     policy gives the attribute no levels. Numbers that are equal are one value, however they are spelled;
-    with ``number`` text is read as a number too.
+    with ``number`` text is read as a number too. ``paths[code]`` are the nodes of the value's taxonomy from
+    the root down to the value, so ``len(paths[code]) - 1`` is its depth; None without a taxonomy.
+    ``reference[code]`` is how often the value occurs in the original collection, suppressed records included
+    (DECISIONS 18), 0 for a value that only a release shows; None where nobody knows.
     """
 
     path: str
@@ -26,26 +30,38 @@ class SensitiveDomain:
     levels: tuple[int, ...] | None = None
     level_count: int = 5
     number: bool = False
+    paths: tuple[tuple[int, ...], ...] | None = None
+    reference: tuple[int, ...] | None = None
 
     @classmethod
     def build(
-        cls, path: str, values: Iterable[Scalar], scale: LevelScale | None = None, number: bool = False
+        cls,
+        path: str,
+        counted: Observed,
+        scale: LevelScale | None = None,
+        number: bool = False,
+        taxonomy: Hierarchy | None = None,
     ) -> SensitiveDomain:
-        """The domain of these values; what has no level, or is no number where one is due, is left out.
+        """The domain of the counted values of a collection, which are its reference.
 
-        Codes do not depend on the order of ``values``: numbers ascending, then text.
+        What has no level, is not in the taxonomy, or is no number where one is due, is left out: binding
+        refuses it. Codes do not depend on the order of the values: numbers ascending, then text.
         """
         number = number or (scale is not None and scale.reads_numbers)
         levels: dict[str | Number, int] = {}
-        for value in values:
+        paths: dict[str | Number, tuple[int, ...]] = {}
+        reference: Counter[str | Number] = Counter()
+        for value, count in counted.items():
             if value is None:
                 continue
             try:
                 key = identity(value, number)
                 if key not in levels and (scale is None or scale.covers(value)):
+                    paths[key] = path_in(taxonomy, value)
                     levels[key] = scale.level(value) if scale else 0
             except Uncovered:
                 continue
+            reference[key] += count
         keys = sorted(levels, key=lambda key: (isinstance(key, str), key))
         return cls(
             path,
@@ -53,7 +69,19 @@ class SensitiveDomain:
             tuple(levels[key] for key in keys) if scale else None,
             scale.count if scale else 5,
             number,
+            tuple(paths[key] for key in keys) if taxonomy else None,
+            tuple(reference[key] for key in keys),
         )
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...] | None:
+        """The values as exact numbers, by code; None where one of them is none (text needs ``number``)."""
+        if not self.number and any(isinstance(value, str) for value in self.values):
+            return None
+        try:
+            return tuple(map(exact, self.values))
+        except Uncovered:
+            return None
 
     @cached_property
     def code_of(self) -> Callable[[Scalar], int]:
@@ -69,4 +97,8 @@ class SensitiveDomain:
         return memoized(find)
 
 
-build = SensitiveDomain.build
+def path_in(taxonomy: Hierarchy | None, value: Scalar) -> tuple[int, ...]:
+    """The nodes from the root down to a value, () without a taxonomy. Raises Uncovered."""
+    if taxonomy is None:
+        return ()
+    return tuple(node for node in taxonomy.ancestors[taxonomy.node_of(value)] if node >= 0)

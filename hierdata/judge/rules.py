@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hierdata.privacy.base import PrivacyModel
 
 if TYPE_CHECKING:
+    from hierdata.document import Scalar
+    from hierdata.domains.base import Hierarchy
     from hierdata.domains.levels import LevelScale
 
 Keys: TypeAlias = tuple[str, ...]
@@ -20,8 +22,10 @@ Keys: TypeAlias = tuple[str, ...]
 class SensitiveRule:
     """A sensitive path and the facts frozen at publication.
 
-    ``scale`` gives the levels, where the policy states any; ``number`` tells that texts (XML has no other
-    type) are to be read as numbers; ``missing`` are the spellings of a missing value.
+    ``scale`` gives the levels, where the policy states any; ``number`` tells that texts (XML and CSV have no
+    other type) are to be read as numbers; ``missing`` are the spellings of a missing value. ``taxonomy`` is
+    the tree of the values, where the policy gives one; ``reference`` how often each value occurs in the
+    original collection, None where nobody froze it.
     """
 
     keys: Keys
@@ -29,6 +33,8 @@ class SensitiveRule:
     scale: LevelScale | None = None
     number: bool = False
     missing: frozenset[str] = frozenset()
+    taxonomy: Hierarchy | None = None
+    reference: Mapping[Scalar, int] | None = None
 
 
 @dataclass(frozen=True)

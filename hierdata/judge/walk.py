@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from hierdata.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import identity
-from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.domains.sensitive import SensitiveDomain, path_in
 from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule
 
 Children: TypeAlias = "list[tuple[tuple[str, str], list[int], Children]]"
@@ -44,6 +44,7 @@ class Attribute:
         self.uncovered = 0
         self._values: list[Scalar] = []
         self._levels: list[int] = []
+        self._paths: list[tuple[int, ...]] = []
         self._known: dict[Any, int] = {}
         self._codes: dict[Any, int] = {}
         self._missing_numbers = {Decimal(text) for text in rule.missing if _NUMBER.fullmatch(text)}
@@ -67,11 +68,12 @@ class Attribute:
         if code is None:
             code = self._codes[canonical] = len(self._values)
             self._values.append(value)
-            if self.rule.scale is not None:
-                try:
+            try:
+                self._paths.append(path_in(self.rule.taxonomy, value))
+                if self.rule.scale is not None:
                     self._levels.append(self.rule.scale.level(value))
-                except Uncovered:
-                    self.uncovered += 1
+            except Uncovered:
+                self.uncovered += 1
         return code
 
     def _is_missing(self, value: Scalar) -> bool:
@@ -88,11 +90,31 @@ class Attribute:
             return type(value), value
 
     def domain(self) -> SensitiveDomain:
-        """The values seen, with levels when the scale knows them all."""
-        scale = self.rule.scale
-        if scale is None or self.uncovered:
-            return SensitiveDomain(self.rule.path, tuple(self._values))
-        return SensitiveDomain(self.rule.path, tuple(self._values), tuple(self._levels), scale.count)
+        """The values seen and those of the reference, with levels and paths when all are covered.
+
+        To be asked for when all documents have been walked: a value of the reference that no document shows
+        gets its code here.
+        """
+        rule = self.rule
+        number = rule.number or (rule.scale is not None and rule.scale.reads_numbers)
+        reference: tuple[int, ...] | None = None
+        if rule.reference is not None:
+            counted: Counter[int] = Counter()
+            for value, count in rule.reference.items():
+                counted[self.code(value)] += count
+            reference = tuple(counted[code] for code in range(len(self._values)))
+        values = tuple(self._values)
+        if self.uncovered:
+            return SensitiveDomain(rule.path, values, number=number, reference=reference)
+        return SensitiveDomain(
+            rule.path,
+            values,
+            None if rule.scale is None else tuple(self._levels),
+            5 if rule.scale is None else rule.scale.count,
+            number,
+            None if rule.taxonomy is None else tuple(self._paths),
+            reference,
+        )
 
 
 class _Rule:

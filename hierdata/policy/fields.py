@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
@@ -16,7 +17,7 @@ from pydantic import (
 )
 
 from hierdata.domains import DOMAINS
-from hierdata.domains.base import Observed, QuasiDomain
+from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
 from hierdata.domains.flat import Flat
 from hierdata.domains.levels import Levels, LevelScale
 from hierdata.records.schema import Role
@@ -41,7 +42,8 @@ class _FieldRule(BaseModel):
 
     ``quasi`` needs a domain (one of the keys of ``DOMAINS``), ``sensitive`` takes ``levels``, ``insensitive``
     is a quasi-identifier with a flat domain unless ``exempt`` gives the reason why it cannot identify
-    (DECISIONS 11). ``identifier`` and ``free_text`` are dropped; ``action: drop`` drops a field of any role.
+    (DECISIONS 11). A sensitive attribute may have a ``taxonomy``: how near its values are to each other.
+    ``identifier`` and ``free_text`` are dropped; ``action: drop`` drops a field of any role.
     A rule with ``vertex`` and no role publishes nothing: it makes a single object a vertex of its own.
     """
 
@@ -83,6 +85,13 @@ class _FieldRule(BaseModel):
             return Role.QUASI if self.exempt is None else Role.CARRIED
         return Role(self.role)
 
+    def semantics(self, folder: Path) -> Hierarchy | None:
+        """The taxonomy of a sensitive attribute's values, None where none is given."""
+        stated: QuasiDomain | None = getattr(self, "taxonomy", None)
+        if stated is None or self.published_as is not Role.SENSITIVE:
+            return None
+        return stated.compile({}, folder)
+
     def scale(self, observed: Observed) -> LevelScale | None:
         """The level scale for one collection, None where no levels are given."""
         return self.levels.compile(observed, self.number) if self.levels is not None else None
@@ -123,6 +132,7 @@ class _FieldRule(BaseModel):
 
 _TAKEN_BY: dict[str, tuple[str, ...]] = {
     "levels": ("sensitive",),
+    "taxonomy": ("quasi", "sensitive"),
     "number": ("sensitive",),
     "exempt": ("insensitive",),
     "missing": ("quasi", "sensitive", "insensitive"),

@@ -48,11 +48,13 @@ class ClassView:
 
     ``records`` is the number of distinct records in the class; ``counts`` maps the code of a sensitive value
     (of the one attribute the constraint is bound to) to how often it occurs there, pooled over identical
-    siblings, missing values left out (erratum ML-7).
+    siblings, missing values left out (erratum ML-7). ``population`` is how many rows of the policy's
+    population table fit the published quasi-identifiers of the class's root; None where none was given.
     """
 
     records: int
     counts: Mapping[int, int]
+    population: int | None = None
 
     @property
     def present(self) -> int:
@@ -67,10 +69,20 @@ class ClassView:
 
 @dataclass(frozen=True)
 class ShareCaps:
-    """A model in the form "no group has more than its share": ``group_of[code]``, ``share[group]``."""
+    """A model in the form "no group has more than its share": ``group_of[code]``, ``share[group]``.
+
+    Among n values at a vertex, a group that is present may have ``min(share * n, most)`` values (``most``
+    None for no bound). With ``reach``, the groups from ``reach[group][0]`` to ``reach[group][1]`` count
+    together with it (its own among them; symmetric: b is in a's reach iff a is in b's): (delta,l)-diversity,
+    where only values that are present are centres. ``sufficient`` False says that the caps are necessary
+    only: whoever closes a class must ask ``holds``.
+    """
 
     group_of: tuple[int, ...]
     share: tuple[Fraction, ...]
+    most: int | None = None
+    reach: tuple[tuple[int, int], ...] | None = None
+    sufficient: bool = True
 
 
 class Constraint(ABC):
@@ -108,7 +120,9 @@ class PrivacyModel(ABC, BaseModel):
     """A model's parameters as the policy states them.
 
     ``kind`` names the model. ``on`` limits it to some sensitive attributes (their paths); None means all.
-    ``per_attribute`` is False for models on records alone (k-anonymity), which bind to no domain.
+    ``per_attribute`` is False for models on records alone (k-anonymity), which bind to no domain;
+    ``needs_population`` is True for those that ask for ``ClassView.population``, ``needs_reference`` for
+    those that compare with ``SensitiveDomain.reference``.
     ``combine`` tells for each achieved letter whether the collection's figure is the least (k, l) or the
     largest (alpha) over all vertices.
     """
@@ -116,6 +130,8 @@ class PrivacyModel(ABC, BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     per_attribute: ClassVar[bool] = True
+    needs_population: ClassVar[bool] = False
+    needs_reference: ClassVar[bool] = False
     combine: ClassVar[Mapping[str, Literal["min", "max"]]]
 
     kind: str

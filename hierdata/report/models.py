@@ -42,6 +42,7 @@ __all__ = [
     "Outcome",
     "Promise",
     "Reached",
+    "Reference",
     "ReleaseFile",
     "SensitiveFacts",
     "StewardReport",
@@ -133,12 +134,25 @@ class Codebook(Plain):
     suppressed: str = "A suppressed record or vertex is absent, with everything below it."
 
 
+class Reference(Plain):
+    """How often each value of an attribute occurs: texts as they are, numbers by their shortest spelling."""
+
+    texts: dict[str, Annotated[int, Field(ge=0)]]
+    numbers: dict[str, Annotated[int, Field(ge=0)]]
+
+
 class SensitiveFacts(Plain):
-    """What fixes the levels of a sensitive attribute: ``scale`` as LevelScale.facts() gives it, null without
-    levels; ``number`` tells that texts are read as numbers."""
+    """What fixes the judgement of a sensitive attribute.
+
+    ``scale`` is what LevelScale.facts() gives, null without levels; ``number`` tells that texts are read as
+    numbers; ``taxonomy`` holds the tree of the values, child to parent, null without one; ``reference`` is
+    how often each value occurs in the original collection, null where no model compares with it.
+    """
 
     scale: dict[str, Any] | None
     number: bool
+    taxonomy: dict[str, Any] | None = None
+    reference: Reference | None = None
 
 
 class Verification(Plain):
