@@ -53,6 +53,7 @@ FAMILIES = {
             "number": "exact numbers, for every domain",
             "scales": "value to level, once compiled",
             "sensitive": "the domain of a sensitive attribute",
+            "similarity": "semantic distance in taxonomies",
             "tree": "taxonomy files and nested trees",
         },
     ),
