@@ -111,6 +111,29 @@ class Forest:
         return np.array([round(loss * self.scale) for loss in losses], np.int64)
 
 
+@dataclass(frozen=True)
+class Scope:
+    """What is partitioned: the vertices of one type that are still there, one row each.
+
+    ``kind`` 0 means the records with all that belongs to them. ``vertices`` are the rows' vertices,
+    ascending; ``rows`` their positions among all vertices of the type, which ``Partition.class_of`` goes by;
+    ``records`` the records they belong to. A class takes at most one vertex of any record.
+    """
+
+    kind: int
+    vertices: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    records: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, forest: Forest, kind: int = 0, gone: NDArray[np.bool_] | None = None) -> Scope:
+        """The vertices of a type, those left out that are ``gone`` already."""
+        every = np.flatnonzero(forest.type == kind)
+        rows = np.arange(len(every)) if gone is None else np.flatnonzero(~gone[every])
+        vertices = every[rows]
+        return cls(kind, vertices, rows, forest.record_of[vertices])
+
+
 class _Encoder:
     """Collects the columns while records stream by."""
 

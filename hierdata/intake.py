@@ -6,8 +6,9 @@ import os
 import shutil
 import tempfile
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,17 +27,60 @@ DEFAULT_ROOT = "records"
 """The root element of a release whose records came as lxml elements."""
 
 
-@dataclass(frozen=True)
-class Collection:
-    """A collection that can be read again and again (DECISIONS 27).
+class Form(ABC):
+    """How the documents of a collection lie in files; a release has the form of its input."""
 
-    ``documents`` starts anew at every call; ``suffix`` is what a published file of the same kind ends in.
-    What could be read only once lies in a private file, which goes with the collection.
-    """
+    format: Format
+
+    @abstractmethod
+    def name(self, part: str) -> str:
+        """The name of the file (or folder) of a part of a release, such as ``records``."""
+
+    @abstractmethod
+    def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
+        """Write documents; ``element`` names a document where the input's own name does not fit."""
+
+    @abstractmethod
+    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
+        """The documents of a written file; ``alone`` refuses what lies beside them (see Layout)."""
+
+
+@dataclass(frozen=True)
+class FileForm(Form):
+    """One file of a format; ``suffix`` is what its name ends in."""
 
     format: Format
     layout: Layout
     suffix: str
+
+    def name(self, part: str) -> str:
+        """The part's name with the suffix."""
+        return part + self.suffix
+
+    def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
+        """Write one file (see Form.write)."""
+        with write_stream(path) as stream:
+            self.format.write(documents, stream, self._layout(element))
+
+    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
+        """Read one file (see Form.read)."""
+        return read_file(PathSource(path), self.format, replace(self._layout(element), alone=alone))
+
+    def _layout(self, element: str | None) -> Layout:
+        if element is None or self.format.name != "xml":
+            return self.layout
+        return replace(self.layout, records=(self.layout.records[0], element))
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection that can be read again and again (DECISIONS 27).
+
+    ``documents`` starts anew at every call. What could be read only once lies in a private file, which goes
+    with the collection.
+    """
+
+    form: Form
     documents: Callable[[], Iterator[Document]]
 
 
@@ -79,6 +123,13 @@ def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Docume
         raise TargetError(f"cannot read {source.name}: {error.strerror}") from None
 
 
+def form_of(path: Path, policy: Policy, element: str | None = None) -> Form:
+    """The form of a published file, told by its name; with ``element`` its documents are no records."""
+    format = format_of(path.name, policy)
+    place = () if element is not None and format.name == "xml" else policy.place
+    return FileForm(format, open_layout(PathSource(path), format, place), path.suffix)
+
+
 def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
     """Where the records lie in a file."""
     try:
@@ -92,7 +143,8 @@ def _file(source: Source, policy: Policy) -> Collection:
     format = format_of(source.name, policy)
     layout = open_layout(source, format, policy.place)
     packed = ".gz" if source.name.lower().endswith(".gz") else ""
-    return Collection(format, layout, format.extension + packed, lambda: read_file(source, format, layout))
+    form = FileForm(format, layout, format.extension + packed)
+    return Collection(form, lambda: read_file(source, format, layout))
 
 
 def _elements(root: Any, policy: Policy) -> list[object]:
@@ -124,7 +176,7 @@ def _objects(items: Iterable[object], policy: Policy) -> Collection:
             yield convert(item, record=ordinal)
 
     if iterator is not items:
-        return Collection(format, layout, format.extension, lambda: converted(items))
+        return Collection(FileForm(format, layout, format.extension), lambda: converted(items))
     return _spilled(converted(_chain(first, iterator)), format, layout)
 
 
@@ -135,7 +187,8 @@ def _spilled(documents: Iterator[Document], format: Format, layout: Layout) -> C
         source = PathSource(folder / f"spill{format.extension}")
         with write_stream(source.path) as stream:
             format.write(documents, stream, layout)
-        return Collection(format, layout, format.extension, lambda: read_file(source, format, layout))
+        form = FileForm(format, layout, format.extension)
+        return Collection(form, lambda: read_file(source, format, layout))
 
     return _beside_a_folder(written)
 

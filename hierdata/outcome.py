@@ -14,6 +14,7 @@ from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
 from hierdata.facts import FACTS_FILE, freeze, promises
 from hierdata.forest import Forest
+from hierdata.intake import Form
 from hierdata.judge import Verdict
 from hierdata.lint import lint
 from hierdata.metrics import METRICS
@@ -41,7 +42,8 @@ from hierdata.report.models import (
 
 def write_files(
     folder: Path,
-    records: Path,
+    form: Form,
+    records: str,
     prepared: Prepared,
     forest: Forest,
     publication: Publication,
@@ -49,7 +51,7 @@ def write_files(
 ) -> StewardReport:
     """Write everything of a release but its records; answer the steward's report."""
     book = codebook(prepared)
-    report = build_report(records.name, prepared, forest, publication, verdict, book)
+    report = build_report(form, records, prepared, forest, publication, verdict, book)
     files = {
         folder / "public" / "release.json": dump(report.public()),
         folder / "public" / "codebook.json": dump(book),
@@ -66,6 +68,7 @@ def write_files(
 
 
 def build_report(
+    form: Form,
     file: str,
     prepared: Prepared,
     forest: Forest,
@@ -81,7 +84,7 @@ def build_report(
         version=__version__,
         dataset=policy.dataset,
         recoding=policy.recoding,
-        format=file.removesuffix(".gz").rpartition(".")[2],
+        format=form.format.name,
         file=file,
         passed=verdict.passed,
         class_size=prepared.constraints.min_class_size,
@@ -92,7 +95,7 @@ def build_report(
         limitations=limitations(
             {model.kind for model in policy.models}, policy.recoding, exempt, loss_exact=forest.exact
         ),
-        costs=costs(publication.partition.costs),
+        costs=costs(publication.costs),
         levels=_levels(prepared, forest),
         fields={field.path: _treatment(field) for field in book.fields},
         warnings=tuple(
@@ -137,12 +140,11 @@ def _treatment(field: CodebookField) -> str:
 
 
 def _counts(forest: Forest, publication: Publication, verdict: Verdict) -> Counts:
-    partition = publication.partition
-    kept = partition.representative >= 0
+    kept = publication.shown >= 0
     types = forest.schema.types
     there = np.bincount(forest.type, minlength=len(types)).tolist()
     published = np.bincount(forest.type[kept], minlength=len(types)).tolist()
-    records = int((partition.class_of >= 0).sum())
+    records = int(kept[forest.roots[:-1]].sum())
     return Counts(
         records=_tally(forest.record_count, records),
         vertices={kind.path: _tally(there[kind.index], published[kind.index]) for kind in types},

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.document import Document
 from hierdata.errors import PolicyError, PromiseError, VerificationError
 from hierdata.facts import confirm, read_facts, released_files
-from hierdata.intake import Collection, checked, collect, format_of, open_layout, read_file
+from hierdata.intake import Collection, FileForm, Form, checked, collect, form_of
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import (
     Prepared,
@@ -26,7 +25,6 @@ from hierdata.progress import Progress, counted, silent
 
 if TYPE_CHECKING:
     from hierdata.forest import Forest
-    from hierdata.formats import Layout
     from hierdata.judge import Verdict
     from hierdata.partition import Partition
     from hierdata.publication import Publication
@@ -68,31 +66,30 @@ def anonymize(
     surveyed, policy, hints = _survey(collection, policy, report_progress)
     prepared = prepare(policy, surveyed, hints)
     from hierdata.outcome import write_files
+    from hierdata.recodings.base import RECORDS
     from hierdata.release import Release, Staging
 
     forest = _encode(collection, prepared, report_progress)
-    partition = _search(forest, prepared, seed, report_progress, notice)
-    publication = _publish(forest, partition, prepared, seed)
+    partitions = _search(forest, prepared, seed, report_progress, notice)
+    publication = _publish(forest, partitions, prepared, seed)
 
     folder = Staging(staging)
+    form = collection.form  # and no more of the collection, which may hold a private file
     try:
-        layout = _published_layout(collection, publication)
-        file = folder.path / "public" / f"records{collection.suffix}"
-        _write(collection, publication, layout, file, report_progress)
-        verdict = _judge_written(file, collection, layout, prepared, report_progress)
+        files = _write(publication, form, folder.path / "public", report_progress)
+        verdict = _judge_written(files, publication, form, prepared, report_progress)
         if not verdict.passed:
             raise VerificationError("the judge did not confirm what was written; nothing was published")
-        report = write_files(folder.path, file, prepared, forest, publication, verdict)
+        report = write_files(folder.path, form, files[RECORDS].name, prepared, forest, publication, verdict)
     except BaseException:
         folder.remove()
         raise
 
-    format = collection.format  # and no more of the collection, which may hold a private file
+    name = files[RECORDS].name
+    element = publication.parts[0].element
 
     def read(place: Path) -> Iterator[Document]:
-        from hierdata.formats.source import PathSource
-
-        return read_file(PathSource(place / "public" / file.name), format, layout)
+        return form.read(place / "public" / name, element)
 
     return Release(folder.path, report, read, temporary=folder)
 
@@ -113,7 +110,6 @@ def verify(
     raise VerificationError, as does a ``release.json`` that claims other than was found. A model whose facts
     are missing is not judged and does not pass.
     """
-    from hierdata.formats.source import PathSource
     from hierdata.judge import judge
 
     report_progress = progress or silent
@@ -141,10 +137,8 @@ def verify(
     if file is None:
         documents = collect(published, policy).documents()
     else:
-        format = format_of(file.name, policy)
-        place = () if rules.representatives and format.name == "xml" else policy.place
-        layout = open_layout(PathSource(file), format, place)
-        documents = read_file(PathSource(file), format, replace(layout, alone=True))
+        element = "class" if rules.representatives else None
+        documents = form_of(file, policy, element).read(file, alone=True)
     verdict = judge(counted(documents, "verifying", None, report_progress), rules)
     if claims is not None and verdict.passed and (frozen is not None or original is not None):
         confirm(claims, policy, verdict)
@@ -194,15 +188,16 @@ def _hints(collection: Collection, policy: Policy) -> frozenset[Keys]:
     named = policy.record_schema
     if named is None:
         return frozenset()
-    is_xml = collection.format.name == "xml"
+    form = collection.form
+    is_xml = form.format.name == "xml"
     if named.lower().endswith(".xsd") != is_xml:
         kind = "an XSD" if is_xml else "a JSON Schema"
-        raise PolicyError(f"the records are {collection.format.name}: name {kind} under schema, or none")
-    if not is_xml:
+        raise PolicyError(f"the records are {form.format.name}: name {kind} under schema, or none")
+    if not isinstance(form, FileForm) or not is_xml:
         return frozenset()
     from hierdata.records.xsd import many_hints
 
-    root, record = collection.layout.records
+    root, record = form.layout.records
     return many_hints(policy.folder / named, (root, record))
 
 
@@ -223,10 +218,11 @@ def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> F
 
 def _search(
     forest: Forest, prepared: Prepared, seed: bytes, progress: Progress, notice: Notice | None
-) -> Partition:
-    """Run the engine's steps. One generator a block, keyed by the block's number (DECISIONS 6)."""
+) -> tuple[Partition, ...]:
+    """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see."""
     import numpy as np
 
+    from hierdata.forest import Scope
     from hierdata.kernels.jit import announce_compilation
 
     if notice is not None:
@@ -239,21 +235,32 @@ def _search(
         progress("clustering", done, total)
 
     clustered(0)
+    # One generator a block, keyed by the block's number (DECISIONS 6).
     key = int.from_bytes(hashlib.blake2b(_BLOCK.to_bytes(8), key=_key(seed), digest_size=16).digest())
     rng = np.random.Generator(np.random.Philox(key=key))
-    partition: Partition | None = None
-    for engine in prepared.policy.steps:
-        partition = engine.step(forest, prepared.constraints, partition, rng, clustered)
-    assert partition is not None, "a policy has at least one engine step"
-    if partition.class_count == 0:
-        raise PromiseError(
-            "no class satisfies the models: every record would be suppressed; `hierdata lint --data` shows "
-            "which levels have no room at this k"
-        )
-    return partition
+    gone = np.zeros(forest.vertex_count, np.bool_)
+    partitions = []
+    for stage in prepared.stages:
+        scope = Scope.of(forest, stage.kind, gone)
+        partition: Partition | None = None
+        for engine in stage.steps:
+            partition = engine.step(forest, scope, stage.constraints, partition, rng, clustered)
+        assert partition is not None, "a stage has at least one step"
+        if partition.class_count == 0:
+            raise PromiseError(
+                partition.reason
+                or "no class satisfies the models: every record would be suppressed; `hierdata lint --data` "
+                "shows which levels have no room at this k",
+                path=forest.schema.types[stage.kind].path if stage.kind else None,
+            )
+        gone |= partition.representative < 0
+        partitions.append(partition)
+    return tuple(partitions)
 
 
-def _publish(forest: Forest, partition: Partition, prepared: Prepared, seed: bytes) -> Publication:
+def _publish(
+    forest: Forest, partitions: tuple[Partition, ...], prepared: Prepared, seed: bytes
+) -> Publication:
     """Recode, in the order of a keyed hash of the ordinals, which tells nothing of the input's order."""
     from hierdata.recodings import RECODINGS
 
@@ -261,39 +268,30 @@ def _publish(forest: Forest, partition: Partition, prepared: Prepared, seed: byt
         return hashlib.blake2b(ordinal.to_bytes(8), key=_key(seed), person=b"order", digest_size=16).digest()
 
     order = sorted(range(forest.record_count), key=place)
-    return RECODINGS[prepared.policy.recoding]().publish(forest, partition, order)
+    return RECODINGS[prepared.policy.recoding]().publish(forest, partitions, order)
 
 
 def _key(seed: bytes) -> bytes:
     return hashlib.blake2b(seed, person=b"hierdata").digest()
 
 
-def _published_layout(collection: Collection, publication: Publication) -> Layout:
-    """The input's layout; where a document is no longer a record, its element is named for what it is."""
-    layout = collection.layout
-    if publication.element is None or collection.format.name != "xml":
-        return layout
-    return replace(layout, records=(layout.records[0], publication.element))
-
-
-def _write(
-    collection: Collection, publication: Publication, layout: Layout, file: Path, progress: Progress
-) -> None:
-    from hierdata.formats.source import write_stream
-
-    total = publication.document_count
-    documents = counted(publication.documents(), "writing", total, progress)
-    with write_stream(file) as stream:
-        collection.format.write(documents, stream, layout)
+def _write(publication: Publication, form: Form, folder: Path, progress: Progress) -> dict[str, Path]:
+    """Write every part; answer their files by name."""
+    files = {}
+    for part in publication.parts:
+        files[part.name] = folder / form.name(part.name)
+        documents = counted(part.documents(), "writing", part.count, progress)
+        form.write(documents, files[part.name], part.element)
+    return files
 
 
 def _judge_written(
-    file: Path, collection: Collection, layout: Layout, prepared: Prepared, progress: Progress
+    files: dict[str, Path], publication: Publication, form: Form, prepared: Prepared, progress: Progress
 ) -> Verdict:
-    """Judge the file as any reader would find it."""
-    from hierdata.formats.source import PathSource
+    """Judge the files as any reader would find them."""
     from hierdata.judge import judge
 
-    documents = read_file(PathSource(file), collection.format, replace(layout, alone=True))
+    (records,) = publication.parts
+    documents = form.read(files[records.name], records.element, alone=True)
     rules = judge_rules(prepared.policy, prepared.scales, references(prepared), many_keys(prepared.schema))
     return judge(counted(documents, "verifying", None, progress), rules)

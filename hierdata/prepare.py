@@ -10,7 +10,8 @@ from hierdata.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.engines import Constraints
+from hierdata.engines import Constraints, Engine
+from hierdata.errors import PolicyError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy import Policy
 from hierdata.policy.model import Keep
@@ -25,6 +26,15 @@ References = Mapping[Keys, Mapping[Scalar, int]]
 
 
 @dataclass(frozen=True)
+class Stage:
+    """Engine steps that partition one vertex type, one after the other; type 0: whole records."""
+
+    kind: int
+    steps: tuple[Engine, ...]
+    constraints: Constraints
+
+
+@dataclass(frozen=True)
 class Prepared:
     """What one collection needs; tuples stand by vertex type and attribute."""
 
@@ -35,6 +45,7 @@ class Prepared:
     domains: tuple[tuple[SensitiveDomain, ...], ...]
     constraints: Constraints
     scales: Scales
+    stages: tuple[Stage, ...]
 
     @property
     def schema(self) -> Schema:
@@ -84,7 +95,8 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
         for own in sensitive
     )
     constraints = _constraints(policy, sensitive, domains)
-    return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales)
+    stages = tuple(_stages(policy, schema, constraints))
+    return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
 
 
 def compiled_scales(policy: Policy, survey: Survey) -> Scales:
@@ -169,6 +181,46 @@ def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
 
 def _sensitive_keys(schema: Schema, kind: int) -> list[Keys]:
     return [keys for keys, attribute in _keys(schema, kind) if attribute.role is Role.SENSITIVE]
+
+
+def _stages(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
+    """Which steps partition which vertex type, parents before children. Raises PolicyError."""
+    steps = policy.steps
+    _check_scopes(policy, schema)
+    if steps[0].aligns or not policy.separates:
+        yield Stage(0, steps, constraints)
+        return
+    for kind in schema.types:
+        own = tuple(step for step in steps if step.on in (None, kind.path))
+        if kind.of_role(Role.SENSITIVE):
+            yield Stage(kind.index, own, constraints.at(kind.index))
+
+
+def _check_scopes(policy: Policy, schema: Schema) -> None:
+    """Raise PolicyError where the steps do not fit the records or the recoding."""
+    steps = policy.steps
+    scopes = {step.on for step in steps if step.on is not None}
+    if not all(step.aligns == steps[0].aligns for step in steps):
+        raise PolicyError("some steps partition whole records, some rows of one type: take one sort")
+    if steps[0].aligns:
+        return
+    if not policy.separates and (len(schema.types) > 1 or scopes):
+        raise PolicyError(
+            f"{steps[0].kind} partitions rows of one vertex type: with recoding {policy.recoding} it takes "
+            "records without vertices below them and no `on`; clustree aligns whole records, and recoding: "
+            "anatomy publishes every vertex with a group id"
+        )
+    sensitive = {kind.path: kind.of_role(Role.SENSITIVE) for kind in schema.types}
+    for path in scopes:
+        if not sensitive.get(path):
+            known = ", ".join(path for path, attributes in sensitive.items() if attributes)
+            raise PolicyError(f"no vertices with sensitive values lie here; there are at {known}", path=path)
+    for path, attributes in sensitive.items():
+        if policy.separates and attributes and not any(step.on in (None, path) for step in steps):
+            raise PolicyError(
+                f"no step partitions these values, which then stand beside their record: add one on {path}",
+                path=attributes[0].path,
+            )
 
 
 def _constraints(

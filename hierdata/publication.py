@@ -1,23 +1,86 @@
-"""A publication: what a recoding makes of a partition."""
+"""A publication: what a recoding makes of partitions."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hierdata.document import Document
-from hierdata.partition import Partition
+from hierdata.forest import Forest
+from hierdata.partition import SUPPRESSED, Partition
+
+
+@dataclass(frozen=True)
+class Part:
+    """Documents that are written to one file, or one folder of tables, called ``name``.
+
+    ``documents`` starts anew at every call. ``element`` is the name of a document's element where the format
+    needs one and the input's own does not fit (one class a document).
+    """
+
+    name: str
+    documents: Callable[[], Iterator[Document]]
+    count: int
+    element: str | None = None
 
 
 @dataclass(frozen=True)
 class Publication:
-    """What a recoding makes of one partition: documents, ready to be written.
+    """What is published of a forest; the arrays have one entry a vertex, SUPPRESSED where it is not there.
 
-    ``documents`` starts anew at every call. ``element`` is the name of a record's element where the format
-    needs one and the input's own does not fit (one class a document).
+    ``parts``: the records first. ``shown[v]`` is the vertex whose ``nodes`` are published as v's
+    quasi-identifiers. ``place[v]`` is the same number for all vertices whose sensitive values cannot be told
+    apart, ``class_of[v]`` the class they are in (numbered over all partitions). ``costs`` are the engines'.
     """
 
-    partition: Partition
-    documents: Callable[[], Iterator[Document]]
-    document_count: int
-    element: str | None = None
+    parts: tuple[Part, ...]
+    shown: NDArray[np.int64]
+    nodes: NDArray[np.int32]
+    place: NDArray[np.int64]
+    class_of: NDArray[np.int64]
+    costs: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def class_count(self) -> int:
+        """Number of classes of all partitions."""
+        return int(self.class_of.max(initial=SUPPRESSED)) + 1
+
+
+def generalized(forest: Forest, partition: Partition, part: Part) -> Publication:
+    """One partition of whole records, published by the nodes of its representatives."""
+    stands_for = partition.representative
+    classes = np.where(stands_for >= 0, partition.class_of[forest.record_of], SUPPRESSED)
+    return Publication((part,), stands_for, partition.nodes, stands_for, classes, partition.costs)
+
+
+def grouped(forest: Forest, partitions: tuple[Partition, ...], parts: tuple[Part, ...]) -> Publication:
+    """Partitions whose classes share sensitive values while every vertex keeps its own quasi-identifiers.
+
+    A vertex that any partition suppresses is gone with all below it.
+    """
+    kept = np.ones(forest.vertex_count, np.bool_)
+    for partition in partitions:
+        kept &= partition.representative >= 0
+    every = np.arange(forest.vertex_count)
+    place = every.copy()
+    classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    first = 0
+    costs: Counter[str] = Counter()
+    for partition in partitions:
+        # Of whole records every vertex has a place, of one vertex type its own vertices.
+        whole = partition.kind == 0
+        own = every if whole else np.flatnonzero(forest.type == partition.kind)
+        of_own = partition.class_of[forest.record_of] if whole else partition.class_of
+        place[own] = partition.representative[own]
+        classes[own] = np.where(of_own >= 0, of_own + first, SUPPRESSED)
+        first += partition.class_count
+        costs += partition.costs
+    shown = np.where(kept, every, SUPPRESSED)
+    gone = ~kept
+    place[gone] = SUPPRESSED
+    classes[gone] = SUPPRESSED
+    return Publication(parts, shown, forest.nodes, place, classes, costs)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from hierdata.privacy.base import Constraint
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from hierdata.forest import Forest
+    from hierdata.forest import Forest, Scope
     from hierdata.partition import Partition
 
 
@@ -36,6 +36,11 @@ class Constraints:
             for constraints in attributes:
                 yield from constraints
 
+    def at(self, kind: int) -> Constraints:
+        """Those that a class of vertices of one type must satisfy, as rows of a table."""
+        values = tuple(own if at == kind else tuple(() for _ in own) for at, own in enumerate(self.on_values))
+        return Constraints(self.on_records, values)
+
     @property
     def min_class_size(self) -> int:
         """No smaller class can satisfy all of them."""
@@ -47,20 +52,35 @@ def silent(done: int) -> None:
 
 
 class Engine(ABC, BaseModel):
-    """One step of the search for classes; its fields are its parameters in the policy."""
+    """One step of the search for classes; its fields are its parameters in the policy.
+
+    An engine that ``aligns`` partitions whole records, however many vertices they have. The others see rows:
+    one vertex type each, its own quasi-identifiers and sensitive attributes; without ``on`` they partition
+    every type with sensitive attributes where the recoding keeps the types apart, else the records.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    aligns: ClassVar[bool] = False
+
+    kind: str
+    on: str | None = Field(
+        default=None, description="the vertex type that is partitioned, such as $.courses[*]"
+    )
 
     @abstractmethod
     def step(
         self,
         forest: Forest,
+        scope: Scope,
         constraints: Constraints,
         partition: Partition | None,
         rng: np.random.Generator,
         progress: Callable[[int], None] = silent,
     ) -> Partition:
-        """A partition all of whose classes satisfy the constraints; ``partition`` is the step before's.
+        """A partition of the scope all of whose classes satisfy the constraints.
 
-        ``progress`` is told from time to time how many records have been dealt with.
+        ``constraints`` are those of the scope (``Constraints.at``; all, where records are aligned as trees);
+        ``partition`` is the step before's. ``progress`` is told from time to time how many rows have been
+        dealt with.
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from hierdata.engines.base import Constraints, Engine, silent
 if TYPE_CHECKING:
     import numpy as np
 
-    from hierdata.forest import Forest
+    from hierdata.forest import Forest, Scope
     from hierdata.partition import Partition
 
 
@@ -31,13 +31,17 @@ class CluStree(Engine):
     class (DECISIONS 22, 23).
     """
 
+    aligns: ClassVar[bool] = True
+
     kind: Literal["clustree"] = "clustree"
+    on: None = None
     window: int = Field(default=50, ge=1)
     pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
 
     def step(
         self,
         forest: Forest,
+        scope: Scope,
         constraints: Constraints,
         partition: Partition | None,
         rng: np.random.Generator,
@@ -45,6 +49,7 @@ class CluStree(Engine):
     ) -> Partition:
         """Cluster all records; this engine starts from records, not from an earlier partition."""
         assert partition is None, "clustree starts from single records"
+        assert scope.kind == 0, "clustree partitions whole records"
         from hierdata.engines.aligning.run import Run
 
         return Run(forest, constraints, self.window, self.pairing).run(rng, progress)

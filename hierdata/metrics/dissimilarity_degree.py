@@ -28,10 +28,10 @@ class DissimilarityDegree(Metric):
         """See Metric.figures; none where no attribute has levels."""
         if not any(domain.levels is not None for own in forest.domains for domain in own):
             return ()
-        partition = publication.partition
-        printed = [Fraction(0)] * partition.class_count
-        mean = [Fraction(0)] * partition.class_count
-        vertices = [0] * partition.class_count
+        classes_there = publication.class_count
+        printed = [Fraction(0)] * classes_there
+        mean = [Fraction(0)] * classes_there
+        vertices = [0] * classes_there
         for kind, domains in enumerate(forest.domains):
             for position, domain in enumerate(domains):
                 if domain.levels is None:
@@ -39,7 +39,7 @@ class DissimilarityDegree(Metric):
                 chosen, counts = _level_counts(publication, forest, kind, position)
                 distances = _pair_distances(counts)
                 normaliser = sum(b - a for b in range(domain.level_count) for a in range(b))
-                classes = partition.class_of[forest.record_of[chosen]]
+                classes = publication.class_of[chosen]
                 for at, distance, present in zip(
                     classes.tolist(), distances.tolist(), counts.sum(axis=1).tolist(), strict=True
                 ):
@@ -67,7 +67,7 @@ def _level_counts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The representative vertices of a type, and for each how often every level occurs among its members."""
     domain = forest.domains[kind][position]
-    stands_for = publication.partition.representative
+    stands_for = publication.place
     vertices = np.flatnonzero((stands_for >= 0) & (forest.type == kind))
     codes = forest.sensitive[forest.first_sensitive[vertices] + position]
     vertices, codes = vertices[codes >= 0], codes[codes >= 0]

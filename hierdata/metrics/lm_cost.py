@@ -25,14 +25,13 @@ class LMCost(Metric):
 
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
         """See Metric.figures."""
-        partition = publication.partition
-        kept = partition.representative >= 0
+        kept = publication.shown >= 0
         scaled = 0
         for kind, own in enumerate(forest.losses):
             vertices = np.flatnonzero(kept & (forest.type == kind))
-            first = forest.first_node[partition.representative[vertices]]
+            first = forest.first_node[publication.shown[vertices]]
             for position, losses in enumerate(own):
-                counts = np.bincount(partition.nodes[first + position], minlength=len(losses))
+                counts = np.bincount(publication.nodes[first + position], minlength=len(losses))
                 # Python's integers: the sum over all records may not fit into 64 bits.
                 scaled += sum(
                     count * loss for count, loss in zip(counts.tolist(), losses.tolist(), strict=True)

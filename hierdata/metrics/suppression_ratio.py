@@ -16,9 +16,8 @@ class SuppressionRatio(Metric):
 
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
         """See Metric.figures."""
-        partition = publication.partition
-        records = int((partition.class_of < 0).sum())
-        vertices = int((partition.representative < 0).sum())
+        records = int((publication.shown[forest.roots[:-1]] < 0).sum())
+        vertices = int((publication.shown < 0).sum())
         return (
             Figure("records", Fraction(records, max(forest.record_count, 1)), "share", 0, 1, "lower"),
             Figure("vertices", Fraction(vertices, max(forest.vertex_count, 1)), "share", 0, 1, "lower"),

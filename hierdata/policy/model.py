@@ -101,7 +101,7 @@ class Policy(BaseModel):
         description="a rule for each field, by its path"
     )
     engine: EngineSpec | None = Field(default=None, description="how classes are searched")
-    recoding: Literal["generalization", "representatives"] = Field(
+    recoding: Literal["generalization", "representatives", "anatomy"] = Field(
         default="generalization", description="in what form classes are published"
     )
 
@@ -125,6 +125,11 @@ class Policy(BaseModel):
         if self.engine.preset is not None:
             return _STEPS.validate_python(PRESETS[self.engine.preset].steps)
         return self.engine.steps or ()
+
+    @property
+    def separates(self) -> bool:
+        """Whether the recoding publishes sensitive values apart from the vertices that they belong to."""
+        return self.recoding == "anatomy"
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:

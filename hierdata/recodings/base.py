@@ -14,13 +14,23 @@ from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.publication import Publication
 
+RECORDS = "records"
+"""The name of the part that holds the records."""
+
 
 class Recoding(ABC):
     """In what form classes are published."""
 
     @abstractmethod
-    def publish(self, forest: Forest, partition: Partition, order: Sequence[int]) -> Publication:
-        """The documents of a partition; ``order`` lists all record ordinals in the order of publication."""
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
+        """What is published of the partitions; ``order`` lists all record ordinals as they are published."""
+
+
+def whole(partitions: Sequence[Partition]) -> Partition:
+    """The one partition of whole records that a recoding by generalization publishes."""
+    (partition,) = partitions
+    assert partition.kind == 0, "the policy has made sure of it"
+    return partition
 
 
 class Published:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from hierdata.document import Document
 from hierdata.forest import Forest
 from hierdata.partition import Partition
-from hierdata.publication import Publication
-from hierdata.recodings.base import Published, Recoding, in_order, kept_vertices
+from hierdata.publication import Part, Publication, generalized
+from hierdata.recodings.base import RECORDS, Published, Recoding, in_order, kept_vertices, whole
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 
@@ -20,8 +20,9 @@ class Generalization(Recoding):
     that no position tells which original vertex is behind it.
     """
 
-    def publish(self, forest: Forest, partition: Partition, order: Sequence[int]) -> Publication:
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         """See Recoding.publish."""
+        partition = whole(partitions)
 
         def documents() -> Iterator[Document]:
             published = Published(forest, partition)
@@ -30,7 +31,8 @@ class Generalization(Recoding):
                 if class_of[record] >= 0:
                     yield unbind(_record(forest, partition, published, record), forest.schema)
 
-        return Publication(partition, documents, int((partition.class_of >= 0).sum()))
+        part = Part(RECORDS, documents, int((partition.class_of >= 0).sum()))
+        return generalized(forest, partition, part)
 
 
 def _record(forest: Forest, partition: Partition, published: Published, record: int) -> Vertex:

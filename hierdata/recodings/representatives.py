@@ -10,8 +10,8 @@ from hierdata.document import LIST_IN_ITEM, Document, Scalar, Value, list_key
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest
 from hierdata.partition import Partition
-from hierdata.publication import Publication
-from hierdata.recodings.base import Published, Recoding, in_order, kept_vertices
+from hierdata.publication import Part, Publication, generalized
+from hierdata.recodings.base import RECORDS, Published, Recoding, in_order, kept_vertices, whole
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
@@ -25,8 +25,9 @@ class Representatives(Recoding):
     XML attributes and texts become elements, since neither can be a list.
     """
 
-    def publish(self, forest: Forest, partition: Partition, order: Sequence[int]) -> Publication:
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         """See Recoding.publish. Raises PolicyError where an attribute's element would have another's name."""
+        partition = whole(partitions)
         schema = _with_lists(forest.schema)
 
         def documents() -> Iterator[Document]:
@@ -39,7 +40,8 @@ class Representatives(Recoding):
                 root = _representative(forest, partition, published, records)
                 yield {"records": len(records), "representative": unbind(root, schema)}
 
-        return Publication(partition, documents, partition.class_count, element="class")
+        part = Part(RECORDS, documents, partition.class_count, element="class")
+        return generalized(forest, partition, part)
 
 
 def _with_lists(schema: Schema) -> Schema:

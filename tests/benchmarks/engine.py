@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from hierdata.engines.aligning.alignment import Alignment
+from hierdata.forest import Scope
 from hierdata.metrics import METRICS
-from hierdata.publication import Publication
 from tests import naive
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
+from tests.publications import publication_of
 from tests.twin import caps_of, schema_of, trees_of
 
 IMPORTS = "import numpy, numba, scipy, lxml.etree, pydantic, typer, rich"
@@ -113,10 +114,14 @@ def experiment(folder: Path, repeats: int) -> Iterator[tuple[object, ...]]:
                 for seed in range(repeats):
                     start = time.perf_counter()
                     partition = policy.steps[0].step(
-                        data.forest, data.prepared.constraints, None, np.random.default_rng(seed)
+                        data.forest,
+                        Scope.of(data.forest),
+                        data.prepared.constraints,
+                        None,
+                        np.random.default_rng(seed),
                     )
                     seconds.append(time.perf_counter() - start)
-                    publication = Publication(partition, lambda: iter(()), 0)
+                    publication = publication_of(data.forest, partition)
                     loss = METRICS["lm_cost"]().figures(publication, data.forest)
                     gone = METRICS["suppression_ratio"]().figures(publication, data.forest)
                     apart = METRICS["dissimilarity_degree"]().figures(publication, data.forest)

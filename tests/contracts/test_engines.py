@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hierdata.engines import ENGINES, Constraints
-from hierdata.forest import Forest
+from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import ClassView, PrivacyModel
@@ -62,7 +62,9 @@ def runs(
     for seed, built in enumerate(collections()):
         constraints = bind(built, model)
         engine = ENGINES[name](**setting)
-        partition = engine.step(built.forest, constraints, None, np.random.default_rng(seed))
+        partition = engine.step(
+            built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
+        )
         found.append((built.forest, constraints, partition))
     return found
 
@@ -157,7 +159,11 @@ def test_equal_draws_give_equal_partitions_and_the_forest_is_left_alone(
 def test_a_class_that_cannot_be_leaves_nothing_published(name: str, setting: dict[str, Any]) -> None:
     built = collection(3, records=4, depth=2)
     partition = ENGINES[name](**setting).step(
-        built.forest, bind(built, MODELS["k-anonymity"](k=5)), None, np.random.default_rng(0)
+        built.forest,
+        Scope.of(built.forest),
+        bind(built, MODELS["k-anonymity"](k=5)),
+        None,
+        np.random.default_rng(0),
     )
     assert partition.class_count == 0
     assert (partition.class_of == SUPPRESSED).all()

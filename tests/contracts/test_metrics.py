@@ -21,6 +21,7 @@ from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests.contracts.test_engines import CASES, collections
 from tests.contracts.test_recodings import published
+from tests.publications import publication_of
 
 each_metric = pytest.mark.parametrize("name", METRICS)
 
@@ -40,7 +41,7 @@ def publication(classes: list[int], nodes: list[int]) -> Publication:
     class_of = np.array(classes, np.int64)
     first = [classes.index(own) if own >= 0 else -1 for own in classes]
     partition = Partition(class_of, np.array(first, np.int64), np.array(nodes, np.int32))
-    return Publication(partition, lambda: iter(()), 0)
+    return publication_of(forest(*[1] * len(classes)), partition)
 
 
 Compared = tuple[Publication, Publication, Forest]
@@ -86,7 +87,7 @@ def test_figures_are_exact_and_lie_in_their_range(name: str, model: KAnonymity) 
         nothing = Partition(
             np.full_like(partition.class_of, -1), np.full_like(partition.representative, -1), partition.nodes
         )
-        check(METRICS[name]().figures(Publication(nothing, lambda: iter(()), 0), built.forest))
+        check(METRICS[name]().figures(publication_of(built.forest, nothing), built.forest))
 
 
 @each_metric
@@ -104,18 +105,18 @@ def test_the_better_direction_is_the_one_stated(name: str) -> None:
 def as_it_stands(original: Forest) -> Publication:
     """Every record a class of its own."""
     records, vertices = np.arange(original.record_count), np.arange(original.vertex_count)
-    return Publication(Partition(records, vertices, original.nodes.copy()), lambda: iter(()), 0)
+    return publication_of(original, Partition(records, vertices, original.nodes.copy()))
 
 
 def suppressed(original: Forest) -> Publication:
     records = np.full(original.record_count, -1)
     vertices = np.full(original.vertex_count, -1)
-    return Publication(Partition(records, vertices, original.nodes.copy()), lambda: iter(()), 0)
+    return publication_of(original, Partition(records, vertices, original.nodes.copy()))
 
 
 def generalized(original: Forest) -> Publication:
     records, vertices = np.arange(original.record_count), np.arange(original.vertex_count)
-    return Publication(Partition(records, vertices, np.zeros_like(original.nodes)), lambda: iter(()), 0)
+    return publication_of(original, Partition(records, vertices, np.zeros_like(original.nodes)))
 
 
 Made = Callable[[Forest], Publication]

@@ -13,6 +13,7 @@ import pytest
 from hierdata.document import Document
 from hierdata.domains.levels import Levels
 from hierdata.engines.clustree import CluStree
+from hierdata.forest import Scope
 from hierdata.judge import JudgeRules, SensitiveRule, judge
 from hierdata.partition import Partition
 from hierdata.privacy import KAnonymity
@@ -50,10 +51,12 @@ def promise(built: Collection, model: PrivacyModel, name: str) -> JudgeRules:
 def published(
     built: Collection, model: PrivacyModel, name: str, seed: int = 0
 ) -> tuple[Partition, Publication]:
-    partition = CluStree().step(built.forest, bind(built, model), None, np.random.default_rng(seed))
+    partition = CluStree().step(
+        built.forest, Scope.of(built.forest), bind(built, model), None, np.random.default_rng(seed)
+    )
     order = list(range(built.forest.record_count))
     random.Random(seed).shuffle(order)
-    return partition, RECODINGS[name]().publish(built.forest, partition, order)
+    return partition, RECODINGS[name]().publish(built.forest, [partition], order)
 
 
 @each_model
@@ -62,11 +65,11 @@ def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> N
     records = 0
     for built in collections():
         partition, publication = published(built, model, name)
-        documents = list(publication.documents())
+        documents = list(publication.parts[0].documents())
         verdict = judge(documents, promise(built, model, name))
         if documents:
             assert verdict.passed, verdict
-        assert len(documents) == publication.document_count
+        assert len(documents) == publication.parts[0].count
         assert verdict.records == int((partition.class_of >= 0).sum())
         assert verdict.malformed == 0
         # Classes whose published forms are equal are one to everybody else.
@@ -79,7 +82,7 @@ def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> N
 def test_a_publication_can_be_read_again_and_again(name: str) -> None:
     built = collections()[2]
     _, publication = published(built, KAnonymity(k=3), name)
-    assert list(publication.documents()) == list(publication.documents())
+    assert list(publication.parts[0].documents()) == list(publication.parts[0].documents())
 
 
 @each_recoding
@@ -95,7 +98,7 @@ def test_sensitive_values_are_those_of_the_published_vertices(name: str) -> None
                 expected.update(
                     forest.spellings[spelling] for spelling in spellings.tolist() if spelling >= 0
                 )
-        assert Counter(letters(list(publication.documents()))) == expected
+        assert Counter(letters(list(publication.parts[0].documents()))) == expected
 
 
 def letters(value: Any, key: str = "") -> list[Any]:
@@ -113,8 +116,8 @@ def test_the_order_of_publication_is_the_one_asked_for(name: str) -> None:
     partition, _ = published(built, KAnonymity(k=3), name)
     recoding = RECODINGS[name]()
     order = list(range(built.forest.record_count))
-    forwards = list(recoding.publish(built.forest, partition, order).documents())
-    backwards = list(recoding.publish(built.forest, partition, order[::-1]).documents())
+    forwards = list(recoding.publish(built.forest, [partition], order).parts[0].documents())
+    backwards = list(recoding.publish(built.forest, [partition], order[::-1]).parts[0].documents())
     assert sorted(map(repr, forwards)) == sorted(map(repr, backwards))
     if name == "generalization":
         assert forwards == backwards[::-1]
@@ -126,7 +129,7 @@ def test_children_of_a_class_stand_in_one_order(name: str) -> None:
     for built in collections():
         model = KAnonymity(k=3)
         _, publication = published(built, model, name)
-        documents = list(publication.documents())
+        documents = list(publication.parts[0].documents())
         verdict = judge(documents, promise(built, model, name))
         assert verdict.k == verdict.k_raw
         shuffled = [turned(document, random.Random(1)) for document in documents]
@@ -146,13 +149,13 @@ def turned(value: Any, rng: random.Random) -> Any:
 def test_generalization_publishes_one_document_a_record() -> None:
     built = collections()[4]
     partition, publication = published(built, KAnonymity(k=3), "generalization")
-    assert publication.document_count == int((partition.class_of >= 0).sum())
-    assert publication.element is None
+    assert publication.parts[0].count == int((partition.class_of >= 0).sum())
+    assert publication.parts[0].element is None
 
 
 def test_representatives_publishes_one_document_a_class() -> None:
     built = collections()[4]
     partition, publication = published(built, KAnonymity(k=3), "representatives")
-    documents: list[Document] = list(publication.documents())
+    documents: list[Document] = list(publication.parts[0].documents())
     sizes = np.bincount(partition.class_of[partition.class_of >= 0])
     assert sorted(document["records"] for document in documents) == sorted(sizes.tolist())

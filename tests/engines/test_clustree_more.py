@@ -14,14 +14,14 @@ from hierdata.engines import Constraints
 from hierdata.engines.aligning import arrays
 from hierdata.engines.aligning.alignment import Alignment
 from hierdata.engines.clustree import CluStree
-from hierdata.forest import Forest
+from hierdata.forest import Forest, Scope
 from hierdata.metrics import METRICS
 from hierdata.policy import load
 from hierdata.privacy import EntropyLDiversity, LevelAlphaK, RecursiveCLDiversity
 from hierdata.privacy.base import PrivacyModel
-from hierdata.publication import Publication
 from tests import naive, naive_models
 from tests.benchmarks.collections import encoded
+from tests.publications import publication_of
 from tests.random_collections import collection
 from tests.twin import caps_of, schema_of, trees_of
 
@@ -32,7 +32,9 @@ def assert_equal_runs(
     forest: Forest, constraints: Constraints, closings: list[naive.Closing], seed: int = 5
 ) -> naive.Result:
     """The same classes, kept vertices and total loss."""
-    partition = CluStree(pairing="greedy").step(forest, constraints, None, np.random.default_rng(seed))
+    partition = CluStree(pairing="greedy").step(
+        forest, Scope.of(forest), constraints, None, np.random.default_rng(seed)
+    )
     size = constraints.min_class_size
     draws = np.random.default_rng(seed).integers(0, 2**63 - 1, size=forest.record_count // size + 1)
     trees = trees_of(forest)
@@ -51,7 +53,7 @@ def assert_equal_runs(
         vertices += queue
     kept = [result.representative_of(vertex) is not None for vertex in vertices]
     assert (partition.representative >= 0).tolist() == kept
-    loss = METRICS["lm_cost"]().figures(Publication(partition, lambda: iter(()), 0), forest)
+    loss = METRICS["lm_cost"]().figures(publication_of(forest, partition), forest)
     assert loss[0].value == Fraction(result.total_loss)
     return result
 

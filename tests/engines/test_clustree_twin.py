@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from hierdata.engines.clustree import CluStree
+from hierdata.forest import Scope
 from hierdata.metrics import METRICS
 from hierdata.partition import Partition
 from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
-from hierdata.publication import Publication
 from tests import naive
+from tests.publications import publication_of
 from tests.random_collections import MISSING, Collection, collection
 
 SETTINGS = {
@@ -30,7 +31,7 @@ def both(
 ) -> tuple[naive.Result, Partition]:
     constraints = built.bind(model)
     partition = CluStree(window=window, pairing=pairing).step(
-        built.forest, constraints, None, np.random.default_rng(seed)
+        built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
     )
     size = constraints.min_class_size
     draws = np.random.default_rng(seed).integers(0, 2**63 - 1, size=len(built.trees) // size + 1)
@@ -80,5 +81,5 @@ def test_engine_and_twin_agree(setting: str, depth: int, pairing: str) -> None:
             ]
             assert labels == [None if label == MISSING else label for label in stands_for.qi]
 
-        figures = METRICS["lm_cost"]().figures(Publication(partition, lambda: iter(()), 0), built.forest)
+        figures = METRICS["lm_cost"]().figures(publication_of(built.forest, partition), built.forest)
         assert figures[0].value == Fraction(result.total_loss)

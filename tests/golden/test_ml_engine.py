@@ -12,16 +12,16 @@ import pytest
 from hierdata.engines import Constraints
 from hierdata.engines.aligning.alignment import Alignment
 from hierdata.engines.clustree import CluStree
-from hierdata.forest import Forest, encode
+from hierdata.forest import Forest, Scope, encode
 from hierdata.metrics import METRICS
 from hierdata.privacy import KAnonymity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
-from hierdata.publication import Publication
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests import naive
 from tests.golden.cases import Case, agrees, load
 from tests.golden.hand_worked import TAXONOMIES, Run, by_hand_collection, by_hand_runs
+from tests.publications import publication_of
 from tests.random_collections import LevelDomain, hierarchy
 
 GOLDEN = load("multilevel_hierarchical.json")
@@ -115,14 +115,14 @@ def test_the_engine_runs_algorithm_2_as_worked_by_hand(run: Run) -> None:
         else Constraints((KAnonymity(k=run.k).bind(None),), (((),), ((),)))
     )
     partition = CluStree(window=run.window, pairing="greedy").step(
-        forest, constraints, None, Draws(run.draws)
+        forest, Scope.of(forest), constraints, None, Draws(run.draws)
     )
 
     kept = [sorted(members) for members, tree in zip(run.members, run.published, strict=True) if tree]
     classes = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
     assert classes == kept
     assert [representative(forest, partition, members) for members in kept] == [t for t in run.published if t]
-    loss = METRICS["lm_cost"]().figures(Publication(partition, lambda: iter(()), 0), forest)
+    loss = METRICS["lm_cost"]().figures(publication_of(forest, partition), forest)
     assert loss[0].value == run.total_loss
     assert partition.costs["records_left_over"] == len(run.leftover)
 
