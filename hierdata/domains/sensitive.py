@@ -20,7 +20,8 @@ class SensitiveDomain:
     ``levels[code]`` is the sensitivity level, 1 (least) .. ``level_count`` (most sensitive); None when the
     policy gives the attribute no levels. Numbers that are equal are one value, however they are spelled;
     with ``number`` text is read as a number too. ``paths[code]`` are the nodes of the value's taxonomy from
-    the root down to the value, so ``len(paths[code]) - 1`` is its depth; None without a taxonomy.
+    the root down to the value, so ``len(paths[code]) - 1`` is its depth; ``heights[node]`` is the longest
+    way from a node of the whole taxonomy down to a leaf (erratum TC-3). Both are None without a taxonomy.
     ``reference[code]`` is how often the value occurs in the original collection, suppressed records included
     (DECISIONS 18), 0 for a value that only a release shows; None where nobody knows.
     """
@@ -32,6 +33,7 @@ class SensitiveDomain:
     number: bool = False
     paths: tuple[tuple[int, ...], ...] | None = None
     reference: tuple[int, ...] | None = None
+    heights: tuple[int, ...] | None = None
 
     @classmethod
     def build(
@@ -71,6 +73,7 @@ class SensitiveDomain:
             number,
             tuple(paths[key] for key in keys) if taxonomy else None,
             tuple(reference[key] for key in keys),
+            heights_in(taxonomy),
         )
 
     @cached_property
@@ -102,3 +105,15 @@ def path_in(taxonomy: Hierarchy | None, value: Scalar) -> tuple[int, ...]:
     if taxonomy is None:
         return ()
     return tuple(node for node in taxonomy.ancestors[taxonomy.node_of(value)] if node >= 0)
+
+
+def heights_in(taxonomy: Hierarchy | None) -> tuple[int, ...] | None:
+    """The height of every node: the longest way down to a leaf; the missing value is none."""
+    if taxonomy is None:
+        return None
+    heights = [0] * len(taxonomy.labels)
+    for label, row in zip(taxonomy.labels, taxonomy.ancestors, strict=True):
+        path = [] if label is None else [node for node in row if node >= 0]
+        for height, node in enumerate(reversed(path)):
+            heights[node] = max(heights[node], height)
+    return tuple(heights)

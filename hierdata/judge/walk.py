@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from hierdata.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import identity
-from hierdata.domains.sensitive import SensitiveDomain, path_in
+from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule
 
 Children: TypeAlias = "list[tuple[tuple[str, str], list[int], Children]]"
@@ -114,6 +114,7 @@ class Attribute:
             number,
             None if rule.taxonomy is None else tuple(self._paths),
             reference,
+            heights_in(rule.taxonomy),
         )
 
 
