@@ -14,9 +14,9 @@ NodePath = Sequence[int]
 def distance(left: NodePath, right: NodePath) -> Fraction:
     """Half the number of edges between two values: ((h1 - hc) + (h2 - hc)) / 2 by depths.
 
-    hc is that of their deepest common node. 0 for one value; siblings have 1, however deep they lie; a value may be an inner node. LE definitions 2
-    and 4 with errata LE-1 and LE-7: the paper calls this number similarity, though it grows with difference,
-    and prints it with the wrong sign.
+    hc is that of their deepest common node. 0 for one value; siblings have 1, however deep they lie; a value
+    may be an inner node. LE definitions 2 and 4 with errata LE-1 and LE-7: the paper calls this number
+    similarity, though it grows with difference, and prints it with the wrong sign.
 
     >>> distance((0, 1, 2), (0, 1, 3)), distance((0, 1, 2), (0, 4))
     (Fraction(1, 1), Fraction(3, 2))

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr
+from pydantic import Field, model_validator
 
 from hierdata.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import Number, identity
+from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, Share, ShareCaps, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, Share, ShareCaps, needed
+from hierdata.privacy.grouping import GroupingModel
 
-Protected = StrictBool | StrictInt | Decimal | StrictStr
 
-
-class AlphaK(PrivacyModel):
+class AlphaK(GroupingModel):
     """At least k records, and each protected value has a share of at most alpha of the values present.
 
     ``values`` are the protected ones; left out, all are. What spells the same number is one value here
     (3, 3.0 and "3"), for XML knows text only. A share of exactly alpha is allowed.
+    ``values`` do not go with groups of values: ``by`` must be ``value``.
 
     >>> bound = AlphaK(k=2, alpha="0.25", values=["HIV"]).bind(SensitiveDomain("$.a", ("flu", "HIV")))
     >>> bound.holds(ClassView(4, {0: 3, 1: 1})), bound.holds(ClassView(3, {0: 2, 1: 1}))
@@ -35,20 +35,27 @@ class AlphaK(PrivacyModel):
     kind: Literal["alpha-k"] = "alpha-k"
     k: Count
     alpha: Share
-    values: Annotated[tuple[Protected, ...], Field(min_length=1)] | None = None
+    values: Annotated[tuple[StatedValue, ...], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _single_values_or_groups(self) -> AlphaK:
+        if self.values is not None and self.by != "value":
+            raise ValueError(f"values are single ones, so they do not go with by: {self.by}")
+        return self
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        values = needed(domain).values
+        domain = needed(domain)
         if self.values is None:
-            return _AlphaK(self.k, self.alpha, (True,) * len(values), everything=True)
+            groups = self.groups(domain)
+            return groups.judged_by(_AlphaK(self.k, self.alpha, (True,) * groups.count, everything=True))
         protected = {_key(value) for value in self.values}
-        marks = tuple(_key(value) in protected for value in values)
+        marks = tuple(_key(value) in protected for value in domain.values)
         return _AlphaK(self.k, self.alpha, marks, everything=False)
 
     def promise(self) -> str:
         """One sentence for the reader."""
-        which = "No sensitive value" if self.values is None else "No protected value"
+        which = f"No {self.counted()}" if self.values is None else "No protected value"
         return (
             f"Each record is one of at least {self.k} that cannot be told apart without sensitive values. "
             f"{which} can be guessed with a probability above {float(self.alpha):g} from a class."

@@ -26,6 +26,12 @@ def _positive(number: Fraction) -> Fraction:
     return number
 
 
+def _not_negative(number: Fraction) -> Fraction:
+    if number < 0:
+        raise ValueError("must not be negative")
+    return number
+
+
 def _at_least_one(number: Fraction) -> Fraction:
     if number < 1:
         raise ValueError("must be at least 1")
@@ -36,6 +42,8 @@ Share = Annotated[Exact, AfterValidator(_share)]
 """A share of the values, 0..1, exact."""
 Positive = Annotated[Exact, AfterValidator(_positive)]
 """A number above 0, exact."""
+NotNegative = Annotated[Exact, AfterValidator(_not_negative)]
+"""A number from 0 on, exact."""
 Diversity = Annotated[Exact, AfterValidator(_at_least_one)]
 """A number of well-represented values, at least 1, exact."""
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -75,7 +83,8 @@ class ShareCaps:
     None for no bound). With ``reach``, the groups from ``reach[group][0]`` to ``reach[group][1]`` count
     together with it (its own among them; symmetric: b is in a's reach iff a is in b's): (delta,l)-diversity,
     where only values that are present are centres. ``sufficient`` False says that the caps are necessary
-    only: whoever closes a class must ask ``holds``.
+    only: whoever closes a class must ask ``holds``. Sufficient ones may ask for more than the model does,
+    where it has no such form (erratum LE-2).
     """
 
     group_of: tuple[int, ...]
@@ -93,7 +102,7 @@ class Constraint(ABC):
     ``caps``: its ShareCaps when it has that form; the alignment then enforces it while a class grows.
     """
 
-    monotone: ClassVar[bool]
+    monotone: bool
     min_class_size: int
     caps: ShareCaps | None = None
 
@@ -139,7 +148,7 @@ class PrivacyModel(ABC, BaseModel):
 
     @abstractmethod
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError when the domain lacks levels it needs."""
+        """The constraint for one attribute. Raises PolicyError when the domain lacks what it needs."""
 
     @abstractmethod
     def promise(self) -> str:

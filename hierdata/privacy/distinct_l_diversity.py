@@ -7,10 +7,11 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, needed
+from hierdata.privacy.grouping import GroupingModel
 
 
-class DistinctLDiversity(PrivacyModel):
+class DistinctLDiversity(GroupingModel):
     """Wherever a sensitive value is present, at least l different ones are, in a class of at least l records.
 
     In flat tables l values need l records; pooled siblings could bring them in one, so it is asked for here.
@@ -26,12 +27,12 @@ class DistinctLDiversity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        needed(domain)
-        return _Distinct(self.l)
+        return self.groups(needed(domain)).judged_by(_Distinct(self.l))
 
     def promise(self) -> str:
         """One sentence for the reader."""
-        return f"Wherever a class shows sensitive values, it shows at least {self.l} different ones."
+        what = self.counted(many=True)
+        return f"Wherever a class shows sensitive values, it shows at least {self.l} different {what}."
 
 
 class _Distinct(Constraint):

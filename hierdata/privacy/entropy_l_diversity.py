@@ -10,7 +10,8 @@ from math import ceil, exp, floor, fsum, gcd, log, prod
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Diversity, PrivacyModel, needed
+from hierdata.privacy.base import ClassView, Constraint, Diversity, needed
+from hierdata.privacy.grouping import GroupingModel
 
 _STEPS = 1_000_000
 _LARGE = 20_000
@@ -19,7 +20,7 @@ _SAFE = 1e-10
 """Far above the rounding of the sums below (under 1e-13 for any collection), far below what matters."""
 
 
-class EntropyLDiversity(PrivacyModel):
+class EntropyLDiversity(GroupingModel):
     """The entropy of the values present is at least log l, in a class of at least l records.
 
     With counts c of n values: n^n >= l^n * prod(c^c), decided in integers, so that a class with entropy
@@ -38,14 +39,13 @@ class EntropyLDiversity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        needed(domain)
-        return _Entropy(self.l)
+        return self.groups(needed(domain)).judged_by(_Entropy(self.l))
 
     def promise(self) -> str:
         """One sentence for the reader."""
-        return (
-            f"Wherever a class shows sensitive values, they are as uncertain as {self.l} equally likely ones."
-        )
+        what = "they" if self.by == "value" else f"their {self.counted(many=True)}"
+        likely = f"{self.l} equally likely ones"
+        return f"Wherever a class shows sensitive values, {what} are as uncertain as {likely}."
 
 
 class _Entropy(Constraint):

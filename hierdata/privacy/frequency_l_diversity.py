@@ -8,10 +8,11 @@ from math import ceil
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Diversity, PrivacyModel, ShareCaps, needed
+from hierdata.privacy.base import ClassView, Constraint, Diversity, ShareCaps, needed
+from hierdata.privacy.grouping import GroupingModel
 
 
-class FrequencyLDiversity(PrivacyModel):
+class FrequencyLDiversity(GroupingModel):
     """No value has a share above 1/l of the values present, in a class of at least l records.
 
     The model of ClusTree, the baseline of ML section 5. A share of exactly 1/l is allowed. l may be a
@@ -29,11 +30,12 @@ class FrequencyLDiversity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        return _Frequency(self.l, len(needed(domain).values))
+        groups = self.groups(needed(domain))
+        return groups.judged_by(_Frequency(self.l, groups.count))
 
     def promise(self) -> str:
         """One sentence for the reader."""
-        return f"No sensitive value can be guessed with a probability above {1 / self.l} from a class."
+        return f"No {self.counted()} can be guessed with a probability above {1 / self.l} from a class."
 
 
 class _Frequency(Constraint):

@@ -7,10 +7,11 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, Positive, PrivacyModel, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, Positive, needed
+from hierdata.privacy.grouping import GroupingModel
 
 
-class RecursiveCLDiversity(PrivacyModel):
+class RecursiveCLDiversity(GroupingModel):
     """With counts r_1 >= ... >= r_m: r_1 < c (r_l + ... + r_m), in a class of at least l records.
 
     The inequality is strict, as in the definition. ``achieved`` is the largest l at the policy's c; 0 means
@@ -30,14 +31,14 @@ class RecursiveCLDiversity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        needed(domain)
-        return _Recursive(self.c, self.l)
+        return self.groups(needed(domain)).judged_by(_Recursive(self.c, self.l))
 
     def promise(self) -> str:
         """One sentence for the reader."""
+        what = "one" if self.by == "value" else self.counted()
         return (
-            f"Wherever a class shows sensitive values, the most frequent one occurs less than {self.c} times "
-            f"as often as all but the {self.l - 1} most frequent together."
+            f"Wherever a class shows sensitive values, the most frequent {what} occurs less than {self.c} "
+            f"times as often as all but the {self.l - 1} most frequent together."
         )
 
 

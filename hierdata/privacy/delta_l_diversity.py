@@ -1,0 +1,80 @@
+"""(delta,l)-diversity: no number has too many others near it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from hierdata.domains.number import Number, plain
+from hierdata.domains.proximity import Neighbourhoods, fullest_window
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
+from hierdata.privacy.neighbourhood import numbers_of, uncrowded
+
+
+class DeltaLDiversity(PrivacyModel):
+    """Each value present is similar to at most 1/l of the values, itself included, in at least l records.
+
+    DL definitions 3 and 4: values are similar when their closed intervals [v - delta, v + delta] overlap,
+    that is when they are at most 2 delta apart; touching counts (DL-6). l may be a fraction, and what is
+    achieved is one: |E| / max n(v) (DL-7). The same as absolute (epsilon,m)-anonymity with epsilon = 2 delta
+    and m = l (DL-1). A vertex without values passes (erratum ML-7).
+
+    Not monotone (DL-2): of two classes that satisfy it, the union is sure of more than l/2 only. Steps that
+    merge may keep ``safe_to_merge``.
+
+    >>> from hierdata.privacy.base import ClassView
+    >>> bound = DeltaLDiversity(delta=7.5, l=2).bind(SensitiveDomain("$.a", (40, 50, 60, 80)))
+    >>> bound.holds(ClassView(2, {0: 1, 2: 1})), bound.holds(ClassView(2, {1: 1, 3: 1}))
+    (True, True)
+    >>> bound.achieved(ClassView(4, {0: 1, 1: 1, 2: 1, 3: 1}))
+    {'l': Fraction(4, 3)}
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+
+    kind: Literal["delta-l-diversity"] = "delta-l-diversity"
+    delta: NotNegative
+    l: Diversity  # noqa: E741  (the papers' letter)
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute. Raises PolicyError where values are no numbers."""
+        around = Neighbourhoods.absolute(numbers_of(domain, self.kind), 2 * self.delta)
+        return uncrowded("l", self.l, around, symmetric=True)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        near = plain(2 * self.delta)
+        return (
+            f"Nobody can tell from a class, with a probability above {1 / self.l}, that a sensitive value "
+            f"lies within {near} of one that is shown there."
+        )
+
+
+def largest_l(values: Sequence[Number], delta: Fraction) -> Fraction:
+    """The largest l with which a class of these values is (delta,l)-diverse: |E| / max n(v), in 1..|E|.
+
+    DL definition 4 with DL-7. Raises ValueError for a class without values: it satisfies nothing.
+
+    >>> largest_l([40, 50, 60, 80], Fraction(15, 2))
+    Fraction(4, 3)
+    """
+    if not values:
+        raise ValueError("a class without values has no l")
+    counts = dict.fromkeys(range(len(values)), 1)
+    return Fraction(len(values), max(Neighbourhoods.absolute(values, 2 * delta).sizes(counts).values()))
+
+
+def safe_to_merge(values: Sequence[Number], delta: Fraction, l: Fraction) -> bool:  # noqa: E741
+    """Whether no closed window of width 4 delta holds more than 1/l of the values.
+
+    If so, the class is (delta,l)-diverse; and of two such classes the union is such a class again, which
+    (delta,l)-diversity itself does not promise (DL-2). Raises ValueError for a class without values.
+
+    >>> safe_to_merge([40, 60], Fraction(15, 2), Fraction(2))
+    False
+    """
+    if not values:
+        raise ValueError("a class without values is not safe")
+    return fullest_window(values, 4 * delta) * l <= len(values)

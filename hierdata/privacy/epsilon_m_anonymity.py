@@ -1,0 +1,51 @@
+"""(epsilon,m)-anonymity: no number has too many others within epsilon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from pydantic import StrictBool
+
+from hierdata.domains.number import plain
+from hierdata.domains.proximity import Neighbourhoods
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
+from hierdata.privacy.neighbourhood import numbers_of, uncrowded
+
+
+class EpsilonMAnonymity(PrivacyModel):
+    """Around each value v present lies at most 1/m of the values, v included, in at least m records.
+
+    DL section 2 (after Li, Tao and Xiao). Around v lies what differs from it by at most ``epsilon``; with
+    ``relative`` by at most ``epsilon`` |v|, which is not symmetric: 10 lies around 15 with 0.4, but not 15
+    around 10. Ends that are touched belong to it (DL-6). m may be a fraction. The absolute form with
+    epsilon = 2 delta is (delta,l)-diversity with l = m, its drawback included (DL-1). A vertex without values
+    passes (erratum ML-7). Not monotone (DL-2).
+
+    >>> from hierdata.privacy.base import ClassView
+    >>> domain = SensitiveDomain("$.a", (40, 50, 60))
+    >>> EpsilonMAnonymity(epsilon=15, m=2).bind(domain).achieved(ClassView(3, {0: 1, 1: 1, 2: 1}))
+    {'m': Fraction(1, 1)}
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"m": "min"}
+
+    kind: Literal["epsilon-m-anonymity"] = "epsilon-m-anonymity"
+    epsilon: NotNegative
+    m: Diversity
+    relative: StrictBool = False
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute. Raises PolicyError where values are no numbers."""
+        intervals = Neighbourhoods.relative if self.relative else Neighbourhoods.absolute
+        around = intervals(numbers_of(domain, self.kind), self.epsilon)
+        return uncrowded("m", self.m, around, symmetric=not self.relative)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
+        return (
+            f"Nobody can tell from a class, with a probability above {1 / self.m}, that a sensitive value "
+            f"lies within {near} of one that is shown there."
+        )

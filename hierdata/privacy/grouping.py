@@ -1,0 +1,124 @@
+"""What a model counts: values, or groups of values that mean much the same (LE section VII asks for it)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from hierdata.domains.number import plain
+from hierdata.domains.semantic_partition import SemanticPartition
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.domains.similarity import components
+from hierdata.errors import PolicyError
+from hierdata.privacy.base import ClassView, Constraint, NotNegative, PrivacyModel, ShareCaps
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The group of each value, ``of_code[code]`` in 0..count-1; ``of_code`` None: each value is its own."""
+
+    count: int
+    of_code: tuple[int, ...] | None = None
+
+    def judged_by(self, constraint: Constraint) -> Constraint:
+        """The constraint on values, asked about groups."""
+        return constraint if self.of_code is None else _OnGroups(constraint, self.of_code)
+
+
+class GroupingModel(PrivacyModel):
+    """A model that can be asked about groups of values instead of single ones.
+
+    ``by`` tells what counts as one: ``value``; ``level``, the sensitivity levels; ``similarity``, the values
+    that a chain of semantic distances of at most ``e`` connects (among the values of the collection; LE
+    buckets, erratum LE-2); ``partition``, the blocks of ``partition``. Groups make a promise stronger: their
+    values pass for one.
+    """
+
+    by: Literal["value", "level", "similarity", "partition"] = Field(
+        default="value", description="what counts as one: values, or groups of them"
+    )
+    e: NotNegative | None = Field(
+        default=None, description="semantic distance up to which values count as one, with by: similarity"
+    )
+    partition: SemanticPartition | None = Field(
+        default=None, description="the groups themselves, with by: partition"
+    )
+
+    @model_validator(mode="after")
+    def _as_by_says(self) -> GroupingModel:
+        for key, by in (("e", "similarity"), ("partition", "partition")):
+            stated = getattr(self, key) is not None
+            if stated != (self.by == by):
+                raise ValueError(f"{key} stands with by: {by} only" if stated else f"by: {by} needs {key}")
+        return self
+
+    def groups(self, domain: SensitiveDomain) -> Groups:
+        """What is counted in one domain. Raises PolicyError where levels or a taxonomy are due."""
+        if self.partition is not None:
+            return _groups(self.partition.block_of(domain))
+        if self.e is not None:
+            if domain.paths is None:
+                raise PolicyError(f"{self.kind} by similarity needs 'taxonomy' here", path=domain.path)
+            return _groups(components(domain.paths, self.e))
+        if self.by == "level":
+            if domain.levels is None:
+                raise PolicyError(f"{self.kind} by level needs 'levels' here", path=domain.path)
+            return Groups(domain.level_count, tuple(level - 1 for level in domain.levels))
+        return Groups(len(domain.values))
+
+    def counted(self, many: bool = False) -> str:
+        """What is counted, in the reader's words; of values themselves only that they are."""
+        one, plural, behind = _WORDS[self.by]
+        near = f" (connected by distances up to {plain(self.e)})" if self.e is not None else ""
+        return f"{plural if many else one}{behind}{near}"
+
+
+_WORDS = {
+    "value": ("sensitive value", "ones", ""),
+    "level": ("sensitivity level", "sensitivity levels", ""),
+    "similarity": ("group", "groups", " of similar values"),
+    "partition": ("block", "blocks", " of values"),
+}
+
+
+def _groups(of_code: tuple[int, ...]) -> Groups:
+    return Groups(max(of_code, default=-1) + 1, of_code)
+
+
+class _OnGroups(Constraint):
+    def __init__(self, constraint: Constraint, of_code: tuple[int, ...]) -> None:
+        self._constraint = constraint
+        self._of_code = of_code
+        self.monotone = constraint.monotone
+        self.min_class_size = constraint.min_class_size
+        if (caps := constraint.caps) is not None:
+            self.caps = ShareCaps(
+                tuple(caps.group_of[group] for group in of_code),
+                caps.share,
+                caps.most,
+                caps.reach,
+                caps.sufficient,
+            )
+
+    def _grouped(self, counts: Mapping[int, int]) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for code, count in counts.items():
+            group = self._of_code[code]
+            found[group] = found.get(group, 0) + count
+        return found
+
+    def _view(self, view: ClassView) -> ClassView:
+        return ClassView(view.records, self._grouped(view.counts), view.population)
+
+    def holds(self, view: ClassView) -> bool:
+        return self._constraint.holds(self._view(view))
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        return self._constraint.achieved(self._view(view))
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return self._constraint.summary(self._grouped(counts))

@@ -1,0 +1,140 @@
+"""(l,e)-diversity: at least l records, and no two of them with similar values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from hierdata.domains.number import plain
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.domains.similarity import NodePath, components, is_transitive, least_distance
+from hierdata.errors import PolicyError
+from hierdata.privacy.base import ClassView, Constraint, Count, NotNegative, PrivacyModel, ShareCaps, needed
+
+
+class LEDiversity(PrivacyModel):
+    """Wherever a class shows values, it shows at least l, any two more than e apart, in at least l records.
+
+    LE definition 3. The semantic distance of two values is half the path between them in the attribute's
+    taxonomy (errata LE-1, LE-7), of any shape (LE-2). With ``repeats: forbid`` any two *records* are more
+    than e apart, so no value occurs twice (LE-1). With ``allow`` any two *different* values are, and none has
+    more than 1/l of those present, as LE formula 3 presumes. A vertex without values passes (erratum ML-7);
+    with some missing, l of those present are asked for.
+
+    Not monotone (LE-9): two classes that satisfy it may show similar values together. ``achieved`` gives l
+    and, wherever two values can be compared, ``distance``, the least there is: it holds for every e below.
+
+    >>> domain = SensitiveDomain("$.a", ("flu", "cold", "rash"), paths=((0, 1, 2), (0, 1, 3), (0, 4, 5)))
+    >>> bound = LEDiversity(l=2, e=1).bind(domain)
+    >>> bound.holds(ClassView(2, {0: 1, 2: 1})), bound.holds(ClassView(2, {0: 1, 1: 1}))
+    (True, False)
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min", "distance": "min"}
+
+    kind: Literal["l-e-diversity"] = "l-e-diversity"
+    l: Count  # noqa: E741  (the papers' letter)
+    e: NotNegative
+    repeats: Literal["forbid", "allow"] = "forbid"
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute. Raises PolicyError without a taxonomy."""
+        domain = needed(domain)
+        if domain.paths is None:
+            raise PolicyError("l-e-diversity needs 'taxonomy' on this sensitive attribute", path=domain.path)
+        return (_Once if self.repeats == "forbid" else _Often)(self.l, self.e, domain.paths)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        if self.repeats == "forbid":
+            return (
+                f"Wherever a class shows sensitive values, it shows at least {self.l}, all different and any "
+                f"two of them more than {plain(self.e)} apart in the taxonomy."
+            )
+        return (
+            f"Wherever a class shows sensitive values, any two different ones are more than {plain(self.e)} "
+            f"apart in the taxonomy, and none can be guessed with a probability above {Fraction(1, self.l)}."
+        )
+
+
+class _Apart(Constraint):
+    monotone = False
+
+    def __init__(self, least: int, e: Fraction, paths: tuple[NodePath, ...]) -> None:
+        self.min_class_size = least
+        self._e = e
+        self._paths = paths
+        self._bucket_of = components(paths, e)
+
+    def _distance(self, codes: list[int]) -> Fraction | None:
+        return least_distance([self._paths[code] for code in codes])
+
+    def _are_apart(self, codes: list[int]) -> bool:
+        """Values of different buckets are; those of one bucket must be measured (erratum LE-2)."""
+        if len({self._bucket_of[code] for code in codes}) == len(codes):
+            return True
+        least = self._distance(codes)
+        return least is None or least > self._e
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        codes = _present(counts)
+        return len(codes), *_total_and_most(counts), self._distance(codes)
+
+
+class _Once(_Apart):
+    """Any two records: a bucket occurs once. Where buckets say less than distances, the caps ask for more."""
+
+    def __init__(self, least: int, e: Fraction, paths: tuple[NodePath, ...]) -> None:
+        super().__init__(least, e, paths)
+        buckets = max(self._bucket_of, default=-1) + 1
+        self.caps = ShareCaps(self._bucket_of, (Fraction(1),) * buckets, most=1)
+
+    def holds(self, view: ClassView) -> bool:
+        codes = _present(view.counts)
+        if not codes:
+            return True
+        once = view.present == len(codes) >= self.min_class_size <= view.records
+        return once and self._are_apart(codes)
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        codes = _present(view.counts)
+        if not codes:
+            return {}
+        reached = {"l": Fraction(min(view.present, view.records))}
+        distance = self._distance(codes) if view.present == len(codes) else Fraction(0)
+        return reached if distance is None else reached | {"distance": distance}
+
+
+class _Often(_Apart):
+    """Any two values: one alone of a bucket may occur, with a share of at most 1/l."""
+
+    def __init__(self, least: int, e: Fraction, paths: tuple[NodePath, ...]) -> None:
+        super().__init__(least, e, paths)
+        groups = self._bucket_of if is_transitive(paths, e) else tuple(range(len(paths)))
+        count = max(groups, default=-1) + 1
+        alone = max(self._bucket_of, default=-1) + 1 == len(paths)
+        self.caps = ShareCaps(groups, (Fraction(1, least),) * count, sufficient=alone)
+
+    def holds(self, view: ClassView) -> bool:
+        total, most = _total_and_most(view.counts)
+        if not total:
+            return True
+        enough = most * self.min_class_size <= total and self.min_class_size <= view.records
+        return enough and self._are_apart(_present(view.counts))
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        total, most = _total_and_most(view.counts)
+        if not total:
+            return {}
+        reached = {"l": Fraction(min(total // most, view.records))}
+        distance = self._distance(_present(view.counts))
+        return reached if distance is None else reached | {"distance": distance}
+
+
+def _present(counts: Mapping[int, int]) -> list[int]:
+    return [code for code, count in counts.items() if count]
+
+
+def _total_and_most(counts: Mapping[int, int]) -> tuple[int, int]:
+    return sum(counts.values()), max(counts.values(), default=0)

@@ -1,0 +1,58 @@
+"""The one predicate behind (delta,l)-diversity and (epsilon,m)-anonymity (erratum DL-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
+
+from hierdata.domains.number import Number
+from hierdata.domains.proximity import Neighbourhoods
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import PolicyError
+from hierdata.privacy.base import ClassView, Constraint, ShareCaps, needed
+
+
+def numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[Number, ...]:
+    """The values of a domain as numbers. Raises PolicyError where some are none."""
+    domain = needed(domain)
+    if domain.numbers is None:
+        raise PolicyError(f"{kind} needs numbers: add `number: true`", path=domain.path)
+    return domain.numbers
+
+
+def uncrowded(letter: str, least: Fraction, around: Neighbourhoods, *, symmetric: bool) -> Constraint:
+    """The constraint that around each value present lies at most 1/``least`` of the values, itself included.
+
+    Exactly that share is allowed. ``letter`` names the achieved ``least``, a fraction (erratum DL-7).
+    ``symmetric`` tells that values lie around each other or not at all; the shares then are caps. At least
+    ``least`` records are asked for too: pooled siblings could bring as many values in one.
+    """
+    return _Uncrowded(letter, least, around, symmetric)
+
+
+class _Uncrowded(Constraint):
+    monotone = False
+
+    def __init__(self, letter: str, least: Fraction, around: Neighbourhoods, symmetric: bool) -> None:
+        self.min_class_size = ceil(least)
+        self._letter = letter
+        self._least = least
+        self._around = around
+        if symmetric:
+            self.caps = ShareCaps(around.rank, (1 / least,) * len(around.rank), reach=around.reach)
+
+    def holds(self, view: ClassView) -> bool:
+        total, most = self.summary(view.counts)
+        if not total:
+            return True
+        enough = most * self._least.numerator <= total * self._least.denominator
+        return enough and view.records >= self.min_class_size
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        total, most = self.summary(view.counts)
+        return {self._letter: min(Fraction(total, most), Fraction(view.records))} if total else {}
+
+    def summary(self, counts: Mapping[int, int]) -> tuple[int, int]:
+        """How many values are present, and the most that lie around one of them."""
+        return sum(counts.values()), max(self._around.sizes(counts).values(), default=0)
