@@ -37,9 +37,13 @@ class Neighbourhoods:
     def relative(cls, numbers: Sequence[Number], share: Fraction) -> Neighbourhoods:
         """The intervals [v - share |v|, v + share |v|]; that u lies around v does not put v around u.
 
+        Raises ValueError for a share above 1.
+
         >>> Neighbourhoods.relative((10, 15), Fraction(2, 5)).reach
         ((0, 0), (0, 1))
         """
+        if share > 1:
+            raise ValueError("a relative interval reaches no further than 0")
         points, _ = _scaled(numbers)
         return cls._around(points, [abs(point) * share.numerator // share.denominator for point in points])
 
@@ -56,8 +60,8 @@ class Neighbourhoods:
     def sizes(self, counts: Mapping[int, int]) -> dict[int, int]:
         """By code that occurs, how many of the values lie around it, with multiplicity, itself included.
 
-        n(t) of DL definition 4. Linear once the codes are sorted (the walk of DL figure 3 as corrected by
-        DL-3).
+        n(v) of DL equations 1 and 2. Linear once the codes are sorted: the walk of DL figure 3, with both
+        ends measured from the value itself (DL-3).
 
         >>> Neighbourhoods.absolute((40, 50, 60, 80), Fraction(15)).sizes({0: 1, 1: 1, 2: 1, 3: 1})
         {0: 2, 1: 3, 2: 2, 3: 1}
@@ -97,17 +101,12 @@ def _scaled(numbers: Sequence[Number]) -> tuple[list[int], int]:
 def _within(points: Sequence[int], ends: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """For each ascending point the places [first, stop) of all points between its two ends, its own too.
 
-    Linear while the ends move one way, or turn once as they do where intervals grow with the distance from 0.
+    Linear: neither end ever moves back.
     """
     first = stop = 0
-    for at, (low, high) in enumerate(ends):
-        while first and points[first - 1] >= low:
-            first -= 1
+    for low, high in ends:
         while points[first] < low:
             first += 1
-        stop = max(stop, at + 1)
         while stop < len(points) and points[stop] <= high:
             stop += 1
-        while points[stop - 1] > high:
-            stop -= 1
         yield first, stop

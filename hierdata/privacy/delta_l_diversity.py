@@ -16,7 +16,7 @@ from hierdata.privacy.neighbourhood import numbers_of, uncrowded
 class DeltaLDiversity(PrivacyModel):
     """Each value present is similar to at most 1/l of the values, itself included, in at least l records.
 
-    DL definitions 3 and 4: values are similar when their closed intervals [v - delta, v + delta] overlap,
+    DL definitions 3 to 5: values are similar when their closed intervals [v - delta, v + delta] overlap,
     that is when they are at most 2 delta apart; touching counts (DL-6). l may be a fraction, and what is
     achieved is one: |E| / max n(v) (DL-7). The same as absolute (epsilon,m)-anonymity with epsilon = 2 delta
     and m = l (DL-1). A vertex without values passes (erratum ML-7).
@@ -55,7 +55,7 @@ class DeltaLDiversity(PrivacyModel):
 def largest_l(values: Sequence[Number], delta: Fraction) -> Fraction:
     """The largest l with which a class of these values is (delta,l)-diverse: |E| / max n(v), in 1..|E|.
 
-    DL definition 4 with DL-7. Raises ValueError for a class without values: it satisfies nothing.
+    DL equation 2 with DL-7. Raises ValueError for a class without values: it satisfies nothing.
 
     >>> largest_l([40, 50, 60, 80], Fraction(15, 2))
     Fraction(4, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from pydantic import StrictBool
+from pydantic import StrictBool, model_validator
 
 from hierdata.domains.number import plain
 from hierdata.domains.proximity import Neighbourhoods
@@ -17,11 +17,11 @@ from hierdata.privacy.neighbourhood import numbers_of, uncrowded
 class EpsilonMAnonymity(PrivacyModel):
     """Around each value v present lies at most 1/m of the values, v included, in at least m records.
 
-    DL section 2 (after Li, Tao and Xiao). Around v lies what differs from it by at most ``epsilon``; with
-    ``relative`` by at most ``epsilon`` |v|, which is not symmetric: 10 lies around 15 with 0.4, but not 15
-    around 10. Ends that are touched belong to it (DL-6). m may be a fraction. The absolute form with
-    epsilon = 2 delta is (delta,l)-diversity with l = m, its drawback included (DL-1). A vertex without values
-    passes (erratum ML-7). Not monotone (DL-2).
+    DL section 1 and definition 2, after Li, Tao and Xiao (SIGMOD 2008). Around v lies what differs from it by
+    at most ``epsilon``; with ``relative`` by at most ``epsilon`` |v| (``epsilon`` 0..1), which is not
+    symmetric: 10 lies around 15 with 0.4, but not 15 around 10. Ends that are touched belong to it (DL-6). m
+    may be a fraction. The absolute form with epsilon = 2 delta is (delta,l)-diversity with l = m, its
+    drawback included (DL-1). A vertex without values passes (erratum ML-7). Not monotone (DL-2).
 
     >>> from hierdata.privacy.base import ClassView
     >>> domain = SensitiveDomain("$.a", (40, 50, 60))
@@ -35,6 +35,12 @@ class EpsilonMAnonymity(PrivacyModel):
     epsilon: NotNegative
     m: Diversity
     relative: StrictBool = False
+
+    @model_validator(mode="after")
+    def _no_further_than_zero(self) -> EpsilonMAnonymity:
+        if self.relative and self.epsilon > 1:
+            raise ValueError("a relative epsilon lies between 0 and 1")
+        return self
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute. Raises PolicyError where values are no numbers."""

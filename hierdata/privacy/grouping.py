@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from hierdata.domains.number import plain
 from hierdata.domains.semantic_partition import SemanticPartition
@@ -55,6 +55,14 @@ class GroupingModel(PrivacyModel):
             if stated != (self.by == by):
                 raise ValueError(f"{key} stands with by: {by} only" if stated else f"by: {by} needs {key}")
         return self
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, plain_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Of a model that counts values, as most do, nothing is said of groups."""
+        stated: dict[str, Any] = plain_of(self)
+        if self.by != "value":
+            return stated
+        return {key: value for key, value in stated.items() if key not in ("by", "e", "partition")}
 
     def groups(self, domain: SensitiveDomain) -> Groups:
         """What is counted in one domain. Raises PolicyError where levels or a taxonomy are due."""

@@ -81,6 +81,9 @@ def parameters(promise: Promise) -> str:
 def _setting(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(_setting(item) for item in value)
+    if isinstance(value, dict):  # of a partition its depth, or the names of its blocks
+        stated = ((key, own) for key, own in value.items() if own is not None)
+        return " ".join(key if isinstance(own, list) else f"{key} {_setting(own)}" for key, own in stated)
     try:
         return number(Fraction(str(value)))
     except (ValueError, ZeroDivisionError):
