@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from hierdata.errors import PolicyError
-from hierdata.formats.base import MAX_DEPTH, Format, Layout
+from hierdata.formats.base import MAX_DEPTH, Format, Layout, Rowwise
+from hierdata.formats.csv import Csv
 from hierdata.formats.json import Json
 from hierdata.formats.jsonl import JsonLines
+from hierdata.formats.parquet import Parquet
 from hierdata.formats.xml import Xml
 
-__all__ = ["FORMATS", "MAX_DEPTH", "Format", "Layout", "detect"]
+__all__ = ["FORMATS", "MAX_DEPTH", "Format", "Layout", "Rowwise", "detect"]
 
-FORMATS: dict[str, type[Format]] = {"json": Json, "jsonl": JsonLines, "xml": Xml}
+FORMATS: dict[str, type[Format]] = {
+    "json": Json,
+    "jsonl": JsonLines,
+    "xml": Xml,
+    "csv": Csv,
+    "parquet": Parquet,
+}
 
-_SUFFIXES = {".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".xml": "xml"}
+_SUFFIXES = {"ndjson": "jsonl", **{name: name for name in FORMATS}}
 
 
 def detect(name: str) -> Format:
@@ -22,10 +30,10 @@ def detect(name: str) -> Format:
     ('json', 'jsonl')
     >>> detect("students.txt")
     Traceback (most recent call last):
-    hierdata.errors.PolicyError: the name ends in none of .json, .jsonl, .ndjson, .xml: say which format it is
+    hierdata.errors.PolicyError: the name ends in none of .json, .jsonl, .xml, .csv, .parquet: say which it is
     """
-    bare = name.lower().removesuffix(".gz")
-    for suffix, format_name in _SUFFIXES.items():
-        if bare.endswith(suffix):
-            return FORMATS[format_name]()
-    raise PolicyError("the name ends in none of .json, .jsonl, .ndjson, .xml: say which format it is")
+    suffix = name.lower().removesuffix(".gz").rpartition(".")[2]
+    if "." not in name or suffix not in _SUFFIXES:
+        known = ", ".join(f".{one}" for one in FORMATS)
+        raise PolicyError(f"the name ends in none of {known}: say which it is")
+    return FORMATS[_SUFFIXES[suffix]]()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import BinaryIO, ClassVar
 
 from hierdata.document import Document
+from hierdata.errors import InputError
 
 MAX_DEPTH = 64
 """Containers inside containers that a reader accepts."""
@@ -17,6 +19,8 @@ MAX_DEPTH = 64
 class Layout:
     """Where the records lie in a file: the keys (JSON) or element names (XML, root and record) down to them.
 
+    Of a table ``columns`` are the names in order; ``delimiter`` and ``terminator`` (of a line) are those of
+    CSV, ``types`` those of Parquet, by column.
     For JSON an empty path means that the file is an array of records; for XML (root, record).
     ``namespaces`` maps prefixes, as the published file writes them, to URIs ("" is the default namespace).
     ``stated`` tells that the policy named the place: other children of an XML root are then dropped, where
@@ -28,6 +32,10 @@ class Layout:
     namespaces: dict[str, str] = field(default_factory=dict)
     stated: bool = False
     alone: bool = False
+    columns: tuple[str, ...] = ()
+    delimiter: str = ","
+    terminator: str = "\n"
+    types: dict[str, object] = field(default_factory=dict)
 
 
 BESIDE = "something lies beside the records, where nobody judges it"
@@ -57,3 +65,28 @@ class Format(ABC):
     @abstractmethod
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
         """Write documents so that ``read`` gives them back equal, exact numbers included."""
+
+
+class Rowwise(Format):
+    """A format in which one record follows another, so that several files can be written side by side."""
+
+    @abstractmethod
+    def writer(self, stream: BinaryIO, layout: Layout) -> AbstractContextManager[Callable[[Document], None]]:
+        """A function that writes one record; the file is complete when the context is left."""
+
+    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+        """Write documents (see Format.write)."""
+        with self.writer(stream, layout) as put:
+            for document in documents:
+                put(document)
+
+
+def check_columns(columns: Sequence[str]) -> None:
+    """Raise InputError unless every column has a name of its own; the names stay untold."""
+    first: dict[str, int] = {}
+    for place, column in enumerate(columns, 1):
+        if not column:
+            raise InputError(f"column {place} has no name: name it in the header, or leave it out")
+        if column in first:
+            raise InputError(f"columns {first[column]} and {place} have the same name")
+        first[column] = place

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import BinaryIO, ClassVar
 
 from hierdata.document import Document
 from hierdata.errors import InputError, PolicyError
-from hierdata.formats.base import Format, Layout
+from hierdata.formats.base import Layout, Rowwise
 from hierdata.formats.decoder import RefusedError, complaint, decode
 from hierdata.formats.objects import dumps_exact, encode
 
 _SPACE = " \t\r\n"
 
 
-class JsonLines(Format):
+class JsonLines(Rowwise):
     """JSON Lines (also called NDJSON): one object a line; empty lines are passed over."""
 
     name: ClassVar[str] = "jsonl"
@@ -37,10 +38,14 @@ class JsonLines(Format):
                 record += 1
                 yield _record(text, record)
 
-    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+    @contextmanager
+    def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
         """Write one record a line."""
-        for document in documents:
+
+        def put(document: Document) -> None:
             stream.write(encode(dumps_exact(document) + "\n"))
+
+        yield put
 
 
 def _text(line: bytes, record: int) -> str:

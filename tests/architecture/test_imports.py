@@ -20,6 +20,8 @@ HOMES = {
     "numba": ("kernels/jit.py",),
     "llvmlite": ("kernels/jit.py",),
     "skfuzzy": ("domains/membership.py",),
+    "pyarrow": ("formats/parquet.py",),
+    "pandas": (),
     "lxml": ("formats/xml.py", "records/xsd.py"),
     "jsonschema": ("intake.py",),
     "yaml": ("policy/reading.py", "domains/tree.py"),
@@ -27,7 +29,20 @@ HOMES = {
     "click": ("cli/",),
     "rich": ("cli/",),
 }
-HEAVY = ("numpy", "numba", "scipy", "skfuzzy", "networkx", "lxml", "jsonschema", "pydantic", "yaml", "rich")
+HEAVY = (
+    "numpy",
+    "pyarrow",
+    "pandas",
+    "numba",
+    "scipy",
+    "skfuzzy",
+    "networkx",
+    "lxml",
+    "jsonschema",
+    "pydantic",
+    "yaml",
+    "rich",
+)
 
 
 def imported(source: str) -> Iterator[str]:

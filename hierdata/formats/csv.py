@@ -1,0 +1,207 @@
+"""CSV: a header and one record a line, all values text, an empty cell a missing value."""
+
+from __future__ import annotations
+
+import csv
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO, ClassVar
+
+from hierdata.document import Document, Value
+from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.formats.base import Layout, Rowwise, check_columns
+from hierdata.formats.objects import encode, literal
+
+DELIMITERS = ",;\t|"
+"""What is looked for in the header where no delimiter is stated."""
+
+_LONGEST_HEADER = 1 << 20
+_TERMINATOR = "\r\n"  # the csv module quotes what holds a character of it
+
+# What spreadsheets take for a formula (OWASP, "CSV Injection"), behind apostrophes of its own or of ours.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"'*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Csv(Rowwise):
+    """Comma-separated values (RFC 4180) in UTF-8, with a header; empty lines are passed over.
+
+    ``delimiter`` None is found in the header: the one of comma, semicolon, tab and bar that cuts it into most
+    columns. With ``for_people`` the file is one that spreadsheets may open: an apostrophe stands before every
+    cell that they would take for a formula, and before such a cell that has apostrophes already, so that
+    reading takes off exactly what writing put there. Numbers stay as they are.
+    """
+
+    name: ClassVar[str] = "csv"
+    extension: ClassVar[str] = ".csv"
+
+    delimiter: str | None = None
+    for_people: bool = False
+
+    def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
+        """Read the header: the columns, the delimiter, how lines end.
+
+        Raises InputError where it is missing, repeats a name, or holds another delimiter than the stated one.
+        """
+        if records:
+            raise PolicyError("every line of a CSV table is a record: `records` has no meaning here")
+        header = _header(stream)
+        cut = {delimiter: _cells(header, delimiter) for delimiter in DELIMITERS}
+        delimiter = self.delimiter or _found(cut)
+        columns = cut.get(delimiter) or _cells(header, delimiter)
+        if len(columns) == 1 and (other := max(cut, key=lambda one: len(cut[one]))) and len(cut[other]) > 1:
+            raise InputError(f"the stated delimiter does not occur in the header, and {other!r} does")
+        if self.for_people:
+            columns = [_undone(column) for column in columns]
+        check_columns(columns)
+        terminator = "\r\n" if header.endswith("\r\n") else "\n"
+        return Layout(columns=tuple(columns), delimiter=delimiter, terminator=terminator)
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield one record a line (see Format.read)."""
+        columns, width = layout.columns, len(layout.columns)
+        record = 0
+        try:
+            rows = csv.reader(_lines(stream), delimiter=layout.delimiter, strict=True)
+            next(rows, None)
+            for row in rows:
+                if len(row) != width:
+                    if not row:
+                        continue
+                    raise _RefusedError(f"the row has {len(row)} cells, and the header has {width}")
+                record += 1
+                if self.for_people:
+                    row = [_undone(cell) for cell in row]
+                if "" in row:
+                    yield {column: cell for column, cell in zip(columns, row, strict=True) if cell}
+                else:
+                    yield dict(zip(columns, row, strict=True))
+            return
+        except csv.Error as error:
+            message = _complaint(str(error))
+        except _RefusedError as refused:
+            message = str(refused)
+        raise InputError(message, record=record + 1)
+
+    @contextmanager
+    def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
+        """Write the header and then one record a line, in the order of the layout's columns."""
+        shown = _neutral if self.for_people else str
+        sink = _Sink(stream, layout.terminator)
+        rows = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR)
+        columns, known = layout.columns, frozenset(layout.columns)
+        rows.writerow([shown(column) for column in columns])
+
+        def put(document: Document) -> None:
+            if not document.keys() <= known:
+                raise InputError("a record has a field that is no column of the table")
+            row = [document.get(column) for column in columns]
+            rows.writerow([shown(cell) if isinstance(cell, str) else _spelled(cell) for cell in row])
+
+        yield put
+
+
+class _RefusedError(ValueError):
+    """Text that is refused. The message holds no data."""
+
+
+class _Sink:
+    """Takes whole rows as the csv module spells them, and ends them as the input's lines end."""
+
+    def __init__(self, stream: BinaryIO, terminator: str) -> None:
+        self._stream = stream
+        self._terminator = terminator
+
+    def write(self, row: str) -> None:
+        self._stream.write(encode(row.removesuffix(_TERMINATOR) + self._terminator))
+
+
+def _lines(stream: BinaryIO) -> Iterator[str]:
+    """The lines of a file as text."""
+    mark = BOM_UTF8
+    for line in stream:
+        if mark:
+            line, mark = line.removeprefix(mark), b""
+        if b"\0" in line:
+            raise _RefusedError("the line holds NUL bytes: is this a text file in UTF-8?")
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            raise _RefusedError("the line is not UTF-8") from None
+        yield text
+
+
+def _header(stream: BinaryIO) -> str:
+    """The text of the header; a quoted name may go over several lines."""
+    header = ""
+    try:
+        for line in _lines(stream):
+            header += line
+            if header.count('"') % 2 == 0 or len(header) > _LONGEST_HEADER:
+                break
+    except _RefusedError as refused:
+        message = str(refused).replace("the line", "the header")
+        raise InputError(message) from None
+    if not header.strip():
+        raise InputError("the table has no header: its first line names the columns")
+    return header
+
+
+def _cells(header: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([header], delimiter=delimiter, strict=True))
+    except csv.Error:
+        return []
+
+
+def _found(cut: dict[str, list[str]]) -> str:
+    """The delimiter that cuts the header into most columns; a comma where there is one column."""
+    most = max(map(len, cut.values()))
+    found = [delimiter for delimiter, columns in cut.items() if len(columns) == most]
+    if most == 0:
+        raise InputError("the header is no CSV: its quotes do not match")
+    if most > 1 and len(found) > 1:
+        raise InputError(
+            f"{' and '.join(map(repr, found))} would cut the header into as many columns: state which it is, "
+            "such as `csv: {delimiter: ','}`"
+        )
+    return found[0]
+
+
+def _complaint(message: str) -> str:
+    """What the csv module found, in words of ours."""
+    if "unexpected end" in message:
+        return "a quoted cell does not end: is the file complete?"
+    if "field larger" in message:
+        return f"a cell has more than {csv.field_size_limit()} characters: is a quote missing?"
+    if "new-line" in message:
+        return "a line ends in a carriage return alone: end lines in line feeds"
+    return "a quote stands where none is due"
+
+
+def _spelled(value: Value) -> str:
+    """A cell of what is no text."""
+    if isinstance(value, dict | list):
+        raise InputError(
+            "a cell of a table holds one value, and this record has objects or arrays in it: publish several "
+            "tables (`tables`), or another format"
+        )
+    return "" if value is None else literal(value)
+
+
+def _neutral(cell: str) -> str:
+    """A cell that spreadsheets show as it stands."""
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def _undone(cell: str) -> str:
+    """The inverse; VerificationError for what neutralizing would not have left."""
+    if not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
+        return cell
+    if not cell.startswith("'"):
+        raise VerificationError("a cell begins like a formula, which a file written for people never does")
+    return cell[1:]

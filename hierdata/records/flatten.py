@@ -1,0 +1,247 @@
+"""Tables to trees and back: keyed tables are joined into documents, documents cut into keyed tables or one.
+
+Pure functions on rows, which are documents without objects and arrays in them; files are for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from hierdata.document import Document, Scalar, Value
+from hierdata.errors import InputError
+
+ITEM = "value"
+"""The column of a table whose rows were single values in an array."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of several tables that make up trees. Its name is the key of its rows' array in their parent.
+
+    ``key`` is the column that tells its rows apart; a table without children needs none. ``on`` is the column
+    that holds the key of a row of ``parent``. The root has neither ``parent`` nor ``on``.
+    """
+
+    name: str
+    key: str | None = None
+    parent: str | None = None
+    on: str | None = None
+
+    @property
+    def joins(self) -> tuple[str, ...]:
+        """The columns that join; no document holds them."""
+        return tuple(column for column in (self.key, self.on) if column is not None)
+
+
+def nest(tables: Sequence[Table], rows: Mapping[str, Iterable[Document]]) -> Iterator[Document]:
+    """Join keyed tables into one document for each row of the root; the rows of all other tables are held.
+
+    ``tables`` begin with the root, parents before their children. Rows keep their order within their parent.
+    A row without children has no array of them.
+
+    Raises InputError, with the table, row numbers and counts but no value, where a key is missing, stands
+    twice or has no row above it, and where a row has a column of the name of a child table.
+
+    >>> tables = [Table("people", key="id"), Table("visits", parent="people", on="person")]
+    >>> rows = {"people": [{"id": "a", "age": 7}], "visits": [{"person": "a", "day": 1}]}
+    >>> list(nest(tables, rows))
+    [{'age': 7, 'visits': [{'day': 1}]}]
+    """
+    below: dict[str, list[_Children]] = {table.name: [] for table in tables}
+    for table in reversed(tables[1:]):
+        assert table.parent is not None, "only the first table is the root"
+        children = _Children(table)
+        for number, on, document in _completed(table, rows[table.name], below[table.name]):
+            children.add(number, on, document)
+        below[table.parent].insert(0, children)
+    for _, _, document in _completed(tables[0], rows[tables[0].name], below[tables[0].name]):
+        yield document
+
+
+def split(tables: Sequence[Table], documents: Iterable[Document]) -> Iterator[tuple[str, Document]]:
+    """Cut documents into the rows of keyed tables, each with its table's name: the inverse of ``nest``.
+
+    Keys are numbers from 1, in order. A row comes before those below it. A single object becomes columns with
+    dotted names, single values in an array rows with the column ``value``. Missing values are absent.
+
+    Raises InputError for arrays that are no table, and for names that collide.
+
+    >>> tables = [Table("people", key="id"), Table("visits", parent="people", on="person")]
+    >>> list(split(tables, [{"age": 7, "visits": [{"day": 1}]}]))
+    [('people', {'id': 1, 'age': 7}), ('visits', {'person': 1, 'day': 1})]
+    """
+    given = dict.fromkeys((table.name for table in tables), 0)
+    below: dict[str, dict[str, Table]] = {table.name: {} for table in tables}
+    for table in tables[1:]:
+        assert table.parent is not None, "only the first table is the root"
+        below[table.parent][table.name] = table
+
+    def cut(table: Table, item: Value, above: int) -> Iterator[tuple[str, Document]]:
+        given[table.name] = own = given[table.name] + 1
+        row: Document = {}
+        if table.key is not None:
+            row[table.key] = own
+        if table.on is not None:
+            row[table.on] = above
+        arrays = _fill(row, item)
+        yield table.name, row
+        for name, items in arrays:
+            if name not in below[table.name]:
+                _refuse(table.name, "a record has an array that none of the tables is for")
+            for inner in items:
+                yield from cut(below[table.name][name], inner, own)
+
+    for document in documents:
+        yield from cut(tables[0], document, 0)
+
+
+def joined(documents: Iterable[Document]) -> Iterator[Document]:
+    """One table of all: a row for every path from a root to a leaf, what stands above repeated in each.
+
+    Columns have dotted names. What stands in two arrays side by side is in rows apart, each with the columns
+    of its own array alone: no pair is made that was not there.
+
+    >>> list(joined([{"id": 1, "a": [{"b": 2}, {"b": 3}], "c": [4]}, {"id": 5}]))
+    [{'id': 1, 'a.b': 2}, {'id': 1, 'a.b': 3}, {'id': 1, 'c': 4}, {'id': 5}]
+    """
+    for document in documents:
+        yield from _paths({}, document, "")
+
+
+def tables_of(documents: Iterable[Document], root: str) -> tuple[Table, ...]:
+    """The tables that ``split`` cuts documents into: one for the records and one for each array in them.
+
+    The key of a table with others below it is called ``<name>_key``, here and there.
+
+    >>> tables_of([{"id": 1, "a": [{"b": [2]}]}], "top")[1]
+    Table(name='a', key='a_key', parent='top', on='top_key')
+    """
+    parents: dict[str, str | None] = {root: None}
+
+    def look(name: str, item: Value) -> None:
+        for key, items in _fill({}, item):
+            if parents.setdefault(key, name) != name:
+                _refuse(key, "two arrays have this name: their tables could not be told apart")
+            for inner in items:
+                look(key, inner)
+
+    for document in documents:
+        look(root, document)
+    with_children = set(parents.values())
+    return tuple(
+        Table(
+            name,
+            key=f"{name}_key" if name in with_children else None,
+            parent=parent,
+            on=None if parent is None else f"{parent}_key",
+        )
+        for name, parent in parents.items()
+    )
+
+
+class _Children:
+    """The documents of a child table, by the key of the row that they belong to."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._groups: dict[Scalar, list[Value]] = {}
+        self._first: dict[Scalar, int] = {}
+        self._rows = 0
+
+    def add(self, number: int, on: Scalar, document: Document) -> None:
+        group = self._groups.get(on)
+        if group is None:
+            group = self._groups[on] = []
+            self._first[on] = number
+        group.append(document)
+        self._rows += 1
+
+    def take(self, key: Scalar) -> list[Value] | None:
+        return self._groups.pop(key, None)
+
+    def check(self) -> None:
+        """Refuse what nobody took."""
+        if not self._groups:
+            return
+        table, orphans = self.table, sum(map(len, self._groups.values()))
+        if orphans == self._rows:
+            _refuse(
+                table.name,
+                f"no row matches a row of {table.parent}: are `on` and `key` the right columns, their values "
+                "of the same spelling and type?",
+            )
+        first = min(self._first[on] for on in self._groups)
+        rows = "1 row belongs" if orphans == 1 else f"{orphans} rows belong"
+        _refuse(table.name, f"{rows} to no row of {table.parent}, the first is row {first}")
+
+
+def _completed(
+    table: Table, rows: Iterable[Document], below: Sequence[_Children]
+) -> Iterator[tuple[int, Scalar, Document]]:
+    """The rows of a table without their keys and with what belongs below them: number, ``on``, document."""
+    seen: set[Value] = set()
+    for number, row in enumerate(rows, 1):
+        document = dict(row)
+        on = None
+        if table.on is not None:
+            on = _key(document, table, table.on, number)
+        if table.key is not None:
+            key = _key(document, table, table.key, number)
+            if key in seen:
+                _refuse(table.name, f"row {number} has the key of a row before it: `key` tells rows apart")
+            seen.add(key)
+            for children in below:
+                name = children.table.name
+                if name in document:
+                    _refuse(table.name, f"row {number} has a column of the name of the table {name}")
+                if items := children.take(key):
+                    document[name] = items
+        yield number, on, document
+    for children in below:
+        children.check()
+
+
+def _key(document: Document, table: Table, column: str, number: int) -> Scalar:
+    key = document.pop(column, None)
+    if key is None:
+        _refuse(table.name, f"row {number} has no value in the column {column}, which joins the tables")
+    assert not isinstance(key, dict | list), "a row holds single values"
+    return key
+
+
+def _fill(row: Document, item: Value, prefix: str = "") -> list[tuple[str, list[Value]]]:
+    """Put the single values of an object into a row; answer its arrays."""
+    if isinstance(item, list):
+        raise InputError("an array stands directly in an array, which no table can hold")
+    fields = item.items() if isinstance(item, dict) else ((ITEM, item),)
+    arrays = []
+    for key, value in fields:
+        name = prefix + key
+        if isinstance(value, dict):
+            arrays += _fill(row, value, f"{name}.")
+        elif isinstance(value, list):
+            arrays.append((name, value))
+        elif name in row:
+            raise InputError("two fields of a record, or a field and a key, would be one column")
+        elif value is not None:
+            row[name] = value
+    return arrays
+
+
+def _paths(above: Document, item: Value, prefix: str) -> Iterator[Document]:
+    row = dict(above)
+    arrays = [(name, items) for name, items in _fill(row, item, prefix) if items]
+    if not arrays:
+        yield row
+    for name, items in arrays:
+        for inner in items:
+            if isinstance(inner, dict | list):
+                yield from _paths(row, inner, f"{name}.")
+            else:
+                yield from _paths(row, {name: inner}, "")
+
+
+def _refuse(table: str, message: str) -> NoReturn:
+    raise InputError(f"the table {table}: {message}")
