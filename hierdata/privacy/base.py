@@ -163,7 +163,8 @@ class PrivacyModel(ABC, BaseModel):
         """
         merged = dict(left)
         for letter, value in right.items():
-            pick = min if self.combine[letter.partition("_")[0]] == "min" else max
+            stem = letter if letter in self.combine else letter.partition("_")[0]
+            pick = min if self.combine[stem] == "min" else max
             merged[letter] = pick(merged.get(letter, value), value)
         return merged
 

@@ -65,6 +65,7 @@ FAMILIES = {
         {
             "grouping": "what a model counts: values, or groups of them",
             "neighbourhood": "one predicate under two names: (delta,l) and (epsilon,m)",
+            "reference": "comparing with the original: its counts, exact thresholds, likeness",
         },
     ),
     "engines": Family("ENGINES", Engine, {}),

@@ -1,0 +1,134 @@
+"""delta-disclosure privacy: every value's share in a class is near its share in the original collection."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor
+from typing import ClassVar, Literal
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import ClassView, Constraint, Positive, PrivacyModel, ShareCaps
+from hierdata.privacy.reference import compared, largest_below, least_room, settled
+
+_STEPS = 1_000_000
+_VACUOUS = 50
+"""e^50 > 10^21, which no ratio of two shares of fewer than 10^20 values passes: larger deltas ask no more."""
+
+
+class DeltaDisclosure(PrivacyModel):
+    """|ln(q / p)| < delta for every value (Brickell and Shmatikov, KDD 2008, definition 2).
+
+    p is a value's share in the original collection, suppressed records included, q its share among the values
+    present at a vertex of a class. By the definition, a value of the original that is absent from the class
+    (q = 0) violates for every delta: ``absent: refuse``. ARX and pycanon look at the values present alone:
+    ``absent: ignore``, which is weaker and not monotone. A value that the original lacks violates always.
+
+    The logarithm is the natural one, as in the paper's e-based figures and in pycanon. ARX takes base 2: its
+    delta times ln 2 (0.6931) is ours. For a rational delta above 0, e^delta is irrational (Lindemann), so no
+    ratio of counts meets the bound: a fraction just below e^delta decides exactly, and strictness with it.
+    ``achieved`` is the least delta that holds, rounded up to a millionth; nothing, where none does.
+
+    >>> domain = SensitiveDomain("$.a", ("flu", "HIV"), reference=(2, 2))
+    >>> bound = DeltaDisclosure(delta="0.5").bind(domain)
+    >>> bound.holds(ClassView(5, {0: 3, 1: 2})), bound.holds(ClassView(4, {0: 3, 1: 1}))
+    (True, False)
+    """
+
+    needs_reference: ClassVar[bool] = True
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"delta": "max"}
+
+    kind: Literal["delta-disclosure"] = "delta-disclosure"
+    delta: Positive
+    absent: Literal["refuse", "ignore"] = "refuse"
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute. Raises PolicyError without a reference."""
+        delta = min(self.delta, Fraction(_VACUOUS))
+        ratio = largest_below(lambda: (Decimal(delta.numerator) / delta.denominator).exp())
+        bound = _Disclosure if self.absent == "refuse" else _AmongPresent
+        return bound(compared(domain, self.kind), ratio)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        absent = "" if self.absent == "refuse" else " that occurs in a class"
+        return (
+            f"The share of every sensitive value{absent} differs between a class and the whole collection by "
+            f"a factor below e^{float(self.delta):g}, in either direction."
+        )
+
+
+class _Disclosure(Constraint):
+    """``ratio`` is the largest fraction below e^delta."""
+
+    monotone = True
+
+    def __init__(self, reference: tuple[int, ...], ratio: Fraction) -> None:
+        self._reference = reference
+        self._total = max(1, sum(reference))
+        self._occurring = sum(1 for count in reference if count)
+        self._ratio = ratio.as_integer_ratio()
+        shares = tuple(min(Fraction(1), ratio * count / self._total) for count in reference)
+        self.caps = ShareCaps(tuple(range(len(shares))), shares, sufficient=False)
+        self.min_class_size = self._least_size(shares)
+
+    def _least_size(self, shares: tuple[Fraction, ...]) -> int:
+        """One of each value must be there, and not be too much."""
+        rarest = min((share for share in shares if share), default=Fraction(1))
+        return max(1, self._occurring, ceil(1 / rarest), least_room(shares))
+
+    def _complete(self, present: int) -> bool:
+        return present == self._occurring
+
+    def _farthest(self, view: ClassView) -> tuple[int, int] | None:
+        """The largest of q/p and p/q over all values, as a fraction's terms; None where it is infinite."""
+        top, bottom = 1, 1
+        size = found = 0
+        for count in view.counts.values():
+            size += count
+        for code, count in view.counts.items():
+            if count:
+                before = self._reference[code]
+                if not before:
+                    return None
+                found += 1
+                more, less = count * self._total, before * size
+                if more < less:
+                    more, less = less, more
+                if more * bottom > top * less:
+                    top, bottom = more, less
+        return (top, bottom) if not size or self._complete(found) else None
+
+    def holds(self, view: ClassView) -> bool:
+        farthest = self._farthest(view)
+        if farthest is None:
+            return False
+        return farthest[0] * self._ratio[1] <= self._ratio[0] * farthest[1]
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        farthest = self._farthest(view)
+        if farthest is None or not view.present:
+            return {}
+        top, bottom = farthest
+        steps = 0
+        if top > bottom:  # else every share is kept, and ln 1 = 0 is below every delta
+            steps = settled(
+                lambda: (Decimal(top).ln() - Decimal(bottom).ln()) * _STEPS, lambda number: floor(number)
+            )
+        return {"delta": Fraction(steps + 1, _STEPS)}
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return tuple(sorted(counts.items()))
+
+
+class _AmongPresent(_Disclosure):
+    """A value that is rare in one class and absent from another can be too rare in their union."""
+
+    monotone = False
+
+    def _least_size(self, shares: tuple[Fraction, ...]) -> int:
+        return least_room(shares)
+
+    def _complete(self, present: int) -> bool:
+        return True

@@ -1,0 +1,83 @@
+"""delta-presence: nobody can tell well whether a person of a population is in the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from pydantic import field_validator, model_validator
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, Share
+
+
+class DeltaPresence(PrivacyModel):
+    """delta_min <= records / population <= delta_max for each class (Nergiz, Atzori, Clifton, SIGMOD 2007).
+
+    ``population`` is the number of rows of the population table that fit the class's published
+    quasi-identifiers, so the quotient is the chance that one of those people is in the collection. Fewer rows
+    than records mean that the table is no population of this collection: the quotient is above 1 and fails,
+    as it does without any row. The definition asks for delta_min of every row of the table; we ask it of
+    those that some class fits, since local recoding leaves gaps, and each class by itself where several fit.
+
+    >>> bound = DeltaPresence(delta_max="1/2").bind(None)
+    >>> bound.holds(ClassView(2, {}, population=4)), bound.holds(ClassView(2, {}, population=3))
+    (True, False)
+    """
+
+    per_attribute: ClassVar[bool] = False
+    needs_population: ClassVar[bool] = True
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"delta_min": "min", "delta_max": "max"}
+
+    kind: Literal["delta-presence"] = "delta-presence"
+    delta_min: Share = Fraction(0)
+    delta_max: Share
+
+    @field_validator("on")
+    @classmethod
+    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if on is not None:
+            raise ValueError("delta-presence is about whole records: leave 'on' out")
+        return on
+
+    @model_validator(mode="after")
+    def _ordered(self) -> DeltaPresence:
+        if self.delta_min > self.delta_max:
+            raise ValueError("delta_min cannot be above delta_max")
+        return self
+
+    def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
+        """The constraint; it needs no domain."""
+        return _Presence(self.delta_min, self.delta_max)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        least = f"at least {float(self.delta_min):g} and " if self.delta_min else ""
+        return (
+            "For each person of the population whom a class fits, the chance to be in the collection is "
+            f"{least}at most {float(self.delta_max):g}."
+        )
+
+
+class _Presence(Constraint):
+    monotone = False  # a union may fit more people than its classes do, or hardly more than one of them
+    min_class_size = 1
+
+    def __init__(self, least: Fraction, most: Fraction) -> None:
+        self._least = least
+        self._most = most
+
+    def holds(self, view: ClassView) -> bool:
+        if not view.population:
+            return False
+        return self._least <= Fraction(view.records, view.population) <= self._most
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        if not view.population:
+            return {}
+        presence = Fraction(view.records, view.population)
+        return {"delta_min": presence, "delta_max": presence}
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return None

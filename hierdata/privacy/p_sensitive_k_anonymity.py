@@ -1,0 +1,69 @@
+"""p-sensitive k-anonymity: k records, and p different sensitive values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+from pydantic import model_validator
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, needed
+
+
+class PSensitiveKAnonymity(PrivacyModel):
+    """At least k records in a class, and at least p different values wherever it shows any.
+
+    Truta and Vinay, ICDE workshops 2006. p may not exceed k, so pooled siblings never bring p values in fewer
+    than p records. A vertex without values says nothing of p.
+
+    >>> bound = PSensitiveKAnonymity(p=2, k=3).bind(SensitiveDomain("$.a", ("x", "y")))
+    >>> bound.holds(ClassView(3, {0: 2, 1: 1})), bound.holds(ClassView(3, {0: 3}))
+    (True, False)
+    """
+
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"p": "min", "k": "min"}
+
+    kind: Literal["p-sensitive-k-anonymity"] = "p-sensitive-k-anonymity"
+    p: Count
+    k: Count
+
+    @model_validator(mode="after")
+    def _fits(self) -> PSensitiveKAnonymity:
+        if self.p > self.k:
+            raise ValueError("p cannot be above k: a class of k records may show k values only")
+        return self
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute."""
+        needed(domain)
+        return _PSensitive(self.p, self.k)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        return (
+            f"Each record is one of at least {self.k} that cannot be told apart without sensitive values. "
+            f"Wherever a class shows sensitive values, it shows at least {self.p} different ones."
+        )
+
+
+class _PSensitive(Constraint):
+    monotone = True
+
+    def __init__(self, least: int, k: int) -> None:
+        self._least = least
+        self.min_class_size = k
+
+    def holds(self, view: ClassView) -> bool:
+        different = len(view.sizes)
+        return view.records >= self.min_class_size and (not different or different >= self._least)
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        reached = {"k": Fraction(view.records)}
+        if different := len(view.sizes):
+            reached["p"] = Fraction(min(different, view.records))
+        return reached
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return sum(1 for count in counts.values() if count)

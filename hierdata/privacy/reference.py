@@ -1,0 +1,137 @@
+"""What the models share that compare a class with the original collection: its counts, exact thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import TypeVar
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import PolicyError
+from hierdata.privacy.base import ClassView, Constraint, ShareCaps, needed
+
+Answer = TypeVar("Answer")
+
+DENOMINATORS = 10**40
+"""Thresholds are exact for fractions with denominators up to this: products of counts up to 10^20."""
+_WORK = 200_000
+"""Values looked at in search of a least class size: a few milliseconds."""
+
+
+def compared(domain: SensitiveDomain | None, kind: str) -> tuple[int, ...]:
+    """How often each value occurs in the original collection. Raises PolicyError where nobody knows."""
+    domain = needed(domain)
+    if domain.reference is None:
+        raise PolicyError(
+            f"{kind} compares with the original collection: give its frozen facts, or the original",
+            path=domain.path,
+        )
+    return domain.reference
+
+
+def settled(compute: Callable[[], Decimal], decide: Callable[[Fraction], Answer]) -> Answer:
+    """Decide something about an irrational number, with as many digits as that takes.
+
+    ``compute`` works it out in the decimal context it is called in, off by less than 10^30 of its last
+    digits; the answer is given when both ends of what is left open give it. Numbers at which the answer
+    changes must be rational: then enough digits settle it.
+    """
+    digits = 120
+    while True:
+        with localcontext(prec=digits):
+            near = Fraction(compute())
+        margin = Fraction(1, 10 ** (digits - 30))
+        low, high = decide(near - margin), decide(near + margin)
+        if low == high:
+            return low
+        digits *= 2
+
+
+def largest_below(compute: Callable[[], Decimal]) -> Fraction:
+    """The largest fraction with a denominator up to DENOMINATORS that is below an irrational number.
+
+    Whether a share of counts exceeds the number can so be asked of the fraction.
+
+    >>> float(largest_below(Decimal(2).sqrt))
+    1.4142135623730951
+    """
+    return settled(compute, lambda number: at_most(number, DENOMINATORS))
+
+
+def at_most(number: Fraction, denominators: int) -> Fraction:
+    """The largest fraction not above a number, among those with a denominator up to a bound.
+
+    >>> at_most(Fraction("3.14159"), 106), at_most(Fraction(22, 7), 7)
+    (Fraction(333, 106), Fraction(22, 7))
+    """
+    nearest = number.limit_denominator(denominators)
+    if nearest <= number:
+        return nearest
+    # The neighbour to the left in the Farey sequence: c/d with a d - b c = 1 and the largest such d.
+    top, bottom = nearest.as_integer_ratio()
+    below = denominators - (denominators - pow(top, -1, bottom)) % bottom
+    return Fraction((top * below - 1) // bottom, below)
+
+
+def least_room(shares: Sequence[Fraction]) -> int:
+    """A size below which no class can keep every value within its share; mostly the least such size.
+
+    n values need sum(floor(share n)) >= n. The search ends early where there are many values.
+    """
+    size = 1
+    for size in range(1, 2 + _WORK // max(1, len(shares))):
+        if sum(share.numerator * size // share.denominator for share in shares) >= size:
+            break
+    return size
+
+
+class Likeness(Constraint):
+    """No value has more than ``ratios[code]`` times its share in the original collection.
+
+    ``achieved`` is the largest gain (q - p) / p, named beta. Where a ratio above ``ceilings[code]`` is
+    reached, or a value that the original lacks occurs, no beta would do, and nothing is achieved.
+    """
+
+    monotone = True
+
+    def __init__(
+        self, reference: tuple[int, ...], ratios: Sequence[Fraction], ceilings: Sequence[Fraction] | None
+    ) -> None:
+        self._reference = reference
+        self._ceilings = ceilings
+        total = max(1, sum(reference))
+        shares = tuple(
+            min(Fraction(1), ratio * count / total) for ratio, count in zip(ratios, reference, strict=True)
+        )
+        self._shares = tuple(share.as_integer_ratio() for share in shares)
+        self.caps = ShareCaps(tuple(range(len(shares))), shares)
+        self.min_class_size = least_room(shares)
+
+    def holds(self, view: ClassView) -> bool:
+        """Whether every value keeps within its share."""
+        present, shares = view.present, self._shares
+        for code, count in view.counts.items():
+            top, bottom = shares[code]
+            if count * bottom > top * present:
+                return False
+        return True
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        """The largest gain, as beta."""
+        present, total = view.present, sum(self._reference)
+        largest = Fraction(1)
+        for code, count in view.counts.items():
+            if count:
+                before = self._reference[code]
+                if not before:
+                    return {}
+                ratio = Fraction(count * total, before * present)
+                if self._ceilings is not None and ratio > self._ceilings[code]:
+                    return {}
+                largest = max(largest, ratio)
+        return {"beta": largest - 1} if present else {}
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        """Which value occurs how often."""
+        return tuple(sorted(counts.items()))

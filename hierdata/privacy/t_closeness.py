@@ -1,0 +1,244 @@
+"""t-closeness: the values of a class are distributed nearly as in the original collection."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import ClassVar, Literal, Protocol
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import PolicyError
+from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, Share, ShareCaps, needed
+from hierdata.privacy.reference import compared
+
+_WORK = 200_000
+"""Values looked at in search of the least class size: a few milliseconds."""
+
+
+class TCloseness(PrivacyModel):
+    """The earth mover's distance from the original distribution is at most t (Li et al., ICDE 2007, def. 2).
+
+    Compared are the values present at a vertex of a class with those of the original collection, suppressed
+    records included. ``distance`` says how far apart two different values are, 0..1:
+
+    - ``equal``: 1. The distance of the distributions is half the sum of |q - p|.
+    - ``ordered``: |i - j| / (m - 1), the i-th and j-th of the m different numbers of the original.
+    - ``hierarchical``: height(lowest common ancestor) / height(root), a node's height being the longest way
+      down to a leaf of the whole taxonomy, whether or not its values occur (errata TC-1, TC-3).
+
+    All three are sums of weighted |q(S) - p(S)| over sets S of values, so integers decide. A class with a
+    value that the original lacks has distance 1. ``achieved`` is the distance.
+
+    >>> from hierdata.privacy.base import ClassView
+    >>> domain = SensitiveDomain("$.a", (1, 2, 3), reference=(1, 1, 1))
+    >>> [TCloseness(t="1/3", distance=by).bind(domain).achieved(ClassView(2, {0: 1, 2: 1}))["t"]
+    ...  for by in ("equal", "ordered")]
+    [Fraction(1, 3), Fraction(1, 6)]
+    """
+
+    needs_reference: ClassVar[bool] = True
+    combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"t": "max"}
+
+    kind: Literal["t-closeness"] = "t-closeness"
+    t: Share
+    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        """The constraint for one attribute. Raises PolicyError without reference, numbers or taxonomy."""
+        domain = needed(domain)
+        reference = compared(domain, self.kind)
+        ground: _Moved
+        if self.distance == "equal":
+            ground = _equal(reference)
+        elif self.distance == "ordered":
+            ground = _Line(domain, reference)
+        else:
+            ground = _hierarchical(domain, reference)
+        return _Closeness(self.t, reference, ground)
+
+    def promise(self) -> str:
+        """One sentence for the reader."""
+        return (
+            "The sensitive values of a class are distributed as in the whole collection, up to an earth "
+            f"mover's distance of {float(self.t):g} (0 equal, 1 as far as can be; {self.distance} distance)."
+        )
+
+
+class _Moved(Protocol):
+    """What must be moved to turn one distribution into the other.
+
+    ``alone[code]`` is a lower bound of the distance from the value to any other, above 0.
+    """
+
+    alone: Sequence[Fraction]
+    scale: int
+
+    def moved(self, counts: Mapping[int, int], present: int) -> int:
+        """The distance times ``scale``, the number of values present, and that of the original."""
+        ...
+
+
+class _Closeness(Constraint):
+    monotone = True  # the distance is convex, and a union's shares are a mean of the classes' shares
+
+    def __init__(self, t: Fraction, reference: tuple[int, ...], ground: _Moved) -> None:
+        self._t = t
+        self._reference = reference
+        self._total = sum(reference)
+        self._ground = ground
+        total = max(1, self._total)
+        # What a value has too much of must go at least to the nearest other one.
+        shares = tuple(
+            min(Fraction(1), Fraction(count, total) + t / ground.alone[code])
+            if count or t == 1
+            else Fraction(0)
+            for code, count in enumerate(reference)
+        )
+        if any(share < 1 for share in shares):
+            self.caps = ShareCaps(tuple(range(len(shares))), shares, sufficient=False)
+        slack = max((t / ground.alone[code] for code, count in enumerate(reference) if count), default=t)
+        self.min_class_size = _least_size([count for count in reference if count], slack)
+
+    def _distance(self, view: ClassView) -> tuple[int, int]:
+        """The distance as a fraction's terms."""
+        present = view.present
+        if not present:
+            return 0, 1
+        if any(count and not self._reference[code] for code, count in view.counts.items()):
+            return 1, 1
+        return self._ground.moved(view.counts, present), self._ground.scale * present * self._total
+
+    def holds(self, view: ClassView) -> bool:
+        top, bottom = self._distance(view)
+        return top * self._t.denominator <= self._t.numerator * bottom
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        return {"t": Fraction(*self._distance(view))} if view.present else {}
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        return tuple(sorted(counts.items()))
+
+
+def _least_size(reference: Sequence[int], slack: Fraction) -> int:
+    """No fewer values can be as near to the reference as ``slack`` by the equal distance.
+
+    Different values lie at least a ground distance of a apart, so t-closeness by any distance asks for t / a
+    by the equal one. There, n values that match best take floor(n p) of each value, and one more of those
+    whose remainder is largest. The search ends early where there are many values; smaller sizes are excluded.
+    """
+    total = sum(reference)
+    size = 1
+    for size in range(1, 2 + _WORK // max(1, len(reference))):
+        whole = sum(count * size // total for count in reference)
+        rests = sorted((count * size % total for count in reference), reverse=True)[: size - whole]
+        unmatched = size * total - whole * total - sum(rests)
+        if unmatched * slack.denominator <= slack.numerator * size * total:
+            break
+    return size
+
+
+class _Sets:
+    """Sets of values of which any two nest or are apart: ``sets[code]`` are those that hold the value.
+
+    The distance is the sum of ``weights[s]`` |q(s) - p(s)| / ``scale`` over all sets s.
+    """
+
+    def __init__(
+        self,
+        sets: Sequence[tuple[int, ...]],
+        weights: Sequence[int],
+        scale: int,
+        alone: Sequence[Fraction],
+        reference: Sequence[int],
+    ) -> None:
+        self.scale = scale
+        self.alone = alone
+        self._sets = sets
+        self._weights = weights
+        self._total = sum(reference)
+        self._expected = [0] * len(weights)
+        for own, count in zip(sets, reference, strict=True):
+            for held in own:
+                self._expected[held] += count
+        self._untouched = sum(weight * count for weight, count in zip(weights, self._expected, strict=True))
+
+    def moved(self, counts: Mapping[int, int], present: int) -> int:
+        """A set without a value of the class counts with what is expected of it."""
+        found: dict[int, int] = {}
+        for code, count in counts.items():
+            for held in self._sets[code]:
+                found[held] = found.get(held, 0) + count
+        moved = self._untouched * present
+        for held, count in found.items():
+            expected = self._expected[held] * present
+            moved += self._weights[held] * (abs(count * self._total - expected) - expected)
+        return moved
+
+
+def _equal(reference: tuple[int, ...]) -> _Sets:
+    """Half the sum of |q - p| over single values."""
+    codes = range(len(reference))
+    return _Sets([(code,) for code in codes], [1] * len(codes), 2, [Fraction(1)] * len(codes), reference)
+
+
+def _hierarchical(domain: SensitiveDomain, reference: tuple[int, ...]) -> _Sets:
+    """Half the sum of |q - p| (height of the parent - own height) / height of the root, over all nodes.
+
+    That is what the recursion of Li et al. adds up to. A value at an inner node counts as one more leaf below
+    it: to the values under that node it is as far as they are to each other.
+    """
+    if domain.paths is None or domain.heights is None:
+        raise PolicyError("t-closeness by hierarchical distance needs 'taxonomy' here", path=domain.path)
+    heights = domain.heights
+    nodes = len(heights)
+    root = max(1, heights[0])
+    weights = [0] * (2 * nodes)  # the second half: values at inner nodes
+    sets: list[tuple[int, ...]] = []
+    alone: list[Fraction] = []
+    for path in domain.paths:
+        for above, node in pairwise(path):
+            weights[node] = heights[above] - heights[node]
+        own = path[-1]
+        weights[nodes + own] = heights[own]
+        sets.append((*path[1:], nodes + own) if heights[own] else path[1:])
+        alone.append(Fraction(heights[own] or heights[path[-2]], root))
+    return _Sets(sets, weights, 2 * root, alone, reference)
+
+
+class _Line:
+    """Values in order: the sum of |Q - P| / (m - 1) over the cumulated shares Q and P below each value.
+
+    Between two values of the class Q is constant and P ascends, so sums of P do: a class of s values costs
+    O(s log m).
+    """
+
+    def __init__(self, domain: SensitiveDomain, reference: tuple[int, ...]) -> None:
+        if domain.numbers is None:
+            raise PolicyError(
+                "t-closeness by ordered distance needs numbers here: state 'number: true' where text spells "
+                "them",
+                path=domain.path,
+            )
+        occurring = [code for code, count in enumerate(reference) if count]
+        occurring.sort(key=domain.numbers.__getitem__)
+        self._rank = {code: rank for rank, code in enumerate(occurring)}
+        self._total = sum(reference)
+        self._below = list(accumulate(reference[code] for code in occurring))[:-1]
+        self._sums = list(accumulate(self._below, initial=0))
+        self.scale = max(1, len(occurring) - 1)
+        self.alone: Sequence[Fraction] = [Fraction(1, self.scale)] * len(reference)
+
+    def moved(self, counts: Mapping[int, int], present: int) -> int:
+        """From one value of the class to the next, first where P is the smaller, then where Q is."""
+        sums, total = self._sums, self._total
+        moved = start = reached = 0
+        ranks = sorted((self._rank[code], count) for code, count in counts.items() if count)
+        for rank, count in (*ranks, (len(self._below), 0)):
+            turn = bisect_right(self._below, reached * total // present, start, rank)
+            less, more = sums[turn] - sums[start], sums[rank] - sums[turn]
+            moved += reached * total * (turn - start - (rank - turn)) + present * (more - less)
+            start = rank
+            reached += count
+        return moved
