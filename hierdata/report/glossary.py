@@ -17,6 +17,12 @@ GLOSSARY = {
     "c": "The most frequent value occurs fewer than c times as often as the l-th most frequent and all "
     "rarer ones together.",
     "alpha": "The largest share that a value, or a sensitivity level, may have at a vertex of a class.",
+    "e": "The semantic distance up to which values count as similar: half the edges between them in the "
+    "taxonomy.",
+    "distance": "The least semantic distance of two values at a vertex of a class.",
+    "delta": "Numbers at most twice delta apart count as similar.",
+    "epsilon": "How far around a number others count as near it.",
+    "m": "No number of a class has more than 1/m of its numbers within epsilon.",
     "exempt": "A field that is published as it stands, outside the promise, for a reason the policy gives.",
     "lm_cost": "The loss metric: 0 for an unchanged quasi-identifier, 1 for one that is suppressed or *, "
     "in between the share of the domain that a published value covers.",

@@ -22,9 +22,18 @@ _BY_RECODING = {
     "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
 }
 
+_BETWEEN_NUMBERS = (
+    "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
+    "both near it, so that a reader knows the value to lie around it."
+)
+
 _BY_MODEL = {
     "level-alpha-k": "level-alpha-k limits what can be guessed of sensitivity levels, not of single values: "
     "one value may have the whole share of its level.",
+    "l-e-diversity": "l-e-diversity keeps values apart that the policy's taxonomy calls near, and knows no "
+    "other nearness; a single value can still be guessed with a probability of up to 1/l.",
+    "delta-l-diversity": f"delta-l-diversity {_BETWEEN_NUMBERS}",
+    "epsilon-m-anonymity": f"epsilon-m-anonymity {_BETWEEN_NUMBERS}",
 }
 
 ROUNDED_LOSS = (
