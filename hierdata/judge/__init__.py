@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from hierdata.document import TEXT, Document, Siblings, Value
+from hierdata.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.errors import PolicyError
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.walk import Attribute, Children, Walk, digest
@@ -50,7 +50,7 @@ def judge(documents: Iterable[Document], rules: JudgeRules) -> Verdict:
         key = digest(form)
         known = classes.get(key)
         if known is None:
-            known = classes[key] = _Class()
+            known = classes[key] = _Class(_population(record, rules))
         known.records += members
         known.add(codes, children)
         written[digest(raw)] += members
@@ -93,6 +93,21 @@ def _single(value: Value) -> Value:
     return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
 
 
+def _population(record: Document, rules: JudgeRules) -> int | None:
+    """How many rows of the population table fit what is published of a record itself."""
+    if rules.population is None:
+        return None
+    return rules.population.count([_shown(record, column.keys) for column in rules.population.columns])
+
+
+def _shown(record: Document, keys: Keys) -> Scalar:
+    """The single value under the keys, None where there is none."""
+    value: Value = record
+    for key in keys:
+        value = _single(value.get(key)) if isinstance(value, dict) else None
+    return None if isinstance(value, list | dict) else value
+
+
 class _Place:
     """A vertex of a class: how often each sensitive value occurs there, and the vertices below.
 
@@ -126,69 +141,14 @@ class _Place:
 
 
 class _Class(_Place):
-    """A class: the root of its representative, and how many records it has."""
+    """A class: the root of its representative, how many records it has, how many of a population fit it."""
 
-    __slots__ = ("records",)
+    __slots__ = ("population", "records")
 
-    def __init__(self) -> None:
+    def __init__(self, population: int | None) -> None:
         super().__init__()
         self.records = 0
-
-
-class _Bench:
-    """One model at one sensitive attribute. Vertices with equal summaries are decided once."""
-
-    def __init__(self, model: PrivacyModel, constraint: Constraint, path: str | None) -> None:
-        self.model = model
-        self.constraint = constraint
-        self.path = path
-        self.achieved: dict[str, Fraction] = {}
-        self.failing: set[int] = set()
-        self._decided: dict[object, bool] = {}
-
-    def hear(self, ordinal: int, records: int, counts: dict[int, int]) -> None:
-        """Judge one vertex of the class of this ordinal."""
-        case = (records, self.constraint.summary(counts))
-        held = self._decided.get(case)
-        if held is None:
-            view = ClassView(records, counts)
-            held = self._decided[case] = self.constraint.holds(view)
-            self.achieved = self.model.weakest(self.achieved, self.constraint.achieved(view))
-        if not held:
-            self.failing.add(ordinal)
-
-    def judgement(self) -> Judgement:
-        """The answer over all classes heard."""
-        return Judgement(self.model.kind, self.path, not self.failing, self.achieved, len(self.failing))
-
-
-def _benches(rules: JudgeRules, attributes: tuple[Attribute, ...]) -> list[tuple[int, _Bench | Judgement]]:
-    """A bench for each model and attribute it is bound to, by the attribute's index (-1: whole records).
-
-    A Judgement stands where the model cannot be judged.
-    """
-    benches: list[tuple[int, _Bench | Judgement]] = []
-    for model, on in rules.models:
-        if not model.per_attribute:
-            benches.append((-1, _Bench(model, model.bind(None), None)))
-            continue
-        chosen = [i for i, attribute in enumerate(attributes) if on is None or attribute.rule.keys in on]
-        if not chosen:
-            benches.append(
-                (-1, Judgement(model.kind, None, None, reason="no sensitive attribute is declared for it"))
-            )
-        for index in chosen:
-            attribute = attributes[index]
-            try:
-                constraint = model.bind(attribute.domain())
-            except PolicyError as error:
-                reason = (
-                    f"values without a level: {attribute.uncovered}" if attribute.uncovered else str(error)
-                )
-                benches.append((index, Judgement(model.kind, attribute.rule.path, None, reason=reason)))
-            else:
-                benches.append((index, _Bench(model, constraint, attribute.rule.path)))
-    return benches
+        self.population = population
 
 
 def _judgements(
@@ -203,18 +163,9 @@ def _judgements(
             by_attribute[index].append(bench)
     for ordinal, known in enumerate(classes):
         for bench in every:
-            bench.hear(ordinal, known.records, {})
+            bench.hear(ordinal, known, {})
         for tally in known.tallies():
             for index, counts in _by_attribute(tally, len(attributes)):
                 for bench in by_attribute[index]:
-                    bench.hear(ordinal, known.records, counts)
+                    bench.hear(ordinal, known, counts)
     return tuple(bench.judgement() if isinstance(bench, _Bench) else bench for _, bench in benches)
-
-
-def _by_attribute(tally: dict[int, int], attributes: int) -> Iterable[tuple[int, dict[int, int]]]:
-    """The counts at one vertex, apart by attribute (``code * attributes + index`` is what a walk counts)."""
-    apart: dict[int, dict[int, int]] = {}
-    for joint, count in tally.items():
-        code, index = divmod(joint, attributes)
-        apart.setdefault(index, {})[code] = count
-    return apart.items()

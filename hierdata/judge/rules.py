@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hierdata.document import Scalar
     from hierdata.domains.base import Hierarchy
     from hierdata.domains.levels import LevelScale
+    from hierdata.population import Population
 
 Keys: TypeAlias = tuple[str, ...]
 """A path without its marks: the keys from the record down."""
@@ -48,6 +49,7 @@ class JudgeRules:
     structure even where only sensitive values lie there and the format cannot tell: repeated XML elements,
     ``vertex: true``. JSON arrays always count. With ``representatives`` a document is ``{"records": n,
     "representative": {...}}``, with multisets of sensitive values.
+    ``population`` counts for models that ask who in a population fits a class.
     ``not_judged`` names models whose facts are missing: they never pass.
     """
 
@@ -59,6 +61,7 @@ class JudgeRules:
     vertices: frozenset[Keys] = frozenset()
     representatives: bool = False
     not_judged: tuple[str, ...] = ()
+    population: Population | None = None
 
 
 @dataclass(frozen=True)
