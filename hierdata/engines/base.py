@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hierdata.privacy.base import Constraint
+from hierdata.privacy.base import ClassView, Constraint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,11 +23,13 @@ class Constraints:
     """All models of a policy, bound.
 
     ``on_records`` judge a class by its records alone; ``on_values[t][i]`` judge the i-th sensitive
-    attribute of vertex type t, at every vertex of a class representative.
+    attribute of vertex type t, at every vertex of a class representative. ``population`` counts the rows of
+    the policy's population table that fit the nodes of a root, where a model asks for them.
     """
 
     on_records: tuple[Constraint, ...]
     on_values: tuple[tuple[tuple[Constraint, ...], ...], ...]
+    population: Callable[[Sequence[int]], int] | None = None
 
     def all(self) -> Iterator[Constraint]:
         """Every constraint."""
@@ -39,7 +41,11 @@ class Constraints:
     def at(self, kind: int) -> Constraints:
         """Those that a class of vertices of one type must satisfy, as rows of a table."""
         values = tuple(own if at == kind else tuple(() for _ in own) for at, own in enumerate(self.on_values))
-        return Constraints(self.on_records, values)
+        return Constraints(self.on_records, values, self.population if kind == 0 else None)
+
+    def view(self, records: int, counts: Mapping[int, int], root: Sequence[int]) -> ClassView:
+        """What a model sees of a class whose root is published by these nodes."""
+        return ClassView(records, counts, None if self.population is None else self.population(root))
 
     @property
     def min_class_size(self) -> int:
