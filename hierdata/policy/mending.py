@@ -33,6 +33,8 @@ _NEUTRAL: dict[str, Any] = {
     "models": [_NEUTRAL_MODEL],
     "engine": None,
     "recoding": "generalization",
+    "tables": None,
+    "csv": None,
 }
 """What stands in for a mistaken key; where the records lie, and what prefixes mean, has no substitute."""
 

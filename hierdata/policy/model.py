@@ -24,8 +24,11 @@ from hierdata.errors import PolicyError
 from hierdata.policy.families import FormatName, Model, PresetName, Step
 from hierdata.policy.fields import FieldRule, Reason
 from hierdata.policy.problems import InconsistencyError, nearest
+from hierdata.policy.tables import CsvOptions, TableName, TableRule, in_order
+from hierdata.policy.tables import problems as table_problems
 from hierdata.presets import PRESETS
 from hierdata.privacy import PrivacyModel
+from hierdata.records.flatten import Table
 from hierdata.records.path import Path, parse
 from hierdata.records.rules import Unlisted, plant
 from hierdata.records.schema import Role, Rule
@@ -88,6 +91,10 @@ class Policy(BaseModel):
         default={}, description="XML prefixes and their URIs; '' is the default"
     )
     records: PathText | None = Field(default=None, description="where the records lie, such as $.students")
+    tables: Annotated[dict[TableName, TableRule], Field(min_length=1)] | None = Field(
+        default=None, description="keyed tables that together make up the records"
+    )
+    csv: CsvOptions | None = Field(default=None, description="how CSV is spelled")
     unlisted: Literal["error", "drop"] | Keep = Field(
         default="error", description="fields that no rule names"
     )
@@ -149,6 +156,11 @@ class Policy(BaseModel):
             return self.paths[0].place
         path = parse(self.records, self.namespaces)
         return path.place + path.keys
+
+    @cached_property
+    def joined(self) -> tuple[Table, ...]:
+        """The tables that make up the records, the root first; empty where the records are no tables."""
+        return in_order(self.tables or {})
 
     def rules(self) -> tuple[Rule, ...]:
         """What binding must know."""
@@ -250,7 +262,12 @@ class Policy(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Policy:
-        problems = [*self._place_problems(), *self._model_problems(), *self._preset_problems()]
+        problems = [
+            *self._place_problems(),
+            *table_problems(self),
+            *self._model_problems(),
+            *self._preset_problems(),
+        ]
         if problems:
             raise InconsistencyError(problems)
         return self

@@ -35,6 +35,18 @@ class Table:
         return tuple(column for column in (self.key, self.on) if column is not None)
 
 
+def places(tables: Sequence[Table]) -> dict[str, tuple[str, ...]]:
+    """The keys from a record down to the rows of each table.
+
+    >>> places([Table("people", key="id"), Table("visits", parent="people", on="person")])
+    {'people': (), 'visits': ('visits',)}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for table in tables:
+        found[table.name] = () if table.parent is None else (*found[table.parent], table.name)
+    return found
+
+
 def nest(tables: Sequence[Table], rows: Mapping[str, Iterable[Document]]) -> Iterator[Document]:
     """Join keyed tables into one document for each row of the root; the rows of all other tables are held.
 
