@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 
 from hierdata.document import TEXT, Document, Scalar, Siblings, Value
-from hierdata.errors import PolicyError
+from hierdata.judge.bench import Panel
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.walk import Attribute, Children, Walk, digest
-from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 
 __all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge"]
 
@@ -154,18 +152,7 @@ class _Class(_Place):
 def _judgements(
     classes: Collection[_Class], rules: JudgeRules, attributes: tuple[Attribute, ...]
 ) -> tuple[Judgement, ...]:
-    """Ask every model once for each class as a whole, and at each vertex with values of its attribute."""
-    benches = _benches(rules, attributes)
-    every = [bench for _, bench in benches if isinstance(bench, _Bench)]
-    by_attribute: list[list[_Bench]] = [[] for _ in attributes]
-    for index, bench in benches:
-        if index >= 0 and isinstance(bench, _Bench):
-            by_attribute[index].append(bench)
+    panel = Panel(rules, attributes)
     for ordinal, known in enumerate(classes):
-        for bench in every:
-            bench.hear(ordinal, known, {})
-        for tally in known.tallies():
-            for index, counts in _by_attribute(tally, len(attributes)):
-                for bench in by_attribute[index]:
-                    bench.hear(ordinal, known, counts)
-    return tuple(bench.judgement() if isinstance(bench, _Bench) else bench for _, bench in benches)
+        panel.hear(ordinal, known.records, known.tallies(), known.population)
+    return panel.judgements()

@@ -1,0 +1,119 @@
+"""Models asked about classes: a bench for each model and each attribute that it is bound to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from hierdata.errors import PolicyError
+from hierdata.judge.rules import Judgement, JudgeRules
+from hierdata.judge.walk import Attribute
+from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
+
+
+class _Bench:
+    """One model at one sensitive attribute. Vertices with equal summaries are decided once."""
+
+    def __init__(self, model: PrivacyModel, constraint: Constraint, path: str | None) -> None:
+        self.model = model
+        self.constraint = constraint
+        self.path = path
+        self.achieved: dict[str, Fraction] = {}
+        self.failing: set[int] = set()
+        self._decided: dict[object, bool] = {}
+
+    def hear(self, ordinal: int, view: ClassView) -> None:
+        """Judge one vertex of the class of this ordinal."""
+        case = (view.records, view.population, self.constraint.summary(view.counts))
+        held = self._decided.get(case)
+        if held is None:
+            held = self._decided[case] = self.constraint.holds(view)
+            self.achieved = self.model.weakest(self.achieved, self.constraint.achieved(view))
+        if not held:
+            self.failing.add(ordinal)
+
+    def judgement(self) -> Judgement:
+        """The answer over all classes heard."""
+        return Judgement(self.model.kind, self.path, not self.failing, self.achieved, len(self.failing))
+
+
+class Panel:
+    """All models of the rules, asked about one class after the other, when all documents have been walked."""
+
+    def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
+        self._benches = _benches(rules, attributes)
+        self._on_records: list[_Bench] = []
+        self._on_values: list[list[_Bench]] = [[] for _ in attributes]
+        for index, bench in self._benches:
+            if isinstance(bench, _Bench):
+                (self._on_records if index < 0 else self._on_values[index]).append(bench)
+
+    def hear(
+        self,
+        ordinal: int,
+        records: int,
+        tallies: Iterable[dict[int, int]],
+        population: int | None = None,
+        own: Iterable[int] | None = None,
+    ) -> None:
+        """Ask every model once for a class as a whole, and at each vertex with values of its attribute.
+
+        A tally counts the values at one vertex by ``code * attributes + index of the attribute``. ``own`` are
+        the attributes that a member of the class may have (None: all).
+        """
+        whole = ClassView(records, {}, population)
+        for bench in self._on_records:
+            bench.hear(ordinal, whole)
+        for index in range(len(self._on_values)) if own is None else own:
+            for bench in self._on_values[index]:
+                bench.hear(ordinal, whole)
+        for tally in tallies:
+            for index, counts in _by_attribute(tally, len(self._on_values)):
+                view = ClassView(records, counts, population)
+                for bench in self._on_values[index]:
+                    bench.hear(ordinal, view)
+
+    def judgements(self) -> tuple[Judgement, ...]:
+        """The answers over all classes heard, model by model."""
+        return tuple(bench.judgement() if isinstance(bench, _Bench) else bench for _, bench in self._benches)
+
+
+def _benches(rules: JudgeRules, attributes: tuple[Attribute, ...]) -> list[tuple[int, _Bench | Judgement]]:
+    """A bench for each model and attribute it is bound to, by the attribute's index (-1: whole records).
+
+    A Judgement stands where the model cannot be judged.
+    """
+    found: list[tuple[int, _Bench | Judgement]] = []
+    for model, on in rules.models:
+        if model.needs_population and rules.population is None:
+            found.append((-1, Judgement(model.kind, None, None, reason="no population table was given")))
+            continue
+        if not model.per_attribute:
+            found.append((-1, _Bench(model, model.bind(None), None)))
+            continue
+        chosen = [i for i, attribute in enumerate(attributes) if on is None or attribute.rule.keys in on]
+        if not chosen:
+            found.append(
+                (-1, Judgement(model.kind, None, None, reason="no sensitive attribute is declared for it"))
+            )
+        for index in chosen:
+            attribute = attributes[index]
+            try:
+                constraint = model.bind(attribute.domain())
+            except PolicyError as error:
+                reason = (
+                    f"values without a level: {attribute.uncovered}" if attribute.uncovered else str(error)
+                )
+                found.append((index, Judgement(model.kind, attribute.rule.path, None, reason=reason)))
+            else:
+                found.append((index, _Bench(model, constraint, attribute.rule.path)))
+    return found
+
+
+def _by_attribute(tally: dict[int, int], attributes: int) -> Iterable[tuple[int, dict[int, int]]]:
+    """The counts at one vertex, apart by attribute."""
+    apart: dict[int, dict[int, int]] = {}
+    for joint, count in tally.items():
+        code, index = divmod(joint, attributes)
+        apart.setdefault(index, {})[code] = count
+    return apart.items()
