@@ -1,0 +1,86 @@
+"""What classes hold of their sensitive attributes, and whether the constraints are satisfied with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.rows.table import class_sizes, codes_of
+from hierdata.forest import Forest, Scope
+from hierdata.privacy.base import ClassView, Constraint
+
+_FEW = 32
+
+
+class Contents:
+    """The views of all classes at one sensitive attribute; classes that look alike share a number.
+
+    ``of_class[class]`` is a position in ``views``. A class with more than a few dozen different values has a
+    view of its own. O(rows log rows), and a view is made once.
+    """
+
+    def __init__(self, classes: NDArray[np.int64], codes: NDArray[np.int32]) -> None:
+        sizes = class_sizes(classes)
+        there = (classes >= 0) & (codes >= 0)
+        base = int(codes.max(initial=0)) + 1
+        entries, counts = np.unique(classes[there] * base + codes[there], return_counts=True)
+        owners, values = np.divmod(entries, base)
+        lengths = np.bincount(owners, minlength=len(sizes))
+        starts = np.cumsum(lengths) - lengths
+        self.views: list[ClassView] = []
+        self.of_class = np.empty(len(sizes), np.int64)
+        for alike in _alike(sizes, lengths, starts, values, counts):
+            one = alike[0]
+            own = slice(starts[one], starts[one] + lengths[one])
+            held = dict(zip(values[own].tolist(), counts[own].tolist(), strict=True))
+            self.of_class[alike] = len(self.views)
+            self.views.append(ClassView(int(sizes[one]), held))
+
+
+def _alike(
+    sizes: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    values: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> Iterator[NDArray[np.int64]]:
+    """Classes of equal size that hold the same values equally often, group after group."""
+    for length in np.unique(lengths).tolist():
+        classes = np.flatnonzero(lengths == length)
+        if length > _FEW:
+            yield from classes[:, None]
+            continue
+        keys = sizes[classes]
+        for at in range(length):
+            for column in (values, counts):
+                entries = column[starts[classes] + at]
+                keys = np.unique(keys, return_inverse=True)[1] * (int(entries.max()) + 1) + entries
+        order = np.argsort(keys, kind="stable")
+        yield from np.split(classes[order], np.flatnonzero(np.diff(keys[order])) + 1)
+
+
+def satisfied(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether each class satisfies all constraints: exact, each asked once for classes that look alike."""
+    sizes = class_sizes(classes)
+    holds = np.ones(len(sizes), np.bool_)
+    if not len(sizes):
+        return holds
+    for size in np.unique(sizes).tolist():
+        holds[sizes == size] = accepted(constraints.on_records, ClassView(size, {}))
+    codes = codes_of(forest, scope)
+    for position, bound in enumerate(constraints.on_values[scope.kind]):
+        if bound:
+            contents = Contents(classes, codes[:, position])
+            answers = [accepted(bound, view) for view in contents.views]
+            holds &= np.array(answers, np.bool_)[contents.of_class]
+    return holds
+
+
+def accepted(constraints: tuple[Constraint, ...], view: ClassView) -> bool:
+    """Whether all of them hold."""
+    return all(constraint.holds(view) for constraint in constraints)
