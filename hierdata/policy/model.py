@@ -23,6 +23,8 @@ from hierdata.engines.base import Engine
 from hierdata.errors import PolicyError
 from hierdata.policy.families import FormatName, Model, PresetName, Step
 from hierdata.policy.fields import FieldRule, Reason
+from hierdata.policy.population import PopulationTable
+from hierdata.policy.population import problems as population_problems
 from hierdata.policy.problems import InconsistencyError, nearest
 from hierdata.policy.tables import CsvOptions, TableName, TableRule, in_order
 from hierdata.policy.tables import problems as table_problems
@@ -106,6 +108,9 @@ class Policy(BaseModel):
     )
     fields: Annotated[dict[PathText, FieldRule], Field(min_length=1)] = Field(
         description="a rule for each field, by its path"
+    )
+    population: PopulationTable | None = Field(
+        default=None, description="the people whom an adversary may know, for models that ask for them"
     )
     engine: EngineSpec | None = Field(default=None, description="how classes are searched")
     recoding: Literal["generalization", "representatives", "anatomy"] = Field(
@@ -266,6 +271,7 @@ class Policy(BaseModel):
             *self._place_problems(),
             *table_problems(self),
             *self._model_problems(),
+            *population_problems(self),
             *self._preset_problems(),
         ]
         if problems:

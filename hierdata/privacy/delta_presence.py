@@ -74,7 +74,7 @@ class _Presence(Constraint):
         return self._least <= Fraction(view.records, view.population) <= self._most
 
     def achieved(self, view: ClassView) -> dict[str, Fraction]:
-        if not view.population:
+        if not view.population or view.records > view.population:
             return {}
         presence = Fraction(view.records, view.population)
         return {"delta_min": presence, "delta_max": presence}

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from pydantic import model_validator
-
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, needed
 
@@ -15,8 +13,8 @@ from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, ne
 class PSensitiveKAnonymity(PrivacyModel):
     """At least k records in a class, and at least p different values wherever it shows any.
 
-    Truta and Vinay, ICDE workshops 2006. p may not exceed k, so pooled siblings never bring p values in fewer
-    than p records. A vertex without values says nothing of p.
+    Truta and Vinay, ICDE workshops 2006. In flat tables p values need p records; pooled siblings could bring
+    them in one, so p records are asked for too. A vertex without values says nothing of p.
 
     >>> bound = PSensitiveKAnonymity(p=2, k=3).bind(SensitiveDomain("$.a", ("x", "y")))
     >>> bound.holds(ClassView(3, {0: 2, 1: 1})), bound.holds(ClassView(3, {0: 3}))
@@ -28,12 +26,6 @@ class PSensitiveKAnonymity(PrivacyModel):
     kind: Literal["p-sensitive-k-anonymity"] = "p-sensitive-k-anonymity"
     p: Count
     k: Count
-
-    @model_validator(mode="after")
-    def _fits(self) -> PSensitiveKAnonymity:
-        if self.p > self.k:
-            raise ValueError("p cannot be above k: a class of k records may show k values only")
-        return self
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
@@ -53,11 +45,12 @@ class _PSensitive(Constraint):
 
     def __init__(self, least: int, k: int) -> None:
         self._least = least
-        self.min_class_size = k
+        self._k = k
+        self.min_class_size = max(k, least)
 
     def holds(self, view: ClassView) -> bool:
         different = len(view.sizes)
-        return view.records >= self.min_class_size and (not different or different >= self._least)
+        return view.records >= self._k and (not different or min(different, view.records) >= self._least)
 
     def achieved(self, view: ClassView) -> dict[str, Fraction]:
         reached = {"k": Fraction(view.records)}

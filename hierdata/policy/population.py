@@ -1,0 +1,52 @@
+"""What a policy says of the population table of k-map and delta-presence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hierdata.errors import PolicyError
+from hierdata.records.path import parse
+
+if TYPE_CHECKING:
+    from hierdata.policy.model import Policy
+
+
+class PopulationTable(BaseModel):
+    """A CSV table of the people whom an adversary may know, one a row.
+
+    Without ``columns`` every quasi-identifier of the record itself must have a column of its name, nested
+    ones of their names joined by dots. With ``columns`` only those listed are compared.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    file: Annotated[str, Field(min_length=1)] = Field(description="the CSV file")
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
+        default=None, description="delimiter of the file, else found in its header"
+    )
+    columns: Annotated[dict[str, str], Field(min_length=1)] | None = Field(
+        default=None, description="the quasi-identifiers that are compared, each with its column"
+    )
+
+
+def problems(policy: Policy) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """Where the table and the models do not go together, or a column belongs to no quasi-identifier."""
+    asking = [index for index, model in enumerate(policy.models) if model.needs_population]
+    if policy.population is None:
+        for index in asking:
+            kind = policy.models[index].kind
+            yield ("models", index), f"{kind} needs a population table: name its file under population"
+        return
+    if not asking:
+        yield ("population",), "no model asks for a population table: leave it out"
+    for text in policy.population.columns or ():
+        try:
+            known = parse(text, policy.namespaces).keys in policy.quasi
+        except PolicyError as error:
+            yield ("population", "columns"), str(error)
+        else:
+            if not known:
+                yield ("population", "columns"), f"{text} is no quasi-identifier"
