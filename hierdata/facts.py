@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from hierdata import population
 from hierdata.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
@@ -47,7 +48,7 @@ class Facts:
 
     def are_of(self, prepared: Prepared) -> bool:
         """Whether the same facts come out of a collection."""
-        known = {"sensitive", "quasi", "vertices"}
+        known = {"sensitive", "quasi", "vertices", "population"}
         fresh = freeze(prepared, self.file.version)
         return self.file.model_dump(mode="json", include=known) == fresh.model_dump(
             mode="json", include=known
@@ -63,6 +64,7 @@ def fingerprint(policy: Policy) -> str:
     promise = {
         "models": [model.model_dump(mode="json") for model in policy.models],
         "recoding": policy.recoding,
+        "population": None if policy.population is None else policy.population.columns,
         "fields": {
             "/".join(keys): rule.model_dump(mode="json", exclude_defaults=True)
             for keys, (_, rule) in policy.by_keys.items()
@@ -92,6 +94,7 @@ def freeze(prepared: Prepared, version: str) -> Verification:
         sensitive=sensitive,
         quasi=prepared.codebooks,
         vertices=tuple(sorted(many_keys(prepared.schema))),
+        population=_population(policy),
     )
 
 
@@ -110,8 +113,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
         raise VerificationError(
             "this is no file of frozen facts, or it was changed", path=str(file)
         ) from None
-    if facts.policy != fingerprint(policy):
-        raise VerificationError("the facts were frozen under another policy", path=str(file))
+    _check_belongs(facts, policy, file)
     scales = {}
     counted = {}
     taxonomies = semantics(policy)
@@ -132,6 +134,24 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
         if found.taxonomy != (None if taxonomy is None else taxonomy.codebook):
             raise VerificationError("the frozen taxonomy is not that of the policy", path=path)
     return Facts(facts, scales, counted)
+
+
+def _check_belongs(facts: Verification, policy: Policy, file: Path) -> None:
+    """Raise VerificationError unless the facts were frozen under this policy and its population table."""
+    if facts.policy != fingerprint(policy):
+        raise VerificationError("the facts were frozen under another policy", path=str(file))
+    if facts.population != _population(policy):
+        raise VerificationError(
+            "the population table is not the one that the release was made with; the promise was about that",
+            path=str(file),
+        )
+
+
+def _population(policy: Policy) -> str | None:
+    """The fingerprint of the population table, where the policy names one."""
+    return (
+        None if policy.population is None else population.fingerprint(policy.folder / policy.population.file)
+    )
 
 
 def _frozen(reference: Mapping[Scalar, int]) -> Reference:

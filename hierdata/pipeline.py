@@ -122,18 +122,19 @@ def verify(
     scales = stated_scales(policy) if frozen is None else frozen.scales
     known = {} if frozen is None else frozen.references
     vertices = frozenset() if frozen is None else frozen.vertices
+    books = {} if frozen is None else frozen.file.quasi
     if original is not None:
         collection = collect(original, policy)
         surveyed, policy, hints = _survey(collection, policy, report_progress)
         prepared = prepare(policy, surveyed, hints)
-        scales, vertices = prepared.scales, many_keys(prepared.schema)
+        scales, vertices, books = prepared.scales, many_keys(prepared.schema), prepared.codebooks
         known = references(prepared)
         if frozen is not None and not frozen.are_of(prepared):
             raise VerificationError(
                 "the facts frozen at publication are not those of the original under this policy: the file "
                 "was changed, or it belongs to another input"
             )
-    rules = judge_rules(policy, scales, known, vertices)
+    rules = judge_rules(policy, scales, known, vertices, books)
     if file is None:
         documents = collect(published, policy).documents()
     else:
@@ -293,5 +294,11 @@ def _judge_written(
 
     (records,) = publication.parts
     documents = form.read(files[records.name], records.element, alone=True)
-    rules = judge_rules(prepared.policy, prepared.scales, references(prepared), many_keys(prepared.schema))
+    rules = judge_rules(
+        prepared.policy,
+        prepared.scales,
+        references(prepared),
+        many_keys(prepared.schema),
+        prepared.codebooks,
+    )
     return judge(counted(documents, "verifying", None, progress), rules)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hierdata.document import Scalar
@@ -15,8 +15,10 @@ from hierdata.errors import PolicyError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy import Policy
 from hierdata.policy.model import Keep
+from hierdata.population import Compared, Population, read_population
 from hierdata.privacy.base import Constraint
 from hierdata.records.binding import Binding, resolve
+from hierdata.records.path import parse
 from hierdata.records.schema import Attribute, Role, Schema
 from hierdata.records.survey import Survey
 
@@ -94,7 +96,11 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
         )
         for own in sensitive
     )
-    constraints = _constraints(policy, sensitive, domains)
+    root = [keys for keys, attribute in by_type[0].items() if attribute.role is Role.QUASI]
+    books = {keys: tree.codebook for keys, tree in zip(root, hierarchies[0], strict=True)}
+    population = population_of(policy, many_keys(schema), books)
+    crowd = None if population is None else population.at_root(root, hierarchies[0]).count
+    constraints = replace(_constraints(policy, sensitive, domains), population=crowd)
     stages = tuple(_stages(policy, schema, constraints))
     return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
 
@@ -137,11 +143,56 @@ def references(prepared: Prepared) -> References:
     }
 
 
+def population_of(
+    policy: Policy, vertices: Collection[Keys], books: Mapping[Keys, Mapping[str, Any]]
+) -> Population | None:
+    """The policy's population table over the quasi-identifiers of the record itself; None without one.
+
+    ``vertices`` are the keys down to what is many, ``books`` the codebooks of the collection where known.
+    Raises PolicyError for a column that belongs to no such quasi-identifier, or is not there.
+    """
+    table = policy.population
+    if table is None:
+        return None
+    below = policy.vertices | frozenset(vertices)
+    at_root = [
+        keys for keys in policy.quasi if not any(keys[:end] in below for end in range(1, len(keys) + 1))
+    ]
+    named = {keys: ".".join(key.removeprefix("@") for key in keys) for keys in at_root}
+    if table.columns is not None:
+        named = {parse(text, policy.namespaces).keys: column for text, column in table.columns.items()}
+    for keys in named.keys() - set(at_root):
+        raise PolicyError(
+            "a population table is compared with the record itself, not with what lies below it",
+            path=str(policy.by_keys[keys][0]),
+        )
+    compared = [
+        Compared(
+            keys,
+            str(policy.by_keys[keys][0]),
+            column,
+            policy.quasi[keys],
+            frozenset(policy.by_keys[keys][1].missing),
+            books.get(keys),
+        )
+        for keys, column in named.items()
+    ]
+    return read_population(policy.folder / table.file, table.delimiter, compared, policy.folder)
+
+
 def judge_rules(
-    policy: Policy, scales: Scales, references: References, vertices: Collection[Keys] = ()
+    policy: Policy,
+    scales: Scales,
+    references: References,
+    vertices: Collection[Keys] = (),
+    codebooks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> JudgeRules:
-    """What the judge is told: the policy's promise, never the search."""
+    """What the judge is told: the policy's promise, never the search.
+
+    ``codebooks`` tell by path how the quasi-identifiers of the collection are spelled, where that is known.
+    """
     taxonomies = semantics(policy)
+    books = {keys: (codebooks or {}).get(str(path), {}) for keys, (path, _) in policy.by_keys.items()}
     return JudgeRules(
         sensitive=tuple(
             SensitiveRule(
@@ -161,6 +212,7 @@ def judge_rules(
         listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
         vertices=policy.vertices | frozenset(vertices),
         representatives=policy.recoding == "representatives",
+        population=population_of(policy, vertices, books),
     )
 
 

@@ -159,7 +159,8 @@ class Verification(Plain):
     """``steward/verification.json``: the facts frozen at publication, by which ``verify`` judges.
 
     ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what the collection told
-    of a domain, as min and max; ``vertices`` are the keys down to what is many, which XML alone cannot tell.
+    of a domain, as min and max; ``vertices`` are the keys down to what is many, which XML alone cannot tell;
+    ``population`` is the SHA-256 of the population table, null without one.
     """
 
     version: str
@@ -168,6 +169,7 @@ class Verification(Plain):
     sensitive: dict[str, SensitiveFacts]
     quasi: dict[str, dict[str, Any]]
     vertices: tuple[tuple[str, ...], ...]
+    population: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
 
 
 FILES: dict[str, type[BaseModel]] = {
