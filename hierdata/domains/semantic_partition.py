@@ -44,6 +44,10 @@ class SemanticPartition(BaseModel):
             raise ValueError("a partition is given by blocks or by depth")
         return self
 
+    def __hash__(self) -> int:
+        """Models are hashable, and hold one."""
+        return hash((frozenset((self.blocks or {}).items()), self.depth))
+
     def block_of(self, domain: SensitiveDomain) -> tuple[int, ...]:
         """The number of the block that each value is in, by code.
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
-from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy import (
     AlphaK,
     DistinctLDiversity,
@@ -19,12 +17,10 @@ from hierdata.privacy import (
 )
 from hierdata.privacy.base import ClassView, Constraint
 from tests import naive_models as naive
+from tests.privacy import similar
+from tests.privacy.similar import DOMAIN, LEVELS, Twin
 
-LEVELS = (1, 2, 2, 3)
-DOMAIN = SensitiveDomain("$.a", ("flu", "cold", "angina", "HIV"), LEVELS, level_count=3)
 THIRDS = (Fraction(2, 3), Fraction(1, 2), Fraction(1, 4))
-
-Twin = Callable[[int, Sequence[int]], bool]
 
 CASES: list[tuple[PrivacyModel, Twin]] = [
     (KAnonymity(k=1), lambda records, values: naive.k_anonymity(records, 1)),
@@ -57,7 +53,11 @@ CASES: list[tuple[PrivacyModel, Twin]] = [
         )
         for k in (1, 2, 4)
     ),
+    *similar.CASES,
 ]
+
+OWN_DOMAIN = {"delta-l-diversity": similar.NUMBERS, "epsilon-m-anonymity": similar.NUMBERS}
+"""The domain of the models that cannot be asked about DOMAIN."""
 
 MULTISETS = [
     {code: count for code, count in enumerate(counts) if count} for counts in product(range(4), repeat=4)
@@ -69,7 +69,7 @@ def name(case: object) -> str:
 
 
 def bound(model: PrivacyModel) -> Constraint:
-    return model.bind(DOMAIN if model.per_attribute else None)
+    return model.bind(OWN_DOMAIN.get(model.kind, DOMAIN) if model.per_attribute else None)
 
 
 def views(counts: dict[int, int]) -> list[ClassView]:
