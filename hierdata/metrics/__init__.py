@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hierdata.metrics.base import Metric
+from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.dissimilarity_degree import DissimilarityDegree
 from hierdata.metrics.lm_cost import LMCost
 from hierdata.metrics.suppression_ratio import SuppressionRatio
@@ -11,6 +12,7 @@ METRICS: dict[str, type[Metric]] = {
     "lm_cost": LMCost,
     "suppression_ratio": SuppressionRatio,
     "dissimilarity_degree": DissimilarityDegree,
+    "discrimination_rate": DiscriminationRate,
 }
 
 __all__ = ["METRICS", "Metric"]

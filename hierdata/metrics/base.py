@@ -15,21 +15,27 @@ from hierdata.publication import Publication
 class Figure:
     """One figure of a metric.
 
-    ``value`` is exact where the definition allows; ``high`` is None where nothing bounds it.
+    ``value`` is a Fraction where it is exact, a float where the figure is irrational or a mean of shares;
+    ``high`` is None where nothing bounds it.
     """
 
     name: str
-    value: Fraction
+    value: Fraction | float
     unit: str
     low: int
     high: int | None
     better: Literal["lower", "higher"]
 
+    @property
+    def exact(self) -> str | None:
+        """The exact fraction as text; None where the value is a float."""
+        return str(self.value) if isinstance(self.value, Fraction) else None
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data: the float and the exact fraction as text."""
         return {
             "value": float(self.value),
-            "exact": str(self.value),
+            "exact": self.exact,
             "unit": self.unit,
             "low": self.low,
             "high": self.high,

@@ -47,8 +47,8 @@ class Measure(BaseModel):
     """The figures of one metric.
 
     Beside the keys below, each figure stands under its own name as a float (``total``, ``per_record`` ...);
-    ``exact``, ``unit``, ``low`` and ``high`` speak of the figures by those names. ``high`` is null where
-    nothing bounds a figure.
+    ``unit``, ``low`` and ``high`` speak of the figures by those names, ``exact`` of those that are exact.
+    ``high`` is null where nothing bounds a figure.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -64,7 +64,7 @@ class Measure(BaseModel):
     def figures(self) -> dict[str, float]:
         """The figures by name, in the metric's order."""
         extra = self.__pydantic_extra__
-        return {name: extra[name] for name in self.exact}
+        return {name: extra[name] for name in self.unit}
 
 
 def measure(figures: Sequence[Figure]) -> Measure:
@@ -72,7 +72,7 @@ def measure(figures: Sequence[Figure]) -> Measure:
     (better,) = {figure.better for figure in figures}
     values: dict[str, Any] = {figure.name: float(figure.value) for figure in figures}
     return Measure(
-        exact={figure.name: str(figure.value) for figure in figures},
+        exact={figure.name: figure.exact for figure in figures if figure.exact is not None},
         unit={figure.name: figure.unit for figure in figures},
         low={figure.name: figure.low for figure in figures},
         high={figure.name: figure.high for figure in figures},

@@ -1,0 +1,271 @@
+"""Discrimination rate: how far published keys narrow down a sensitive attribute (DR, definitions 3, 4, 7)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.domains.semantic_partition import SemanticPartition
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import PolicyError
+from hierdata.forest import Forest
+from hierdata.metrics.base import Figure, Metric
+from hierdata.publication import Publication
+from hierdata.records.schema import Role, Schema, VertexType
+
+Split: TypeAlias = Mapping[tuple[float, float], int]
+"""How wholes fall into parts: how often a part of this size stands in a whole of that size, (whole, part)."""
+
+
+def split(counts: Iterable[float]) -> Split:
+    """One whole and its parts: how often each value occurs.
+
+    >>> dict(split([2, 1, 1]))
+    {(4, 2): 1, (4, 1): 2}
+    """
+    parts = [count for count in counts if count]
+    whole = sum(parts)
+    return Counter((whole, part) for part in parts)
+
+
+def together(splits: Iterable[Split]) -> Split:
+    """Several wholes, each with its parts."""
+    total: Counter[tuple[float, float]] = Counter()
+    for own in splits:
+        total.update(own)
+    return total
+
+
+def uncertainty(parts: Split) -> float:
+    """The entropy of each whole in bits, times its size, added up: sum of part * log2(whole / part).
+
+    All terms are positive, so nothing cancels and the rounding stays that of a single term.
+    """
+    terms = (
+        times * part * math.log1p((whole - part) / part) for (whole, part), times in sorted(parts.items())
+    )
+    return math.fsum(terms) / math.log(2)
+
+
+def entropy(counts: Iterable[int]) -> float:
+    """H(X) in bits, from how often each value occurs; 0 where none does.
+
+    >>> entropy([1, 1, 2])
+    1.5
+    """
+    listed = list(counts)
+    return uncertainty(split(listed)) / max(sum(listed), 1)
+
+
+def conditional_entropy(table: Collection[Mapping[Hashable, int]]) -> float:
+    """H(X|Y) in bits: one mapping for each value of Y, how often each value of X occurs with it.
+
+    >>> conditional_entropy([{"flu": 1, "cold": 1}, {"flu": 2}])
+    0.5
+    """
+    left = together(split(row.values()) for row in table)
+    return uncertainty(left) / max(sum(sum(row.values()) for row in table), 1)
+
+
+def discrimination_rate(table: Collection[Mapping[Hashable, int]]) -> Fraction | float:
+    """DR_X(Y) = 1 - H(X|Y) / H(X), 0..1; the table is that of ``conditional_entropy``.
+
+    A Fraction where the rate is rational, else the nearest float.
+
+    >>> discrimination_rate([{4: 1, 5: 1, 6: 1}, {7: 1, 9: 1, 12: 1}, {8: 1, 10: 1, 11: 1}])
+    Fraction(1, 2)
+    """
+    values: Counter[Hashable] = Counter()
+    for row in table:
+        values.update(row)
+    return rate(together(split(row.values()) for row in table), split(values.values()))
+
+
+def rate(left: Split, before: Split) -> Fraction | float:
+    """1 - (uncertainty that is left) / (uncertainty before); 0 where there was none (erratum DR-11).
+
+    Both uncertainties of whole counts are sums of logarithms of primes with whole coefficients, and those of
+    different primes are independent: the quotient is rational exactly where the coefficients are in
+    proportion. Only then can it touch a rational limit, and then it is a Fraction.
+    """
+    of_before = _prime_logarithms(before)
+    if not of_before:
+        return Fraction(0)
+    if all(isinstance(part, int) for _, part in left):
+        of_left = _prime_logarithms(left)
+        prime = next(iter(of_before))
+        quotient = Fraction(of_left.get(prime, 0), of_before[prime])
+        if of_left == {p: own * quotient for p, own in of_before.items() if quotient}:
+            return 1 - quotient
+    return min(max(1 - uncertainty(left) / uncertainty(before), 0.0), 1.0)
+
+
+def _prime_logarithms(parts: Split) -> dict[int, int]:
+    """The uncertainty as a sum of logarithms of primes: the coefficient of each, none of them 0."""
+    numbers: Counter[int] = Counter()
+    for (whole, part), times in parts.items():
+        numbers[int(whole)] += times * int(part)
+        numbers[int(part)] -= times * int(part)
+    primes: Counter[int] = Counter()
+    for number, coefficient in numbers.items():
+        for prime in _prime_factors(number) if coefficient else ():
+            primes[prime] += coefficient
+    return {prime: coefficient for prime, coefficient in primes.items() if coefficient}
+
+
+def _prime_factors(number: int) -> list[int]:
+    factors = []
+    divisor = 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            factors.append(divisor)
+            number //= divisor
+        divisor += 1 if divisor == 2 else 2
+    return [*factors, number] if number > 1 else factors
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A sensitive attribute, and the keys that somebody knows: vertex type and position of each."""
+
+    path: str
+    kind: int
+    position: int
+    keys: tuple[tuple[int, int], ...]
+    blocks: tuple[int, ...]
+
+
+class DiscriminationRate(Metric):
+    """The rate of each sensitive attribute X given the published keys Y together (erratum DR-8).
+
+    DR_X(Y) = 1 - H(X|Y) / H(X), over the published vertices that hold X; 0: the keys tell nothing, 1: they
+    tell all; lower is better. With a semantic partition X is the block of the value (SeDR). Without ``keys``
+    Y is every published quasi-identifier of the attribute's own vertex and of those above it: the rate never
+    falls when keys are added. ``on`` limits it to one attribute. Missing values of X are left out.
+
+    Where sensitive values are published apart from their vertices (anatomy), a vertex may have any value of
+    its place with the share that the value has there: X given Y is the mean of these shares over all
+    vertices that show Y. Such a rate is a float; else it is a Fraction where it is rational.
+
+    The paper also has rates of single values, which mix in how frequent a value is (erratum DR-7); they are
+    no figure of a release.
+    """
+
+    symbol = "DR"
+
+    def __init__(
+        self,
+        on: str | None = None,
+        keys: Sequence[str] | None = None,
+        partition: SemanticPartition | None = None,
+    ) -> None:
+        self._on = on
+        self._keys = keys
+        self._partition = partition
+
+    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+        """See Metric.figures: one for each attribute, under its path."""
+        return tuple(
+            Figure(target.path, rate(*_splits(publication, forest, target)), "share", 0, 1, "lower")
+            for target in self.targets(forest.schema, forest.domains)
+        )
+
+    def targets(self, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]) -> tuple[_Target, ...]:
+        """What is measured. Raises PolicyError for keys that stand elsewhere and partitions that do not fit.
+
+        Each of ``domains`` stands by vertex type and attribute.
+        """
+        return tuple(
+            self._target(schema, kind, position, domain)
+            for kind in schema.types
+            for position, domain in enumerate(domains[kind.index])
+            if self._on in (None, domain.path)
+        )
+
+    def _target(self, schema: Schema, kind: VertexType, position: int, domain: SensitiveDomain) -> _Target:
+        known: dict[str, tuple[int, int]] = {}
+        above: VertexType | None = kind
+        while above is not None:
+            for place, attribute in enumerate(above.of_role(Role.QUASI)):
+                known[attribute.path] = (above.index, place)
+            above = None if above.parent is None else schema.types[above.parent]
+        for key in self._keys or ():
+            if key not in known:
+                raise PolicyError(
+                    f"a key of {domain.path} is a quasi-identifier of its own vertex or of one above it",
+                    path=key,
+                )
+        keys = tuple(known[key] for key in known if self._keys is None or key in self._keys)
+        whole = tuple(range(len(domain.values)))
+        blocks = whole if self._partition is None else self._partition.block_of(domain)
+        return _Target(domain.path, kind.index, position, keys, blocks)
+
+
+def _splits(publication: Publication, forest: Forest, target: _Target) -> tuple[Split, Split]:
+    """The values by key, and the values altogether."""
+    vertices = np.flatnonzero((publication.place >= 0) & (forest.type == target.kind))
+    codes = forest.sensitive[forest.first_sensitive[vertices] + target.position]
+    there = codes >= 0
+    blocks = np.array(target.blocks, np.int64)[codes[there]]
+    places, place = np.unique(publication.place[vertices], return_inverse=True)
+    held, holding = _pairs(place[there], blocks)
+    shown, showing = _pairs(place, _key_of(publication, forest, target, vertices))
+    # Every key that a place shows meets every value that the place holds.
+    holds = np.bincount(held[0], minlength=len(places))
+    first = np.cumsum(holds) - holds
+    of_shown = np.repeat(np.arange(len(showing)), holds[shown[0]])
+    ends = np.cumsum(holds[shown[0]])
+    at = np.arange(len(of_shown)) - np.repeat(ends - holds[shown[0]], holds[shown[0]])
+    of_held = first[shown[0][of_shown]] + at
+    share = showing / np.bincount(place, minlength=len(places))[shown[0]]
+    joint, cell = np.unique(np.stack([shown[1][of_shown], held[1][of_held]]), axis=1, return_inverse=True)
+    parts = np.bincount(cell.ravel(), weights=share[of_shown] * holding[of_held])
+    wholes = np.bincount(joint[0], weights=parts)[joint[0]] if len(parts) else parts
+    left: Counter[tuple[float, float]] = Counter()
+    sizes, times = np.unique(np.stack([wholes, parts]), axis=1, return_counts=True)
+    if len(showing) == len(places):  # each place shows one key: counts
+        sizes = sizes.astype(np.int64)
+    for whole, part, count in zip(*sizes.tolist(), times.tolist(), strict=True):
+        left[whole, part] = count
+    return left, split(np.bincount(blocks).tolist())
+
+
+def _pairs(
+    left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]:
+    """The pairs that occur, in order, and how often each does."""
+    width = int(right.max(initial=0)) + 1
+    pairs, counts = np.unique(left * width + right, return_counts=True)
+    return (pairs // width, pairs % width), counts
+
+
+def _key_of(
+    publication: Publication, forest: Forest, target: _Target, vertices: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """For each vertex the number of what it and those above it show at the keys."""
+    found = np.zeros(len(vertices), np.int64)
+    own, kind = vertices, target.kind
+    while True:
+        first = forest.first_node[publication.shown[own]]
+        for position in (position for of, position in target.keys if of == kind):
+            labels = _label_numbers(forest, kind, position)
+            shown = labels[publication.nodes[first + position]]
+            found = np.unique(found * len(labels) + shown, return_inverse=True)[1].astype(np.int64)
+        parent = forest.schema.types[kind].parent
+        if parent is None:
+            return found
+        own, kind = forest.parent[own], parent
+
+
+def _label_numbers(forest: Forest, kind: int, position: int) -> NDArray[np.int64]:
+    """For each node a number that nodes share if they are published alike (a chain of single children)."""
+    numbers: dict[tuple[type, object], int] = {}
+    labels = forest.hierarchies[kind][position].labels
+    return np.array([numbers.setdefault((type(label), label), len(numbers)) for label in labels], np.int64)
