@@ -29,7 +29,7 @@ GLOSSARY = {
     "suppression_ratio": "The share of the input's records, or vertices, that is not published.",
     "dissimilarity_degree": "How far apart the sensitivity levels at a vertex of a class are: as the paper "
     "prints it, which grows with the class, and as a mean distance from 0 to 1.",
-    "discrimination_rate": "How far the published quasi-identifiers together narrow down a sensitive value: 0 "
-    "where they tell nothing of it, 1 where they tell it.",
+    "discrimination_rate": "How far the published quasi-identifiers together narrow down a sensitive value: "
+    "0 where they tell nothing of it, 1 where they tell it.",
     "gate": "A limit on a figure of the release: where it is not kept, nothing is published.",
 }
