@@ -69,7 +69,7 @@ class Flow:
 
 
 def flow(node: Node, p: Distribution, q: Distribution, root: int) -> Flow:
-    """extra, pos_e, neg_e and cost = height / height of the root * min(pos_e, neg_e), as the paper has them."""
+    """extra, pos_e, neg_e, and cost = height / height of the root * min(pos_e, neg_e)."""
     own = p.get(node.name, Fraction(0)) - q.get(node.name, Fraction(0))
     if not node.children:
         return Flow(own, Fraction(0), Fraction(0), Fraction(0))

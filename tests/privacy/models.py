@@ -17,7 +17,7 @@ from hierdata.privacy import (
 )
 from hierdata.privacy.base import ClassView, Constraint
 from tests import naive_models as naive
-from tests.privacy import similar
+from tests.privacy import distributions, similar
 from tests.privacy.similar import DOMAIN, LEVELS, Twin
 
 THIRDS = (Fraction(2, 3), Fraction(1, 2), Fraction(1, 4))
@@ -54,9 +54,14 @@ CASES: list[tuple[PrivacyModel, Twin]] = [
         for k in (1, 2, 4)
     ),
     *similar.CASES,
+    *distributions.CASES,
 ]
 
-OWN_DOMAIN = {"delta-l-diversity": similar.NUMBERS, "epsilon-m-anonymity": similar.NUMBERS}
+OWN_DOMAIN = {
+    "delta-l-diversity": similar.NUMBERS,
+    "epsilon-m-anonymity": similar.NUMBERS,
+    **{model.kind: distributions.COMPARED for model, _ in distributions.CASES},
+}
 """The domain of the models that cannot be asked about DOMAIN."""
 
 MULTISETS = [
@@ -76,7 +81,8 @@ def views(counts: dict[int, int]) -> list[ClassView]:
     """In classes of fewer, as many and more records than values: pooled siblings, one each, missing ones."""
     present = sum(counts.values())
     return [
-        ClassView(records, counts) for records in sorted({max(1, present // 2), max(1, present), present + 2})
+        ClassView(records, counts, distributions.crowd(records))
+        for records in sorted({max(1, present // 2), max(1, present), present + 2})
     ]
 
 
