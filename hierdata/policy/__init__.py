@@ -10,8 +10,9 @@ from pydantic import ValidationError
 
 from hierdata.errors import PolicyError
 from hierdata.policy.annotated import is_schema, policy_of
+from hierdata.policy.families import EngineSpec
 from hierdata.policy.fields import FieldRule
-from hierdata.policy.model import EngineSpec, Keep, Policy
+from hierdata.policy.model import Keep, Policy
 from hierdata.policy.problems import mistakes
 from hierdata.policy.reading import read
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from hierdata.engines import ENGINES
 from hierdata.formats import FORMATS
@@ -40,3 +40,18 @@ else:
     Step = one_of(ENGINES)
     FormatName = Literal[tuple(FORMATS)]
     PresetName = Literal[tuple(PRESETS)]
+
+
+class EngineSpec(BaseModel):
+    """How classes are searched: a preset by its name, or steps."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    preset: PresetName | None = None
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> EngineSpec:
+        if (self.preset is None) == (self.steps is None):
+            raise ValueError("an engine is given by preset or by steps")
+        return self

@@ -109,6 +109,9 @@ class _Mend:
                 self.models_stand = False
                 self.data["models"][index] = _NEUTRAL_MODEL
                 self.data.pop("engine", None)  # a preset would refuse the substitute
+            case ("attackers", *_):
+                self.data.pop("attackers", None)
+                self.data.pop("gates", None)  # they may name the attackers
             case ("fields", str(path), "[key]"):
                 self.data["fields"].pop(path, None)
             case ("fields", str(path), *_):

@@ -21,8 +21,10 @@ from pydantic import (
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines.base import Engine
 from hierdata.errors import PolicyError
-from hierdata.policy.families import FormatName, Model, PresetName, Step
+from hierdata.policy.families import EngineSpec, FormatName, Model, Step
 from hierdata.policy.fields import FieldRule, Reason
+from hierdata.policy.gates import AttackerModel, Gate
+from hierdata.policy.gates import problems as gate_problems
 from hierdata.policy.population import PopulationTable
 from hierdata.policy.population import problems as population_problems
 from hierdata.policy.problems import InconsistencyError, nearest
@@ -57,21 +59,6 @@ class Keep(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     keep: Reason
-
-
-class EngineSpec(BaseModel):
-    """How classes are searched: a preset by its name, or steps."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    preset: PresetName | None = None
-    steps: Annotated[tuple[Step, ...], Field(min_length=1)] | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> EngineSpec:
-        if (self.preset is None) == (self.steps is None):
-            raise ValueError("an engine is given by preset or by steps")
-        return self
 
 
 class Policy(BaseModel):
@@ -116,6 +103,8 @@ class Policy(BaseModel):
     recoding: Literal["generalization", "representatives", "anatomy"] = Field(
         default="generalization", description="in what form classes are published"
     )
+    attackers: dict[str, AttackerModel] = Field(default={}, description="whom gates have in mind, by name")
+    gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
 
     _folder: FilePath = PrivateAttr(default=FilePath())
 
@@ -273,6 +262,7 @@ class Policy(BaseModel):
             *self._model_problems(),
             *population_problems(self),
             *self._preset_problems(),
+            *gate_problems(self),
         ]
         if problems:
             raise InconsistencyError(problems)
