@@ -175,9 +175,10 @@ def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
     return scale.facts() == levels.compile({}).facts()
 
 
-def released_files(published: Path) -> tuple[Path, Path | None]:
-    """The file of records of a release folder (or the file given), and its frozen facts if any.
+def released_files(published: Path, tables: bool = False) -> tuple[Path, Path | None]:
+    """The records of a release folder (a file, or a folder of tables), and its frozen facts if any.
 
+    A file is answered as it is given, and so is a folder of ``tables`` that is no release.
     Raises PolicyError for a folder that is no release, VerificationError where more lies in public/.
     """
     if not published.exists():
@@ -185,7 +186,9 @@ def released_files(published: Path) -> tuple[Path, Path | None]:
     if not published.is_dir():
         return published, None
     folder = published / "public" if (published / "public").is_dir() else published
-    records = sorted(folder.glob("records.*"))
+    if tables and folder == published and not (published / PUBLIC_FILES[0]).is_file():
+        return published, None
+    records = sorted([*folder.glob("records.*"), *folder.glob("records")])
     if len(records) != 1:
         raise PolicyError(
             "this folder is no release: there is not one file public/records.*", path=str(published)

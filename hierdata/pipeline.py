@@ -49,7 +49,8 @@ def anonymize(
 ) -> Release:
     """Publish a collection under a policy: search, recode, write, verify what was written.
 
-    ``source`` is a path (JSON, JSON Lines or XML, also gzipped) or an iterable of dicts or lxml elements;
+    ``source`` is a path (JSON, JSON Lines, XML, CSV, also gzipped, or Parquet), an iterable of dicts or lxml
+    elements, a DataFrame or an Arrow table; with ``tables`` in the policy a folder, or a dict of tables;
     ``policy`` a path, a Policy or a dict. ``seed`` decides every random choice: same input, policy, seed
     and build give the same bytes; by default 128 random bits. ``staging`` is an existing folder for the
     work, best on the file system where the release will be saved.
@@ -116,8 +117,8 @@ def verify(
     policy = _load(policy)
     file, found, claims = None, None, None
     if isinstance(published, str | os.PathLike):
-        file, found = released_files(Path(published))
-        claims = file.with_name("release.json") if Path(published).is_dir() else None
+        file, found = released_files(Path(published), policy.tables is not None)
+        claims = file.with_name("release.json") if file != Path(published) else None
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
     scales = stated_scales(policy) if frozen is None else frozen.scales
     known = {} if frozen is None else frozen.references
@@ -138,7 +139,7 @@ def verify(
     if file is None:
         documents = collect(published, policy).documents()
     else:
-        element = "class" if rules.representatives else None
+        element = "class" if policy.recoding == "representatives" else None
         documents = form_of(file, policy, element).read(file, alone=True)
     verdict = judge(counted(documents, "verifying", None, report_progress), rules)
     if claims is not None and verdict.passed and (frozen is not None or original is not None):

@@ -23,7 +23,7 @@ HOMES = {
     "pyarrow": ("formats/parquet.py",),
     "pandas": (),
     "lxml": ("formats/xml.py", "records/xsd.py"),
-    "jsonschema": ("intake.py",),
+    "jsonschema": ("intake/checking.py",),
     "yaml": ("policy/reading.py", "domains/tree.py"),
     "typer": ("cli/",),
     "click": ("cli/",),

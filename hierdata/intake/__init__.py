@@ -1,0 +1,73 @@
+"""What comes in: files or Python objects as documents that can be read as often as a run needs them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from hierdata.errors import PolicyError
+from hierdata.formats.source import PathSource, Source
+from hierdata.intake.checking import checked
+from hierdata.intake.files import file_collection, file_form, piped
+from hierdata.intake.form import Collection, FileForm, Form
+from hierdata.intake.objects import elements, is_table, objects, table_collection
+from hierdata.intake.tables import folder_collection, given_tables, tables_form
+from hierdata.policy import Policy
+
+__all__ = ["Collection", "FileForm", "Form", "checked", "collect", "form_of"]
+
+
+def collect(source: object, policy: Policy) -> Collection:
+    """A collection from a path, a Source, an lxml tree, a table in memory, or dicts or elements.
+
+    Under the policy's ``tables`` it is a folder, or a dict of tables by name. Raises TargetError for a file
+    that cannot be read, InputError for one without records, PolicyError when the format cannot be told or
+    something else was given.
+    """
+    if policy.tables is not None:
+        return _keyed(source, policy)
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.is_dir():
+            raise PolicyError(
+                "the input is a folder: say with `tables` which tables in it make up the records"
+            )
+        if path.is_fifo() or path.is_char_device():
+            return piped(path, policy)
+        return file_collection(PathSource(path), policy)
+    if isinstance(source, Source):
+        return file_collection(source, policy)
+    if is_table(source):
+        return table_collection(source, policy)
+    if hasattr(source, "getroot"):
+        source = elements(source.getroot(), policy)
+    if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
+        return objects(source, policy)
+    raise PolicyError(
+        "the input must be a path, a DataFrame or Arrow table, or an iterable of dicts or lxml elements; "
+        f"it has the type {type(source).__name__}"
+    )
+
+
+def form_of(path: Path, policy: Policy, element: str | None = None) -> Form:
+    """The form of a published file or folder; with ``element`` its documents are no records."""
+    if path.is_dir():
+        return tables_form(path, policy)
+    return file_form(path, policy, element)
+
+
+def _keyed(source: object, policy: Policy) -> Collection:
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.exists() and not path.is_dir():
+            raise PolicyError(
+                "the input is a file, and `tables` joins tables that lie in one folder: name the folder"
+            )
+        return folder_collection(path, policy)
+    if isinstance(source, dict):
+        return given_tables(source, policy)
+    raise PolicyError(
+        "under `tables` the input is a folder, or a dict of tables by name; "
+        f"it has the type {type(source).__name__}"
+    )

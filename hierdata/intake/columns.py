@@ -1,0 +1,111 @@
+"""One table: the columns that a policy publishes of it, and the form that its release has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hierdata.document import Document
+from hierdata.errors import InputError, PolicyError
+from hierdata.formats import FORMATS, Format, Layout, detect
+from hierdata.formats.csv import Csv
+from hierdata.formats.parquet import Parquet
+from hierdata.formats.source import PathSource
+from hierdata.intake.form import FileForm, open_layout, read_file
+from hierdata.policy import Policy
+from hierdata.policy.model import Keep
+from hierdata.records.survey import Keys
+
+TABULAR = ("csv", "parquet")
+
+
+@dataclass(frozen=True)
+class TableForm(FileForm):
+    """One table of flat documents; ``layout`` has the columns that are published of the input's.
+
+    Where ``fixed`` is False the recoding decides which columns a part has: they are found before it is
+    written, and its documents are held until then.
+    """
+
+    fixed: bool = True
+
+    def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
+        """Write one table (see Form.write)."""
+        if self.fixed:
+            super().write(documents, path, element)
+            return
+        held = list(documents)
+        found = dict.fromkeys(column for document in held for column in document)
+        known = [column for column in self.layout.columns if column in found]
+        columns = tuple(dict.fromkeys([*known, *found]))
+        replace(self, layout=replace(self.layout, columns=columns), fixed=True).write(held, path, element)
+
+    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
+        """Read one table by its own header (see Form.read)."""
+        source = PathSource(path)
+        return read_file(source, self.format, replace(open_layout(source, self.format, ()), alone=alone))
+
+
+def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:
+    """The format that the policy states, else the one that the name tells, for rows that lie at ``base``.
+
+    Raises PolicyError where the policy says something that does not go with the format.
+    """
+    return fitted(FORMATS[policy.format]() if policy.format else detect(name), policy, base)
+
+
+def fitted(format: Format, policy: Policy, base: Keys = ()) -> Format:
+    """A format as the policy spells it (see format_of)."""
+    if format.name in TABULAR and policy.recoding == "representatives":
+        raise PolicyError("a class with lists in it is no row of a table: take recoding: generalization")
+    if isinstance(format, Csv):
+        return Csv(None if policy.csv is None else policy.csv.delimiter)
+    if policy.csv is not None and policy.tables is None:
+        raise PolicyError(f"the policy says how CSV is spelled (`csv`), and the records are {format.name}")
+    return Parquet(_paths(policy, base)) if isinstance(format, Parquet) else format
+
+
+def _paths(policy: Policy, base: Keys) -> dict[str, str]:
+    """The policy's names for the columns of a table."""
+    return {keys[-1]: str(path) for keys, (path, _) in policy.by_keys.items() if keys and keys[:-1] == base}
+
+
+def published_format(format: Format, layout: Layout, policy: Policy) -> Format:
+    """The format of the release of a table."""
+    if not isinstance(format, Csv):
+        return format
+    return Csv(layout.delimiter, policy.csv is not None and policy.csv.for_people)
+
+
+def table_form(
+    format: Format, layout: Layout, suffix: str, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()
+) -> TableForm:
+    """The form of the release of a table whose rows lie at ``base``; ``joins`` are its columns of keys."""
+    keep = isinstance(policy.unlisted, Keep)
+    columns = []
+    for column in layout.columns:
+        known = policy.by_keys.get((*base, column))
+        if column in joins or (keep if known is None else known[1].published_as is not None):
+            columns.append(column)
+    # Fresh keys are numbers, whatever the input's were.
+    types = {
+        column: kind for column, kind in layout.types.items() if column in columns and column not in joins
+    }
+    released = replace(layout, columns=tuple(columns), types=types)
+    return TableForm(published_format(format, layout, policy), released, suffix, not policy.separates)
+
+
+def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> None:
+    """Raise InputError where the columns show that the table was cut wrongly or has no header."""
+    declared = _paths(policy, base).keys() | set(joins)
+    if len(declared) > 1 and len(layout.columns) == 1:
+        raise InputError(
+            "the table has one column, and the policy names more: state what separates its cells, such as "
+            "`csv: {delimiter: ';'}`"
+        )
+    missing = [column for column in joins if column not in layout.columns]
+    if len(declared) > 1 and not declared & set(layout.columns):
+        raise InputError("no column has a name that the policy knows: does the table begin with a header?")
+    if missing:
+        raise InputError(f"there is no column {missing[0]}, which joins the tables")

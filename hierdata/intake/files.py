@@ -1,0 +1,82 @@
+"""Collections in one file, and what can be read only once as a private file."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from hierdata.document import Document
+from hierdata.errors import TargetError
+from hierdata.formats import Format, Layout
+from hierdata.formats.source import PathSource, Source, write_stream
+from hierdata.intake.columns import TABULAR, TableForm, check_columns, format_of, published_format, table_form
+from hierdata.intake.form import Collection, FileForm, Form, open_layout, read_file
+from hierdata.policy import Policy
+
+
+def file_collection(source: Source, policy: Policy) -> Collection:
+    """A collection in one file."""
+    format = format_of(source.name, policy)
+    layout = open_layout(source, format, policy.place)
+    suffix = format.extension + (".gz" if source.name.lower().endswith(".gz") else "")
+    form: Form = FileForm(format, layout, suffix)
+    if format.name in TABULAR:
+        check_columns(layout, policy)
+        form = table_form(format, layout, suffix, policy)
+    return Collection(form, lambda: read_file(source, format, layout))
+
+
+def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
+    """The form of a published file, told by its name; with ``element`` its documents are no records."""
+    format = format_of(path.name, policy)
+    place = () if element is not None and format.name == "xml" else policy.place
+    layout = open_layout(PathSource(path), format, place)
+    if format.name in TABULAR:
+        return TableForm(published_format(format, layout, policy), layout, path.suffix)
+    return FileForm(format, layout, path.suffix)
+
+
+def spilled(documents: Iterator[Document], format: Format, layout: Layout) -> Collection:
+    """Documents that can be read only once, written to a private file that goes with the collection."""
+
+    def written(folder: Path) -> Collection:
+        source = PathSource(folder / f"spill{format.extension}")
+        with write_stream(source.path) as stream:
+            format.write(documents, stream, layout)
+        form = FileForm(format, layout, format.extension)
+        return Collection(form, lambda: read_file(source, format, layout))
+
+    return _beside_a_folder(written)
+
+
+def piped(path: Path, policy: Policy) -> Collection:
+    """A pipe can be read only once: copied as it is to a private file that goes with the collection."""
+
+    def copied(folder: Path) -> Collection:
+        source = PathSource(folder / path.name)
+        try:
+            with path.open("rb") as pipe, source.path.open("xb") as copy:
+                shutil.copyfileobj(pipe, copy)
+        except OSError as error:
+            raise TargetError(f"cannot read {path}: {error.strerror}") from None
+        return file_collection(source, policy)
+
+    return _beside_a_folder(copied)
+
+
+def _beside_a_folder(fill: Callable[[Path], Collection]) -> Collection:
+    """The collection whose files ``fill`` puts into a private folder, which goes with the collection."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="hierdata-"))
+    except OSError as error:
+        raise TargetError(f"cannot keep the records for a second reading ({error.strerror})") from None
+    try:
+        collection = fill(folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(collection, shutil.rmtree, folder, ignore_errors=True)
+    return collection

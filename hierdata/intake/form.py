@@ -1,0 +1,88 @@
+"""How documents lie in files, and collections that can be read again and again."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hierdata.document import Document
+from hierdata.errors import TargetError
+from hierdata.formats import Format, Layout
+from hierdata.formats.source import PathSource, Source, write_stream
+
+
+class Form(ABC):
+    """How the documents of a collection lie in files; a release has the form of its input."""
+
+    format: Format
+
+    @abstractmethod
+    def name(self, part: str) -> str:
+        """The name of the file (or folder) of a part of a release, such as ``records``."""
+
+    @abstractmethod
+    def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
+        """Write documents; ``element`` names a document where the input's own name does not fit."""
+
+    @abstractmethod
+    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
+        """The documents of a written file; ``alone`` refuses what lies beside them (see Layout)."""
+
+
+@dataclass(frozen=True)
+class FileForm(Form):
+    """One file of a format; ``suffix`` is what its name ends in."""
+
+    format: Format
+    layout: Layout
+    suffix: str
+
+    def name(self, part: str) -> str:
+        """The part's name with the suffix."""
+        return part + self.suffix
+
+    def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
+        """Write one file (see Form.write)."""
+        with write_stream(path) as stream:
+            self.format.write(documents, stream, self._layout(element))
+
+    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
+        """Read one file (see Form.read)."""
+        return read_file(PathSource(path), self.format, replace(self._layout(element), alone=alone))
+
+    def _layout(self, element: str | None) -> Layout:
+        if element is None or self.format.name != "xml":
+            return self.layout
+        return replace(self.layout, records=(self.layout.records[0], element))
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection that can be read again and again (DECISIONS 27).
+
+    ``documents`` starts anew at every call. What could be read only once lies in a private file, which goes
+    with the collection.
+    """
+
+    form: Form
+    documents: Callable[[], Iterator[Document]]
+
+
+def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Document]:
+    """The documents of a file; the file is closed with the last of them."""
+    try:
+        with source.open() as stream:
+            yield from format.read(stream, layout)
+    except OSError as error:
+        raise TargetError(f"cannot read {source.name}: {error.strerror}") from None
+
+
+def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
+    """Where the records lie in a file."""
+    try:
+        with source.open() as stream:
+            return format.layout(stream, place)
+    except OSError as error:
+        raise TargetError(f"cannot read {source.name}: {error.strerror}") from None

@@ -1,0 +1,79 @@
+"""Collections in memory: dicts, lxml elements, DataFrames and Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from hierdata.document import Document
+from hierdata.errors import InputError
+from hierdata.formats import FORMATS, Format, Layout
+from hierdata.formats.objects import from_python
+from hierdata.formats.parquet import Parquet, documents, from_frame, table_layout
+from hierdata.intake.columns import check_columns, fitted, table_form
+from hierdata.intake.files import spilled
+from hierdata.intake.form import Collection, FileForm
+from hierdata.policy import Policy
+from hierdata.records.survey import Keys
+
+DEFAULT_ROOT = "records"
+"""The root element of a release whose records came as lxml elements."""
+
+
+def elements(root: Any, policy: Policy) -> list[object]:
+    """The records of an lxml tree: the root's children of the name that the policy or the first one gives."""
+    children = [child for child in root if isinstance(child.tag, str)]
+    name = policy.place[-1] if policy.place else next((child.tag for child in children), None)
+    return [child for child in children if child.tag == name]
+
+
+def objects(items: Iterable[object], policy: Policy) -> Collection:
+    """Dicts or elements; what can be iterated only once is spilled to a private file first."""
+    iterator = iter(items)
+    first = next(iterator, None)
+    if first is None:
+        raise InputError("the collection is empty: there is nothing to anonymize")
+    if hasattr(first, "nsmap"):
+        from hierdata.formats.xml import from_element
+
+        convert: Callable[..., Document] = from_element
+        place = policy.place or (DEFAULT_ROOT, str(first.tag))  # type: ignore[attr-defined]
+        format: Format = FORMATS["xml"]()
+        namespaces = {prefix or "": uri for prefix, uri in first.nsmap.items()}
+        layout = Layout(place, namespaces)
+    else:
+        convert, format, layout = from_python, FORMATS["json"](), Layout(policy.place)
+
+    def converted(source: Iterable[object]) -> Iterator[Document]:
+        for ordinal, item in enumerate(source, 1):
+            yield convert(item, record=ordinal)
+
+    if iterator is not items:
+        return Collection(FileForm(format, layout, format.extension), lambda: converted(items))
+    return spilled(converted(_chain(first, iterator)), format, layout)
+
+
+def is_table(source: object) -> bool:
+    """Whether something is a DataFrame or an Arrow table, told by its type's name: nothing is imported."""
+    kind = type(source)
+    home = kind.__module__.partition(".")[0]
+    return (home, kind.__name__) in {("pandas", "DataFrame"), ("pyarrow", "Table")}
+
+
+def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> Collection:
+    """A DataFrame or an Arrow table. Its release is Parquet, which keeps the types of columns.
+
+    The index of a DataFrame is no column, and nothing depends on it.
+    """
+    format = fitted(Parquet(), policy, base)
+    assert isinstance(format, Parquet)
+    table = source if type(source).__name__ == "Table" else from_frame(source)
+    layout = table_layout(table.schema, format.paths)
+    check_columns(layout, policy, base, joins)
+    form = table_form(format, layout, format.extension, policy, base, joins)
+    return Collection(form, lambda: documents(table.to_batches()))
+
+
+def _chain(first: object, rest: Iterator[object]) -> Iterator[object]:
+    yield first
+    yield from rest
