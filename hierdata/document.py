@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TypeAlias
+from urllib.parse import quote
 
 Scalar: TypeAlias = "str | int | Decimal | bool | None"
 Value: TypeAlias = "Scalar | list[Value] | dict[str, Value]"
@@ -47,3 +49,20 @@ def list_key(key: str) -> str:
     ('grade', 'text', 'grade')
     """
     return "text" if key == TEXT else key.removeprefix("@")
+
+
+GROUP = "group"
+"""The key of a vertex's group, where sensitive values are published apart."""
+COUNT = "count"
+"""The key of how often a value occurs in its group."""
+SENSITIVE_PART = "sensitive"
+"""The part of a release that holds the records' own sensitive values, where they are published apart."""
+
+
+def sensitive_part(keys: Sequence[str]) -> str:
+    """The part for the vertices at these keys: a file's name, and another one for every path.
+
+    >>> sensitive_part(()), sensitive_part(("courses", "books")), sensitive_part(("a-b/c",))
+    ('sensitive', 'sensitive-courses-books', 'sensitive-a%2Db%2Fc')
+    """
+    return "-".join((SENSITIVE_PART, *(quote(key, safe="").replace("-", "%2D") for key in keys)))

@@ -211,23 +211,18 @@ def judge_rules(
         forbidden=policy.forbidden,
         listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
         vertices=policy.vertices | frozenset(vertices),
-        representatives=policy.recoding == "representatives",
+        recoding=policy.recoding,
         population=population_of(policy, vertices, books),
     )
 
 
 def many_keys(schema: Schema) -> frozenset[Keys]:
     """The paths of the vertex types below the root."""
-    return frozenset(_base(schema, kind.index) for kind in schema.types[1:])
-
-
-def _base(schema: Schema, kind: int) -> Keys:
-    own = schema.types[kind]
-    return () if own.parent is None else _base(schema, own.parent) + own.steps
+    return frozenset(schema.keys(kind.index) for kind in schema.types[1:])
 
 
 def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
-    base = _base(schema, kind)
+    base = schema.keys(kind)
     return ((base + attribute.steps, attribute) for attribute in schema.types[kind].attributes)
 
 

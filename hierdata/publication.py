@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,13 +18,14 @@ from hierdata.partition import SUPPRESSED, Partition
 class Part:
     """Documents that are written to one file, or one folder of tables, called ``name``.
 
-    ``documents`` starts anew at every call. ``element`` is the name of a document's element where the format
-    needs one and the input's own does not fit (one class a document).
+    ``documents`` starts anew at every call; ``count`` is their number where it is known. ``element`` is the
+    name of a document's element where the format needs one and the input's own does not fit (one class a
+    document).
     """
 
     name: str
     documents: Callable[[], Iterator[Document]]
-    count: int
+    count: int | None
     element: str | None = None
 
 
@@ -34,7 +35,8 @@ class Publication:
 
     ``parts``: the records first. ``shown[v]`` is the vertex whose ``nodes`` are published as v's
     quasi-identifiers. ``place[v]`` is the same number for all vertices whose sensitive values cannot be told
-    apart, ``class_of[v]`` the class they are in (numbered over all partitions). ``costs`` are the engines'.
+    apart, ``class_of[v]`` the class they are in (numbered over all partitions). ``costs`` are the engines',
+    ``reasons`` why no more could be published, by vertex type, where an engine knows.
     """
 
     parts: tuple[Part, ...]
@@ -43,6 +45,7 @@ class Publication:
     place: NDArray[np.int64]
     class_of: NDArray[np.int64]
     costs: Counter[str] = field(default_factory=Counter)
+    reasons: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def class_count(self) -> int:
@@ -54,7 +57,8 @@ def generalized(forest: Forest, partition: Partition, part: Part) -> Publication
     """One partition of whole records, published by the nodes of its representatives."""
     stands_for = partition.representative
     classes = np.where(stands_for >= 0, partition.class_of[forest.record_of], SUPPRESSED)
-    return Publication((part,), stands_for, partition.nodes, stands_for, classes, partition.costs)
+    reasons = _reasons((partition,))
+    return Publication((part,), stands_for, partition.nodes, stands_for, classes, partition.costs, reasons)
 
 
 def grouped(forest: Forest, partitions: tuple[Partition, ...], parts: tuple[Part, ...]) -> Publication:
@@ -83,4 +87,8 @@ def grouped(forest: Forest, partitions: tuple[Partition, ...], parts: tuple[Part
     gone = ~kept
     place[gone] = SUPPRESSED
     classes[gone] = SUPPRESSED
-    return Publication(parts, shown, forest.nodes, place, classes, costs)
+    return Publication(parts, shown, forest.nodes, place, classes, costs, _reasons(partitions))
+
+
+def _reasons(partitions: tuple[Partition, ...]) -> dict[int, str]:
+    return {partition.kind: partition.reason for partition in partitions if partition.reason}

@@ -250,7 +250,7 @@ def representative(records: Any, grades: Any, key: str = "records") -> dict[str,
     return {key: records, "representative": {"major": "*", "courses": [{"code": "*", "grade": grades}]}}
 
 
-REPRESENTATIVES = JudgeRules((GRADE,), ((LevelAlphaK(k=4), None),), representatives=True)
+REPRESENTATIVES = JudgeRules((GRADE,), ((LevelAlphaK(k=4), None),), recoding="representatives")
 
 
 def test_representatives_stand_for_their_records() -> None:
@@ -266,7 +266,7 @@ def test_representatives_stand_for_their_records() -> None:
 def test_representatives_in_xml() -> None:
     rule = replace(GRADE, keys=("course", "@grade"))
     inner = {"@major": "*", "course": Siblings([{"@code": "*", "grade": Siblings(["A", "A", "B", "C"])}])}
-    models = JudgeRules((rule,), ((LevelAlphaK(k=4), None),), representatives=True)
+    models = JudgeRules((rule,), ((LevelAlphaK(k=4), None),), recoding="representatives")
     verdict = judge([{"@records": "4", "representative": Siblings([inner])}], models)
     assert verdict.passed
     assert verdict.judgements[0].achieved["alpha_3"] == Fraction(1, 4)

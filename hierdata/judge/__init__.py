@@ -9,10 +9,11 @@ linear in the input, and memory grows with the classes and their vertices, not w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from hierdata.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.bench import Panel
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.walk import Attribute, Children, Walk, digest
@@ -20,8 +21,15 @@ from hierdata.judge.walk import Attribute, Children, Walk, digest
 __all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge"]
 
 
-def judge(documents: Iterable[Document], rules: JudgeRules) -> Verdict:
+def judge(
+    documents: Iterable[Document],
+    rules: JudgeRules,
+    beside: Mapping[str, Iterable[Document]] | None = None,
+) -> Verdict:
     """Judge published documents, in any order of records and siblings, read once.
+
+    ``beside`` are the documents of the parts that lie beside the records, by their names, where the recoding
+    has any.
 
     >>> from hierdata.privacy import KAnonymity
     >>> rules = JudgeRules((SensitiveRule(("grade",), "$.grade"),), ((KAnonymity(k=2), None),))
@@ -29,6 +37,8 @@ def judge(documents: Iterable[Document], rules: JudgeRules) -> Verdict:
     >>> verdict.passed, verdict.k, verdict.k_raw
     (True, 2, 2)
     """
+    if rules.recoding == "anatomy":
+        return judge_groups(documents, beside or {}, rules)
     attributes = tuple(Attribute(rule) for rule in rules.sensitive)
     walk = Walk(rules, attributes)
     unpardoned = Walk(replace(rules, exempt=frozenset()), attributes) if rules.exempt else None
@@ -37,7 +47,7 @@ def judge(documents: Iterable[Document], rules: JudgeRules) -> Verdict:
     bare: Counter[bytes] = Counter()
     malformed = 0
     for document in documents:
-        members, record = _opened(document) if rules.representatives else (1, document)
+        members, record = _opened(document) if rules.recoding == "representatives" else (1, document)
         if not members:
             malformed += 1
             continue

@@ -47,8 +47,9 @@ class JudgeRules:
     occur (identifiers, dropped fields), nor a field that is not ``listed`` (None: any may): under another
     name a sensitive value would pass for a part of the form. ``vertices`` are paths whose number of items is
     structure even where only sensitive values lie there and the format cannot tell: repeated XML elements,
-    ``vertex: true``. JSON arrays always count. With ``representatives`` a document is ``{"records": n,
-    "representative": {...}}``, with multisets of sensitive values.
+    ``vertex: true``. JSON arrays always count. ``recoding`` tells in what form: with ``representatives`` a
+    document is ``{"records": n, "representative": {...}}``, with multisets of sensitive values; with
+    ``anatomy`` sensitive values lie in parts of their own, joined by ``group``.
     ``population`` counts for models that ask who in a population fits a class.
     ``not_judged`` names models whose facts are missing: they never pass.
     """
@@ -59,7 +60,7 @@ class JudgeRules:
     forbidden: frozenset[Keys] = frozenset()
     listed: frozenset[Keys] | None = None
     vertices: frozenset[Keys] = frozenset()
-    representatives: bool = False
+    recoding: str = "generalization"
     not_judged: tuple[str, ...] = ()
     population: Population | None = None
 
@@ -83,10 +84,15 @@ class Judgement:
 class Verdict:
     """What the judge found. ``k`` is the smallest class; 0 where there are no records.
 
+    With recoding ``anatomy`` a class is a group of one vertex type, and its size the persons in it.
+
     ``k_raw`` is k over the records as written, document order and spelling included, with sensitive values
-    removed; ``k_exempt`` is k with the exempt fields counted as form (None where there are none).
+    removed; ``k_exempt`` is k with the exempt fields counted as form (None where there are none). Neither is
+    asked for where quasi-identifiers are published as they are (anatomy).
     ``forbidden`` counts occurrences by path, fields that are not listed as ``<key>``; ``malformed`` counts
-    documents that are no class representatives, or show more values at a vertex than they state records.
+    documents that are no class representatives, or show more values at a vertex than they state records; with
+    anatomy vertices without a group or in the group of another one of their record, rows without group or
+    count, groups whose counts are not as many as their vertices, and parts that belong to no vertices.
     """
 
     passed: bool
@@ -94,7 +100,7 @@ class Verdict:
     classes: int
     k: int
     largest_class: int
-    k_raw: int
+    k_raw: int | None
     k_exempt: int | None
     judgements: tuple[Judgement, ...]
     forbidden: Mapping[str, int]

@@ -185,13 +185,13 @@ class Walk:
         self.found: Counter[str] = Counter()
         self.members = 1
         self.overfull = False
-        self._multisets = rules.representatives
+        self._multisets = rules.recoding == "representatives"
         self._step = len(attributes)
         self._parts: dict[tuple[str, str], str] = {}
         for index, attribute in enumerate(attributes):
             keys = attribute.rule.keys
             self.root.at(keys).hold(attribute, index)
-            if rules.representatives:
+            if self._multisets:
                 # An attribute's list has another key; an array keeps its own, and its items become lists.
                 self.root.at((*keys[:-1], list_key(keys[-1]))).hold(attribute, index)
                 self.root.at((*keys, LIST_IN_ITEM)).hold(attribute, index)

@@ -36,25 +36,27 @@ def whole(partitions: Sequence[Partition]) -> Partition:
 class Published:
     """What the published vertices say: labels, spellings, and the rank of every form.
 
+    ``shown`` and ``nodes`` are those of a partition or publication: v is published as ``shown[v]``.
     Two representative vertices have the same rank iff their subtrees are equal in structure and labels; ranks
     follow the hierarchies' nodes, never the order in the input.
     """
 
-    def __init__(self, forest: Forest, partition: Partition) -> None:
+    def __init__(self, forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> None:
         self._forest = forest
-        self._partition = partition
+        self._shown = shown
+        self._nodes = nodes
         self._labels = [[tree.labels for tree in own] for own in forest.hierarchies]
 
     @cached_property
     def rank(self) -> dict[int, int]:
         """The rank of the form below each representative vertex."""
-        forest, partition = self._forest, self._partition
+        forest = self._forest
         children: dict[int, list[tuple[object, ...]]] = {}
         forms: dict[int, tuple[object, ...]] = {}
-        own = np.flatnonzero(partition.representative == np.arange(forest.vertex_count))
+        own = np.flatnonzero(self._shown == np.arange(forest.vertex_count))
         for v in own[::-1].tolist():  # children stand after their parents
             first = forest.first_node[v]
-            nodes = partition.nodes[first : first + forest.quasi_count[v]].tolist()
+            nodes = self._nodes[first : first + forest.quasi_count[v]].tolist()
             below = sorted(children.pop(v, []))
             form = (int(forest.type[v]), tuple(nodes), tuple(below))
             forms[v] = form
@@ -67,7 +69,7 @@ class Published:
         forest = self._forest
         first = int(forest.first_node[representative])
         own = self._labels[forest.type[representative]]
-        nodes = self._partition.nodes[first : first + len(own)].tolist()
+        nodes = self._nodes[first : first + len(own)].tolist()
         return [labels[node] for labels, node in zip(own, nodes, strict=True)]
 
     def sensitive(self, vertex: int) -> list[Scalar]:
@@ -92,8 +94,8 @@ def in_order(value: Scalar) -> str:
     return f"{value}\0{type(value).__name__}\0{getattr(value, 'text', '')}"
 
 
-def kept_vertices(forest: Forest, partition: Partition, record: int) -> NDArray[np.int64]:
+def kept_vertices(forest: Forest, shown: NDArray[np.int64], record: int) -> NDArray[np.int64]:
     """The published vertices of a record, parents before children."""
     start, end = forest.roots[record], forest.roots[record + 1]
-    kept: NDArray[np.int64] = start + np.flatnonzero(partition.representative[start:end] >= 0)
+    kept: NDArray[np.int64] = start + np.flatnonzero(shown[start:end] >= 0)
     return kept

@@ -25,7 +25,7 @@ class Generalization(Recoding):
         partition = whole(partitions)
 
         def documents() -> Iterator[Document]:
-            published = Published(forest, partition)
+            published = Published(forest, partition.representative, partition.nodes)
             class_of = partition.class_of.tolist()
             for record in order:
                 if class_of[record] >= 0:
@@ -36,7 +36,7 @@ class Generalization(Recoding):
 
 
 def _record(forest: Forest, partition: Partition, published: Published, record: int) -> Vertex:
-    vertices = kept_vertices(forest, partition, record)
+    vertices = kept_vertices(forest, partition.representative, record)
     stands_for = partition.representative[vertices].tolist()
     kinds = forest.type[vertices].tolist()
     parents = forest.parent[vertices].tolist()

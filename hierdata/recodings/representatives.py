@@ -31,7 +31,7 @@ class Representatives(Recoding):
         schema = _with_lists(forest.schema)
 
         def documents() -> Iterator[Document]:
-            published = Published(forest, partition)
+            published = Published(forest, partition.representative, partition.nodes)
             members: defaultdict[int, list[int]] = defaultdict(list)
             for record in order:
                 members[int(partition.class_of[record])].append(record)
@@ -74,7 +74,7 @@ def _representative(
 ) -> Vertex:
     values: dict[int, list[list[Scalar]]] = {}
     for record in records:
-        for v in kept_vertices(forest, partition, record).tolist():
+        for v in kept_vertices(forest, partition.representative, record).tolist():
             own = published.sensitive(v)
             lists = values.setdefault(int(partition.representative[v]), [[] for _ in own])
             for multiset, value in zip(lists, own, strict=True):

@@ -17,7 +17,7 @@ from hierdata.records.schema import Schema
 from hierdata.records.survey import Keys
 from hierdata.records.values import SCALARS
 
-__all__ = ["Binding", "Problem", "bind", "problems", "resolve", "unbind"]
+__all__ = ["Binding", "Problem", "bind", "problems", "put", "resolve", "unbind"]
 
 _Lists: TypeAlias = tuple[list[Scalar], list[Scalar], list[Scalar]]
 
@@ -149,7 +149,7 @@ def unbind(vertex: Vertex, schema: Schema) -> Document:
     for steps, role, index in vertex_type.places:
         value = values[role][index]
         if value is not None:
-            _put(document, steps, value)
+            put(document, steps, value)
     for index, group in groupby(vertex.children, key=_type_of):
         child = types[index]
         if child.attributes and not child.attributes[0].steps:
@@ -158,14 +158,15 @@ def unbind(vertex: Vertex, schema: Schema) -> Document:
             items: list[Value] = [absent if scalar is None else scalar for scalar in scalars]
         else:
             items = [unbind(one, schema) for one in group]
-        _put(document, child.steps, items if child.many else items[0])
+        put(document, child.steps, items if child.many else items[0])
     return document
 
 
 _type_of = attrgetter("type")
 
 
-def _put(document: Document, steps: Keys, value: Value) -> None:
+def put(document: Document, steps: Keys, value: Value) -> None:
+    """Put a value where the keys lead."""
     for step in steps[:-1]:
         document = cast("Document", document.setdefault(step, {}))
     document[steps[-1]] = value

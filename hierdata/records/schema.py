@@ -96,3 +96,8 @@ class Schema:
     def root(self) -> VertexType:
         """The type of the records' roots."""
         return self.types[0]
+
+    def keys(self, kind: int) -> tuple[str, ...]:
+        """The keys from the record down to the vertices of a type."""
+        own = self.types[kind]
+        return () if own.parent is None else self.keys(own.parent) + own.steps

@@ -1,0 +1,143 @@
+"""Quasi-identifiers as they are, sensitive values apart by group (Xiao and Tao, Anatomy, VLDB 2006).
+
+The paper's two tables, for trees too: one pair of them for each vertex type with sensitive attributes, the
+quasi-identifier tables joined to the records they come from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.document import COUNT, GROUP, LIST_IN_ITEM, Document, sensitive_part
+from hierdata.forest import Forest
+from hierdata.partition import Partition
+from hierdata.publication import Part, Publication, grouped
+from hierdata.recodings.base import RECORDS, Published, Recoding, in_order, kept_vertices
+from hierdata.records.binding import put, unbind
+from hierdata.records.record import Vertex
+from hierdata.records.schema import Attribute, Role, Schema, VertexType
+
+
+class Anatomy(Recoding):
+    """Every record with its own quasi-identifiers; beside it, what sensitive values each group has.
+
+    In the part ``records`` a vertex of a type with sensitive attributes holds ``group``, a whole number from
+    1, in their place. For each such type another part lists the values: one document for each value (each
+    combination, where the type has several sensitive attributes) of each group, with ``count``. A missing
+    value is absent, and counts. Groups of different types have nothing to do with each other.
+
+    Numbers of groups follow the first member in the order of publication, siblings what is published of them
+    and values what they are: nothing follows the input.
+    """
+
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
+        """See Recoding.publish."""
+        publication = grouped(forest, tuple(partitions), ())
+        published = Published(forest, publication.shown, publication.nodes)
+        schema = _with_groups(forest.schema)
+        group = _numbered(forest, publication, order)
+        there = publication.shown[forest.roots[:-1]] >= 0
+
+        def records() -> Iterator[Document]:
+            for record in order:
+                if there[record]:
+                    yield unbind(_record(published, publication, forest, group, record), schema)
+
+        parts = [Part(RECORDS, records, int(there.sum()))]
+        for kind in forest.schema.types:
+            if kind.of_role(Role.SENSITIVE):
+                values = partial(_values, published, forest, kind, group)
+                parts.append(Part(sensitive_part(forest.schema.keys(kind.index)), values, None, "value"))
+        return replace(publication, parts=tuple(parts))
+
+
+def _with_groups(schema: Schema) -> Schema:
+    """The schema of the records: one group in the place of a vertex's sensitive attributes."""
+
+    def of(kind: VertexType) -> VertexType:
+        if not kind.of_role(Role.SENSITIVE):
+            return kind
+        kept = tuple(one for one in kind.attributes if one.role is not Role.SENSITIVE)
+        group = Attribute(f"{kind.path}.{GROUP}", (GROUP,), Role.SENSITIVE)
+        return replace(kind, attributes=(*kept, group))
+
+    return Schema(tuple(map(of, schema.types)))
+
+
+def _numbered(forest: Forest, publication: Publication, order: Sequence[int]) -> NDArray[np.int64]:
+    """The group of each vertex: numbers from 1 in each vertex type, 0 where there is none.
+
+    Groups whose first members are vertices of one record stand by a keyed hash: their vertices' places in the
+    input must not show. The order of publication is the key, since nobody else knows the ordinals.
+    """
+    key = hashlib.blake2b(np.array(order, np.int64).tobytes(), digest_size=32).digest()
+
+    def drawn(place: int) -> bytes:
+        return hashlib.blake2b(place.to_bytes(8), key=key, digest_size=16).digest()
+
+    position = np.empty(forest.record_count, np.int64)
+    position[np.array(order, np.int64)] = np.arange(forest.record_count)
+    group = np.zeros(forest.vertex_count, np.int64)
+    for kind in forest.schema.types:
+        if not kind.of_role(Role.SENSITIVE):
+            continue
+        vertices = np.flatnonzero((forest.type == kind.index) & (publication.place >= 0))
+        places, own = np.unique(publication.place[vertices], return_inverse=True)
+        first = np.full(len(places), forest.record_count)
+        np.minimum.at(first, own, position[forest.record_of[vertices]])
+        keys = [(at, drawn(place)) for at, place in zip(first.tolist(), places.tolist(), strict=True)]
+        number = np.empty(len(places), np.int64)
+        number[sorted(range(len(places)), key=keys.__getitem__)] = np.arange(1, len(places) + 1)
+        group[vertices] = number[own]
+    return group
+
+
+def _record(
+    published: Published, publication: Publication, forest: Forest, group: NDArray[np.int64], record: int
+) -> Vertex:
+    """A record with groups; siblings stand by what is published of them and of all below them."""
+    below: dict[int, list[tuple[tuple[object, ...], Vertex]]] = {}
+    vertices = kept_vertices(forest, publication.shown, record)
+    kinds, parents = forest.type[vertices].tolist(), forest.parent[vertices].tolist()
+    groups = group[vertices].tolist()
+    root = -1
+    for v, kind, parent, own in list(zip(vertices.tolist(), kinds, parents, groups, strict=True))[::-1]:
+        children = sorted(below.pop(v, []), key=itemgetter(0))
+        carried = list(forest.carried.get(v, ()))
+        first = forest.first_node[v]
+        nodes = tuple(forest.nodes[first : first + forest.quasi_count[v]].tolist())
+        key = (kind, nodes, tuple(map(in_order, carried)), own, tuple(form for form, _ in children))
+        vertex = Vertex(
+            kind, published.labels(v), [own] if own else [], carried, [child for _, child in children]
+        )
+        below.setdefault(parent, []).append((key, vertex))
+        root = parent
+    return below[root][0][1]
+
+
+def _values(
+    published: Published, forest: Forest, kind: VertexType, group: NDArray[np.int64]
+) -> Iterator[Document]:
+    """How often each value occurs in each group: groups by number, values in their own order."""
+    steps = [one.steps or (LIST_IN_ITEM,) for one in kind.of_role(Role.SENSITIVE)]
+    vertices = np.flatnonzero((forest.type == kind.index) & (group > 0))
+    vertices = vertices[np.argsort(group[vertices], kind="stable")]
+    for number, members in groupby(vertices.tolist(), key=group.__getitem__):
+        tuples = [published.sensitive(v) for v in members]
+        written = Counter(tuple(map(in_order, values)) for values in tuples)
+        spelled = {tuple(map(in_order, values)): values for values in tuples}
+        for texts in sorted(written):
+            document: Document = {GROUP: int(number)}
+            for keys, value in zip(steps, spelled[texts], strict=True):
+                if value is not None:
+                    put(document, keys, value)
+            yield document | {COUNT: written[texts]}
