@@ -26,7 +26,7 @@ class Preset:
     recoding: str = "generalization"
 
 
-_CLUSTREE = {"kind": "clustree", "window": 50, "pairing": "greedy"}
+_CLUSTREE = {"kind": "clustree", "window": 50, "pairing": "greedy", "grow": False}
 
 PRESETS: dict[str, Preset] = {
     "MLevCluTree": Preset(

@@ -7,7 +7,7 @@ All numbers are exact. No function alters its arguments; memos only remember wha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tests.naive_trees import (
@@ -184,19 +184,26 @@ def apply(a: Vertex | None, b: Tree, rules: Rules) -> Representative | None:
     )
 
 
-def close(vertex: Vertex, caps: Sequence[ShareCap], closings: Sequence[Closing]) -> Vertex | None:
-    """The finished class without the subtrees that fail by frequency among the values present (ML-7).
+def holds(vertex: Vertex, caps: Sequence[ShareCap], closings: Sequence[Closing]) -> bool:
+    """Whether a vertex of a finished class is safe by frequency among the values present (ML-7).
 
-    A vertex where nobody has a value passes.
+    One where nobody has a value is.
     """
     for cap in caps:
         values = vertex.values[cap.attribute] if cap.type == vertex.type else []
         if not cap.fits(values, len(values)):
-            return None
+            return False
     for closing in closings:
         values = vertex.values[closing.attribute] if closing.type == vertex.type else []
         if values and not closing.holds(values):
-            return None
+            return False
+    return True
+
+
+def close(vertex: Vertex, caps: Sequence[ShareCap], closings: Sequence[Closing]) -> Vertex | None:
+    """The finished class without the subtrees that fail."""
+    if not holds(vertex, caps, closings):
+        return None
     children = present([close(child, caps, closings) for child in vertex.children])
     return Representative(vertex.type, vertex.qi, vertex.values, vertex.members, children)
 
@@ -230,10 +237,13 @@ def mlevclutree(
     draws: Iterator[int],
     window: int = 50,
     pairing: str = "greedy",
+    grow: bool = False,
 ) -> Result:
     """Algorithm 2. `draws` picks the seed records: remaining[draw mod len(remaining)], in input order.
 
     A window too narrow for a class of k is widened to k - 1. Fewer than k records left are suppressed.
+    With `grow` (not in the paper) a full class that fails at its root goes on with those of the window that
+    fit, one by one; when none is left, who joined since goes back and the first k are suppressed.
     """
     rules = Rules(schema, k, caps, pairing)
     remaining = list(range(len(records)))
@@ -251,12 +261,35 @@ def mlevclutree(
             nearest.remove(chosen)
             remaining.remove(chosen)
             members.append(chosen)
+        if representative is not None and grow and not holds(representative, caps, closings):
+            representative, more = grown(representative, nearest, records, rules, closings)
+            remaining = [i for i in remaining if i not in more]
+            members += more
         if representative is not None:
             representative = close(representative, caps, closings)
         classes.append(Class(members, representative))
     published = [c.representative for c in classes if c.representative is not None]
     kept = {id(v): r for root in published for r in pre_order(root) for v in r.members}
     return Result(classes, remaining, total_loss(records, schema, kept), kept)
+
+
+def grown(
+    a: Vertex, nearest: Sequence[int], records: Sequence[Tree], rules: Rules, closings: Sequence[Closing]
+) -> tuple[Vertex | None, list[int]]:
+    """A full class and those who join until its root is safe; None and nobody, where it never is."""
+    assert rules.k is not None
+    joined: list[int] = []
+    while not holds(a, rules.caps, closings):
+        wider = replace(rules, k=rules.k + len(joined) + 1)
+        fitting = [i for i in nearest if i not in joined and check_cons(a, records[i], wider)]
+        if not fitting:
+            return None, []
+        chosen = cheapest(a, fitting, records, wider)
+        merged = apply(a, records[chosen], wider)
+        assert merged is not None, "it fits"
+        a = merged
+        joined.append(chosen)
+    return a, joined
 
 
 def cheapest(a: Vertex | None, candidates: Sequence[int], records: Sequence[Tree], rules: Rules) -> int:

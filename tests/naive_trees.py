@@ -154,12 +154,18 @@ def pre_order(vertex: Vertex) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class ShareCap:
-    """The members of a group hold at most a share of the values of one sensitive attribute."""
+    """The members of a group hold at most a share of the values of one sensitive attribute.
+
+    They are ``most`` at most, where that is given. With ``near`` what is counted around each value present is
+    not its group but all values whose groups are near its own, itself included.
+    """
 
     type: str
     attribute: int
     group: Callable[[Any], Any]
     share: Callable[[Any], Fraction]
+    most: int | None = None
+    near: Callable[[Any, Any], bool] | None = None
     _limits: dict[tuple[Any, int], int] = field(default_factory=dict, repr=False, compare=False)
 
     def fits(self, values: Sequence[Any], size: int) -> bool:
@@ -168,13 +174,18 @@ class ShareCap:
         for value in values:
             group = self.group(value)
             counts[group] = counts.get(group, 0) + 1
-            if counts[group] > self._limit(group, size):
+            if self.near is None and counts[group] > self._limit(group, size):
                 return False
-        return True
+        near = self.near
+        return near is None or all(
+            sum(counts[other] for other in counts if near(group, other)) <= self._limit(group, size)
+            for group in counts
+        )
 
     def _limit(self, group: Any, size: int) -> int:
         if (group, size) not in self._limits:
-            self._limits[group, size] = floor(size * self.share(group))
+            share = floor(size * self.share(group))
+            self._limits[group, size] = share if self.most is None else min(share, self.most)
         return self._limits[group, size]
 
 

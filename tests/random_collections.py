@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from hierdata.domains.base import Hierarchy
-from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.engines import Constraints
 from hierdata.forest import Forest, encode
-from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
+from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests import naive
 
-VALUES = tuple("abcdefgh")
+VALUES = ("1", "2", "4", "5", "9", "12", "20", "21")
+"""The sensitive values: text that spells numbers, so that every model may judge them."""
 LEVELS = (1, 1, 1, 2, 2, 3, 4, 5)
+KINDS = {"1": "few", "2": "few", "4": "some", "5": "some", "9": "many", "12": "many", "20": "*", "21": "*"}
+"""The taxonomy of the sensitive values: its inner nodes lie under the root."""
 MISSING = "missing"
-
-
-class LetterDomain(SensitiveDomain):
-    """A domain without a policy behind it."""
-
-    def code_of(self, value: object) -> int:
-        return VALUES.index(str(value))
 
 
 class LevelDomain(SensitiveDomain):
@@ -49,7 +46,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Collection:
-    """The same records for both programs. Sensitive values are letters of VALUES with the level of LEVELS."""
+    """The same records for both programs. Sensitive values are of VALUES, with the level of LEVELS."""
 
     shapes: tuple[Shape, ...]
     trees: tuple[naive.Tree, ...]
@@ -78,11 +75,36 @@ class Collection:
     def caps(self, model: PrivacyModel) -> list[naive.ShareCap]:
         """The same for the twin, from the model's parameters and the paper's definitions."""
         places = [(str(i), at) for i, shape in enumerate(self.shapes) for at in range(shape.sensitive)]
+        number = dict(zip(VALUES, map(int, VALUES), strict=True))
+        if isinstance(model, DeltaLDiversity):
+            near = partial(_similar, 2 * model.delta, number)
+            shares = dict.fromkeys(VALUES, 1 / model.l)
+            return [naive.ShareCap(kind, at, str, shares.__getitem__, near=near) for kind, at in places]
+        if isinstance(model, LEDiversity):
+            assert model.repeats == "forbid"
+            assert model.e == 1, "two values are 1 apart if they lie under one node, farther if not"
+            full = dict.fromkeys(KINDS.values(), Fraction(1))
+            return [
+                naive.ShareCap(kind, at, KINDS.__getitem__, full.__getitem__, most=1) for kind, at in places
+            ]
         if isinstance(model, LevelAlphaK):
             level = dict(zip(VALUES, LEVELS, strict=True))
             return [naive.level_alpha(kind, at, model.alpha, level.__getitem__) for kind, at in places]
         assert isinstance(model, FrequencyLDiversity)
         return [naive.frequency_l(kind, at, model.l) for kind, at in places]
+
+    def closings(self, model: PrivacyModel) -> list[naive.Closing]:
+        """What the twin asks of a finished class beside the caps: (l,e)-diversity wants l values."""
+        if not isinstance(model, LEDiversity):
+            return []
+        least = model.l
+        places = [(str(i), at) for i, shape in enumerate(self.shapes) for at in range(shape.sensitive)]
+        return [naive.Closing(kind, at, lambda values: len(values) >= least) for kind, at in places]
+
+
+def _similar(width: Fraction, number: Mapping[str, int], one: str, other: str) -> bool:
+    """Whether two values are at most so far apart (DL definition 3)."""
+    return abs(number[one] - number[other]) <= width
 
 
 def taxonomy(rng: random.Random) -> naive.Taxonomy:
@@ -106,6 +128,23 @@ def hierarchy(source: naive.Taxonomy) -> Hierarchy:
         ),
         lm=tuple(Fraction(source.lm(node)) if node != MISSING else Fraction(0) for node in nodes),
         node_of=lambda value: number[MISSING if value is None else value],  # type: ignore[index]
+    )
+
+
+SEMANTICS = hierarchy(naive.Taxonomy({"*": None, **dict.fromkeys(set(KINDS.values()) - {"*"}, "*"), **KINDS}))
+
+
+def domain(path: str, reference: Mapping[str | None, int]) -> SensitiveDomain:
+    """The domain of sensitive values that occur so often."""
+    return SensitiveDomain(
+        path,
+        tuple(map(int, VALUES)),
+        LEVELS,
+        5,
+        True,
+        tuple(path_in(SEMANTICS, value) for value in VALUES),
+        tuple(reference.get(value, 0) for value in VALUES),
+        heights_in(SEMANTICS),
     )
 
 
@@ -178,9 +217,13 @@ def collection(seed: int, records: int, depth: int, most: int | None = None) -> 
     types = shapes(rng, depth, most)
     pairs = [record(rng, types, 0) for _ in range(records)]
     hierarchies = [[hierarchy(t) for t in shape.taxonomies] for shape in types]
+    counted = [[Counter[str | None]() for _ in range(shape.sensitive)] for shape in types]
+    for tree, _ in pairs:
+        for vertex in naive.pre_order(tree):
+            for tally, value in zip(counted[int(vertex.type)], vertex.sensitive, strict=True):
+                tally[value] += 1
     domains = [
-        [LetterDomain(f"$.{i}.s{at}", VALUES, LEVELS, 5) for at in range(shape.sensitive)]
-        for i, shape in enumerate(types)
+        [domain(f"$.{i}.s{at}", tally) for at, tally in enumerate(own)] for i, own in enumerate(counted)
     ]
     forest = encode((vertex for _, vertex in pairs), schema(types), hierarchies, domains)
     return Collection(types, tuple(tree for tree, _ in pairs), forest)

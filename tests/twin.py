@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from hierdata.domains.base import Hierarchy
@@ -53,11 +55,23 @@ def trees_of(forest: Forest) -> list[naive.Tree]:
 
 
 def caps_of(constraints: Constraints) -> list[naive.ShareCap]:
-    """The share caps of bound models; groups and shares are those of the models' definitions."""
+    """The share caps of bound models; groups, shares and reach are those of the models' definitions."""
     return [
-        naive.ShareCap(str(kind), position, bound.caps.group_of.__getitem__, bound.caps.share.__getitem__)
+        naive.ShareCap(
+            str(kind),
+            position,
+            bound.caps.group_of.__getitem__,
+            bound.caps.share.__getitem__,
+            bound.caps.most,
+            None if bound.caps.reach is None else partial(_within, bound.caps.reach),
+        )
         for kind, attributes in enumerate(constraints.on_values)
         for position, constraints_here in enumerate(attributes)
         for bound in constraints_here
         if bound.caps is not None
     ]
+
+
+def _within(reach: Sequence[tuple[int, int]], group: int, other: int) -> bool:
+    low, high = reach[group]
+    return low <= other <= high

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.errors import PolicyError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,18 +18,22 @@ if TYPE_CHECKING:
 
 
 class CluStree(Engine):
-    """Grow classes of equal size around random seed records, the cheapest alignment first.
+    """Grow classes around random seed records, the cheapest alignment first.
 
-    The class size is the least that all models allow. For a seed record all that remain are scanned once by
-    the loss of aligning them with it; of the ``window`` nearest, the one whose alignment with the class
-    representative is cheapest joins, until the class is full. ``pairing`` tells how children are matched:
-    ``greedy`` as published (each child of the smaller side takes its cheapest free partner, in order),
-    ``benefit`` compares what a pair saves against suppressing both (erratum ML-12), ``optimal`` solves the
-    assignment (ML-11) and of equal losses takes one with the most pairs.
+    A class has ``size`` records; by default the fewest that all models allow. For a seed record all that
+    remain are scanned once by the loss of aligning them with it; of the ``window`` nearest, the one whose
+    alignment with the class representative is cheapest joins, until the class is full. ``pairing`` tells how
+    children are matched: ``greedy`` as published (each child of the smaller side takes its cheapest free
+    partner, in order), ``benefit`` compares what a pair saves against suppressing both (erratum ML-12),
+    ``optimal`` solves the assignment (ML-11) and of equal losses takes one with the most pairs.
 
-    Share caps are kept while a class grows (count <= share * size), every model is asked when the class
-    closes; a vertex that fails then is suppressed with its subtree in all members, at the root the whole
-    class (DECISIONS 22, 23).
+    Share caps are kept while a class grows (count <= share * size), every other model is asked when the
+    class is full. If one fails at the root then, ``grow`` lets the cheapest of the window that fit join, one
+    by one, until all hold; a class that has no more of them is given up with its first ``size`` records. A
+    vertex below that fails in the end is suppressed with its subtree in all members. Without ``grow`` a class
+    that fails at the root is given up at once (DECISIONS 22, 23).
+
+    Raises PolicyError when ``size`` is smaller than the models allow.
     """
 
     aligns: ClassVar[bool] = True
@@ -37,6 +42,12 @@ class CluStree(Engine):
     on: None = None
     window: int = Field(default=50, ge=1)
     pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
+    size: int | None = Field(
+        default=None, ge=1, strict=True, description="records in a class; by default the fewest allowed"
+    )
+    grow: StrictBool = Field(
+        default=True, description="let a class that is not safe yet take in more of its window"
+    )
 
     def step(
         self,
@@ -50,6 +61,12 @@ class CluStree(Engine):
         """Cluster all records; this engine starts from records, not from an earlier partition."""
         assert partition is None, "clustree starts from single records"
         assert scope.kind == 0, "clustree partitions whole records"
+        least = constraints.min_class_size
+        size = least if self.size is None else self.size
+        if size < least:
+            raise PolicyError(
+                f"clustree: size {size} is too small, the models need {least} records in a class"
+            )
         from hierdata.engines.aligning.run import Run
 
-        return Run(forest, constraints, self.window, self.pairing).run(rng, progress)
+        return Run(forest, constraints, size, self.window, self.pairing, self.grow).run(rng, progress)

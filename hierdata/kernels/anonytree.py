@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 
 from hierdata.kernels.arrays import (
     BELOW,
+    CAP,
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
+    HIGH,
     KIND,
+    LOW,
     QUASI_COUNT,
     SLOT_COUNT,
     WEIGHT,
@@ -247,13 +250,24 @@ def align(
                             own = first_slot + slot * size
                             group = rows[y, first_slot + slot]
                             if group >= 0:
+                                low = caps[group, LOW]
+                                high = caps[group, HIGH]
                                 count = 1
                                 for member in range(size):
-                                    if rep[x, own + member] == group:
+                                    if low <= rep[x, own + member] <= high:
                                         count += 1
-                                fits = fits and count <= caps[group]
+                                fits = fits and count <= caps[group, CAP]
+                                for member in range(size if low < high and fits else 0):
+                                    other = rep[x, own + member]
+                                    if other < low or other > high:
+                                        continue
+                                    count = 1  # the newcomer is among those around it
+                                    for third in range(size):
+                                        if caps[other, LOW] <= rep[x, own + third] <= caps[other, HIGH]:
+                                            count += 1
+                                    fits = fits and count <= caps[other, CAP]
                             if size == 1 and rep[x, own] >= 0:  # nobody has checked the seed itself yet
-                                fits = fits and caps[rep[x, own]] > 0
+                                fits = fits and caps[rep[x, own], CAP] > 0
                         if not fits:
                             loss = apart
                             exact = True

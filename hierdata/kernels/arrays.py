@@ -15,6 +15,9 @@ nodes (-1 if it has none), from ``first_slot`` on its groups.
 A row of a record has one group for each slot, -1 for a missing value; a row of a class representative has
 ``size`` entries for each, one a member. Nodes are numbered over all hierarchies, groups over all caps."""
 
+CAP, LOW, HIGH = range(3)
+"""Columns of a cap: how many values a class may hold at one vertex among the groups LOW to HIGH."""
+
 
 class Settings(NamedTuple):
     """How children are paired, what LM' is multiplied by, and the column of the first slot."""
@@ -29,8 +32,8 @@ class Rules(NamedTuple):
 
     ``losses[node]`` is twice LM' times the scale. ``pair_losses[pair_row[a] + b]`` is the loss of the join
     of nodes a and b; ``pair_row[a]`` is -1 where the hierarchy is too large for a table and the join is
-    searched in ``ancestors``. ``caps[group]`` is how many values of the group a class may hold at one
-    vertex.
+    searched in ``ancestors``. ``caps[group]`` bounds what a class that holds a value of the group may hold
+    at one vertex among the groups from LOW to HIGH, its own among them; LOW and HIGH are symmetric.
     """
 
     pair_row: NDArray[np.int64]

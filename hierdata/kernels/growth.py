@@ -147,10 +147,32 @@ def nearest(
 
 
 @jit
-def grow(
+def begin(
     seed: int,
     remaining: Ordinals,
-    window: int,
+    near: Ordinals,
+    settings: Settings,
+    work: Scratch,
+    rep: Rows,
+    members: Ordinals,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> int:
+    """Begin a class with ``seed`` and fill ``near`` with those nearest to it; answer how many they are."""
+    losses = np.empty(len(remaining), np.int64)
+    pair_losses_to(seed, remaining, losses, settings, work, rep, members, roots, rows, rules)
+    return nearest(losses, remaining, seed, near)
+
+
+@jit
+def grow(
+    count: int,
+    have: int,
+    until: int,
+    picky: bool,
+    near: Ordinals,
+    near_count: int,
     settings: Settings,
     work: Scratch,
     queue: Ordinals,
@@ -163,23 +185,18 @@ def grow(
     rows: Rows,
     rules: Rules,
 ) -> tuple[int, int, int]:
-    """Grow a class of ``len(joined)`` records around ``seed`` (the readings of DECISIONS 22).
+    """Let a class of ``have`` records and ``count`` vertices grow to ``until`` records (DECISIONS 22).
 
-    ``joined`` receives the records in the order of joining, ``rep`` the representative and ``members`` each
-    member's vertices. Answers the representative's number of vertices; the size at which its root had to be
-    suppressed, 0 if never (all who join are lost with it); and how many pair losses were evaluated.
+    Who joins is taken out of ``near`` and entered in ``joined``; ``rep`` is the representative, ``members``
+    holds each member's vertices. With ``picky`` only those may join whose root fits. Answers the
+    representative's number of vertices; the size at which its root had to be suppressed, or at which nobody
+    fitted, 0 if never (all who join are lost with it); and how many pair losses were evaluated.
     """
-    count = roots[seed + 1] - roots[seed]
-    seed_losses = np.empty(len(remaining), np.int64)
-    pair_losses_to(seed, remaining, seed_losses, settings, work, rep, members, roots, rows, rules)
-    near = np.empty(window, np.int64)
-    near_count = nearest(seed_losses, remaining, seed, near)
-    evaluated = len(remaining) - 1
     lost_at = 0
-    joined[0] = seed
-    for have in range(1, len(joined)):
+    evaluated = 0
+    while have < until:
         best = np.int64(INFINITY)
-        best_at = 0
+        best_at = -1
         fits = False
         for at in range(near_count):
             root = roots[near[at]]
@@ -188,21 +205,24 @@ def grow(
             else:
                 loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
                 evaluated += 1
-            if loss < best:
+            if loss < best and (lost_at > 0 or not picky or work.mates[0, 0] == 0):
                 best = loss
                 best_at = at
                 fits = lost_at == 0 and work.mates[0, 0] == 0
+        if lost_at == 0 and not fits:
+            lost_at = have
+            if picky:
+                break
         record = near[best_at]
         joined[have] = record
         near_count -= 1
         for at in range(best_at, near_count):
             near[at] = near[at + 1]
-        if lost_at == 0 and not fits:
-            lost_at = have
         if lost_at == 0:
             count = merge(
                 roots[record], have, settings, work, queue, rep, members, new, new_members, rows, rules
             )
             rep[:count] = new[:count]
             members[:, :count] = new_members[:, :count]
+        have += 1
     return count, lost_at, evaluated

@@ -23,7 +23,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "frequency-l-diversity": [{"l": 2}, {"l": "5/2"}],
     "entropy-l-diversity": [{"l": "3/2"}],
     "recursive-cl-diversity": [{"c": 2, "l": 2}],
-    "alpha-k": [{"k": 3, "alpha": "0.5"}, {"k": 3, "alpha": "0.4", "values": ["a", "h"]}],
+    "alpha-k": [{"k": 3, "alpha": "0.5"}, {"k": 3, "alpha": "0.4", "values": [1, 21]}],
     "level-alpha-k": [{"k": 3}, {"k": 10}],
 }
 SETTINGS: dict[str, list[dict[str, Any]]] = {

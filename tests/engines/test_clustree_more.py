@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,11 @@ from hierdata.engines import Constraints
 from hierdata.engines.aligning import arrays
 from hierdata.engines.aligning.alignment import Alignment
 from hierdata.engines.clustree import CluStree
+from hierdata.errors import PolicyError
 from hierdata.forest import Forest, Scope
 from hierdata.metrics import METRICS
 from hierdata.policy import load
-from hierdata.privacy import EntropyLDiversity, LevelAlphaK, RecursiveCLDiversity
+from hierdata.privacy import EntropyLDiversity, KAnonymity, KMap, LevelAlphaK, RecursiveCLDiversity
 from hierdata.privacy.base import PrivacyModel
 from tests import naive, naive_models
 from tests.benchmarks.collections import encoded
@@ -29,17 +30,29 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def assert_equal_runs(
-    forest: Forest, constraints: Constraints, closings: list[naive.Closing], seed: int = 5
+    forest: Forest,
+    constraints: Constraints,
+    closings: list[naive.Closing],
+    seed: int = 5,
+    *,
+    size: int | None = None,
+    grow: bool = False,
 ) -> naive.Result:
     """The same classes, kept vertices and total loss."""
-    partition = CluStree(pairing="greedy").step(
+    partition = CluStree(pairing="greedy", size=size, grow=grow).step(
         forest, Scope.of(forest), constraints, None, np.random.default_rng(seed)
     )
-    size = constraints.min_class_size
+    size = size or constraints.min_class_size
     draws = np.random.default_rng(seed).integers(0, 2**63 - 1, size=forest.record_count // size + 1)
     trees = trees_of(forest)
     result = naive.mlevclutree(
-        trees, schema_of(forest), size, caps_of(constraints), closings, iter(draws.tolist())
+        trees,
+        schema_of(forest),
+        size,
+        caps_of(constraints),
+        closings,
+        iter(draws.tolist()),
+        grow=grow,
     )
     published = [sorted(c.members) for c in result.classes if c.representative is not None]
     assert [
@@ -89,27 +102,66 @@ def recursive(size: int, codes: list[int]) -> bool:
     return naive_models.recursive_cl(size, codes, Fraction(2), 2)
 
 
+@pytest.mark.parametrize("grow", [False, True], ids=["given up", "growing"])
+@pytest.mark.parametrize("size", [None, 5])
 @pytest.mark.parametrize(
     ("model", "holds"),
     [(EntropyLDiversity(l="3/2"), entropy), (RecursiveCLDiversity(c=2, l=2), recursive)],
     ids=["entropy", "recursive"],
 )
 def test_models_that_are_asked_when_a_class_closes(
-    model: PrivacyModel, holds: Callable[[int, list[int]], bool]
+    model: PrivacyModel, holds: Callable[[int, list[int]], bool], size: int | None, grow: bool
 ) -> None:
-    lost = 0
+    lost = grown = 0
     for seed in range(8):
         built = collection(700 + seed, records=20, depth=2)
         constraints = built.bind(model)
-        size = constraints.min_class_size
+        least = constraints.min_class_size
         closings = [
-            naive.Closing(str(kind), at, partial(holds, size))
+            naive.Closing(str(kind), at, partial(holds, least))
             for kind, own in enumerate(built.forest.domains)
             for at in range(len(own))
         ]
-        result = assert_equal_runs(built.forest, constraints, closings, seed)
+        result = assert_equal_runs(built.forest, constraints, closings, seed, size=size, grow=grow)
         lost += sum(c.representative is None for c in result.classes)
-    assert lost, "nothing failed at closing: the collections are too easy"
+        grown += sum(len(c.members) > (size or least) for c in result.classes)
+    assert grown if grow else lost, "nothing failed at closing: the collections are too easy"
+
+
+def test_a_class_smaller_than_the_models_allow_is_refused() -> None:
+    built = collection(1, records=9, depth=1)
+    with pytest.raises(PolicyError, match="size 2 is too small, the models need 3 records in a class"):
+        CluStree(size=2).step(
+            built.forest,
+            Scope.of(built.forest),
+            Constraints((KAnonymity(k=3).bind(None),), ((),)),
+            None,
+            np.random.default_rng(0),
+        )
+
+
+def test_a_class_grows_until_enough_of_the_population_fits() -> None:
+    """k-map allows classes of one record: what is not asked while they grow is asked at the end."""
+    built = collection(5, records=12, depth=1)
+    forest = built.forest
+    nodes = forest.nodes.reshape(forest.record_count, -1)
+    trees = forest.hierarchies[0]
+
+    def fitting(root: Sequence[int]) -> int:
+        return sum(
+            all(above in tree.ancestors[node] for tree, above, node in zip(trees, root, row, strict=True))
+            for row in nodes.tolist()
+        )
+
+    constraints = Constraints((KMap(k=4).bind(None),), tuple(() for _ in forest.domains), fitting)
+    partition = CluStree().step(forest, Scope.of(forest), constraints, None, np.random.default_rng(0))
+    assert partition.class_count
+    sizes = np.bincount(partition.class_of[partition.class_of >= 0]).tolist()
+    assert min(sizes) < 4, "classes are no larger than they must be"
+    for at in range(partition.class_count):
+        first = int(partition.representative[np.flatnonzero(partition.class_of == at)[0]])
+        start = int(forest.first_node[first])
+        assert fitting(partition.nodes[start : start + len(trees)].tolist()) >= 4
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -11,7 +11,7 @@ from hierdata.engines.clustree import CluStree
 from hierdata.forest import Scope
 from hierdata.metrics import METRICS
 from hierdata.partition import Partition
-from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
+from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from tests import naive
 from tests.publications import publication_of
@@ -22,15 +22,19 @@ SETTINGS = {
     "level alpha, k = 5": LevelAlphaK(k=5, alpha=("0.8", "0.6", "0.4", "0.4", "0.2")),
     "frequency, l = 2": FrequencyLDiversity(l=2),
     "frequency, l = 5/2": FrequencyLDiversity(l="5/2"),
+    "(2,2)": DeltaLDiversity(delta=2, l=2),
+    "(1/2,3)": DeltaLDiversity(delta="1/2", l=3),
+    "(1,4/3)": DeltaLDiversity(delta=1, l="4/3"),
+    "l = 3, e = 1": LEDiversity(l=3, e=1),
 }
 PAIRINGS = {"greedy": "greedy", "benefit": "greedy_loss_minus_suppression"}
 
 
 def both(
-    built: Collection, model: PrivacyModel, seed: int, window: int, pairing: str
+    built: Collection, model: PrivacyModel, seed: int, window: int, pairing: str, grow: bool
 ) -> tuple[naive.Result, Partition]:
     constraints = built.bind(model)
-    partition = CluStree(window=window, pairing=pairing).step(
+    partition = CluStree(window=window, pairing=pairing, grow=grow).step(
         built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
     )
     size = constraints.min_class_size
@@ -40,10 +44,11 @@ def both(
         built.naive_schema,
         size,
         built.caps(model),
-        [],
+        built.closings(model),
         iter(draws.tolist()),
         window=window,
         pairing=PAIRINGS[pairing],
+        grow=grow,
     )
     return result, partition
 
@@ -59,7 +64,7 @@ def test_engine_and_twin_agree(setting: str, depth: int, pairing: str) -> None:
     for seed in range(12):
         built = collection(seed + 1000 * depth, records=16, depth=depth)
         window = (50, 4)[seed % 2]
-        result, partition = both(built, SETTINGS[setting], seed, window, pairing)
+        result, partition = both(built, SETTINGS[setting], seed, window, pairing, grow=bool(seed % 3))
 
         published = [sorted(c.members) for c in result.classes if c.representative is not None]
         assert engine_classes(partition) == published

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.aligning.arrays import pack_rows, pack_rules, share_caps
+from hierdata.engines.aligning.arrays import pack_caps, pack_rows, pack_rules, share_caps
 from hierdata.engines.base import Constraints
 from hierdata.forest import Forest
 from hierdata.kernels import anonytree
@@ -20,10 +20,16 @@ _PAIRINGS = {"greedy": anonytree.GREEDY, "benefit": anonytree.BENEFIT, "optimal"
 
 
 class Alignment:
-    """Algorithm 1 (ML section 4) on the records of one forest, in classes of at most ``size`` records."""
+    """Algorithm 1 (ML section 4) on the records of one forest, in classes of ``size`` records.
 
-    def __init__(self, forest: Forest, constraints: Constraints, size: int, pairing: Pairing) -> None:
-        caps = share_caps(constraints)
+    There is room for classes of ``largest`` records; ``fit_caps`` says which size the caps are for.
+    """
+
+    def __init__(
+        self, forest: Forest, constraints: Constraints, size: int, pairing: Pairing, largest: int = 0
+    ) -> None:
+        caps = self._caps = share_caps(constraints)
+        largest = max(largest, size)
         self.forest = forest
         self.rows, first_slot = pack_rows(forest, caps)
         self.rules = pack_rules(forest, caps, size)
@@ -36,9 +42,13 @@ class Alignment:
             assigning=pairing == "optimal",
         )
         vertices = int(np.diff(forest.roots).max(initial=1))
-        width = first_slot + max(map(len, caps), default=0) * size
+        width = first_slot + max(map(len, caps), default=0) * largest
         self.representative = np.empty((vertices, width), np.int32)
-        self.members = np.empty((size, vertices), np.int64)
+        self.members = np.empty((largest, vertices), np.int64)
+
+    def fit_caps(self, size: int) -> None:
+        """Bound the shares of all groups as in a class of ``size`` records."""
+        self.rules.caps[:] = pack_caps(self._caps, size)
 
     def pair_losses(self, record: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
         """The loss of aligning each of the others with the record, both trees together, times the scale."""

@@ -87,14 +87,25 @@ def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
             pair_row[start : start + count] = filled + count * np.arange(count) - start
             filled += count * count
         start += count
-    shares = [share for own in caps for _, _, cap in own for share in cap.share]
     return Rules(
         pair_row=pair_row,
         pair_losses=np.concatenate(tables),
-        caps=np.array([size * share // 1 for share in shares], np.int64),
+        caps=pack_caps(caps, size),
         losses=np.concatenate([*losses, np.zeros(0, np.int64)]),
         ancestors=ancestors,
     )
+
+
+def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
+    """The cap of each group in a class of ``size`` records, min(floor(size * share), most), and its reach."""
+    packed = np.empty((sum(len(cap.share) for own in caps for _, _, cap in own), 3), np.int64)
+    for own in caps:
+        for _, first, cap in own:
+            for group, share in enumerate(cap.share):
+                low, high = (group, group) if cap.reach is None else cap.reach[group]
+                count = size * share // 1 if cap.most is None else min(size * share // 1, cap.most)
+                packed[first + group] = count, first + low, first + high
+    return packed
 
 
 def _join_table(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:
