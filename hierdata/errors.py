@@ -62,3 +62,9 @@ class TargetError(HierdataError):
     """A file or folder cannot be read, written, or is already there (exit code 6)."""
 
     exit_code = 6
+
+
+class GateError(HierdataError):
+    """A figure of the release does not keep a limit of the policy; nothing is published (exit code 7)."""
+
+    exit_code = 7

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from hierdata import population
-from hierdata.document import Scalar
+from hierdata.document import SENSITIVE_PART, Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
 from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
 from hierdata.errors import PolicyError, TargetError, VerificationError
+from hierdata.gates import agree
 from hierdata.policy import Policy
 from hierdata.prepare import References, many_keys, references, semantics
-from hierdata.report.models import Promise, Reference, ReleaseFile, SensitiveFacts, Verification
+from hierdata.report.models import Promise, PublishedFile, Reference, ReleaseFile, SensitiveFacts, Verification
 
 if TYPE_CHECKING:
     from hierdata.judge import Keys, Verdict
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 FACTS_FILE = Path("steward") / "verification.json"
 PUBLIC_FILES = ("release.json", "codebook.json")
 """What lies in public/ beside the records."""
+RECORDS = "records"
+"""The part that holds the records."""
 
 
 @dataclass(frozen=True)
@@ -175,32 +178,70 @@ def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
     return scale.facts() == levels.compile({}).facts()
 
 
-def released_files(published: Path, tables: bool = False) -> tuple[Path, Path | None]:
-    """The records of a release folder (a file, or a folder of tables), and its frozen facts if any.
+@dataclass(frozen=True)
+class Released:
+    """What was published: a file or folder of tables for each part, the records first.
 
-    A file is answered as it is given, and so is a folder of ``tables`` that is no release.
-    Raises PolicyError for a folder that is no release, VerificationError where more lies in public/.
+    ``claims`` is the release.json beside them and ``facts`` the frozen facts, where there are any.
+    """
+
+    parts: Mapping[str, Path]
+    claims: Path | None = None
+    facts: Path | None = None
+
+    @property
+    def records(self) -> Path:
+        """The records."""
+        return self.parts[RECORDS]
+
+
+def released(published: Path, policy: Policy) -> Released:
+    """The files of a release folder; a file alone is one of records, and so is a folder of tables.
+
+    Raises PolicyError for a folder that is no release, and for records alone where the policy publishes
+    sensitive values apart; VerificationError where more lies in public/.
     """
     if not published.exists():
         raise TargetError("there is no such file or folder", path=str(published))
-    if not published.is_dir():
-        return published, None
     folder = published / "public" if (published / "public").is_dir() else published
-    if tables and folder == published and not (published / PUBLIC_FILES[0]).is_file():
-        return published, None
-    records = sorted([*folder.glob("records.*"), *folder.glob("records")])
-    if len(records) != 1:
-        raise PolicyError(
-            "this folder is no release: there is not one file public/records.*", path=str(published)
-        )
-    strangers = {path.name for path in folder.iterdir()} - {records[0].name, *PUBLIC_FILES}
+    tables = policy.tables is not None and folder == published
+    if not published.is_dir() or (tables and not (published / PUBLIC_FILES[0]).is_file()):
+        if policy.separates:
+            raise PolicyError(
+                "the records alone tell nothing of the sensitive values that are published apart: give the "
+                "folder of the release",
+                path=str(published),
+            )
+        return Released({RECORDS: published})
+    parts: dict[str, Path] = {}
+    strangers = 0
+    for path in sorted(folder.iterdir()):
+        name = path.name.partition(".")[0]
+        beside = policy.separates and name.partition("-")[0] == SENSITIVE_PART
+        if (name == RECORDS or beside) and name not in parts:
+            parts[name] = path
+        else:
+            strangers += path.name not in PUBLIC_FILES
+    if RECORDS not in parts:
+        raise PolicyError("this folder is no release: there is no file public/records.*", path=str(published))
     if strangers:
         raise VerificationError(
-            f"the folder to be given out holds {len(strangers)} more than a release, which nobody judges",
+            f"the folder to be given out holds {strangers} more than a release, which nobody judges",
             path=str(folder),
         )
     facts = folder.parent / FACTS_FILE
-    return records[0], facts if facts.is_file() else None
+    return Released(parts, folder / PUBLIC_FILES[0], facts if facts.is_file() else None)
+
+
+def published_files(folder: Path) -> tuple[PublishedFile, ...]:
+    """What lies in public/ beside release.json and codebook.json, each file by its SHA-256."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.relative_to(folder).as_posix() not in PUBLIC_FILES:
+            with path.open("rb") as stream:
+                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+            found.append(PublishedFile(name=path.relative_to(folder).as_posix(), sha256=sha256))
+    return tuple(found)
 
 
 def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
@@ -221,8 +262,9 @@ def _places(policy: Policy, model: PrivacyModel, scope: frozenset[Keys] | None) 
 def confirm(file: Path, policy: Policy, verdict: Verdict) -> None:
     """Raise VerificationError unless ``release.json`` promises what was judged, and no more than was found.
 
-    Loss figures and the counts of the input cannot be seen in the published records, so they are not judged;
-    ``k_raw`` depends on an order that anybody may change.
+    The files must be those that it names, byte by byte: what it says is about no others. Loss figures and
+    the counts of the input cannot be seen in the published records, so they are not judged.
+    Gates are not measured again: they must be those of the policy, each with a figure that keeps its limit.
     """
     try:
         stated = ReleaseFile.model_validate_json(file.read_bytes())
@@ -239,5 +281,7 @@ def confirm(file: Path, policy: Policy, verdict: Verdict) -> None:
         counts.largest_class,
         counts.k_exempt,
     )
-    if claimed != found or stated.promises != promises(policy, verdict):
+    if stated.files != published_files(file.parent):
+        raise VerificationError("the files beside it are not those that it was written for", path=str(file))
+    if claimed != found or stated.promises != promises(policy, verdict) or not agree(stated.gates, policy):
         raise VerificationError("it claims other than the judge found in the records", path=str(file))

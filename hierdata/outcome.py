@@ -12,7 +12,7 @@ from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
 from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
-from hierdata.facts import FACTS_FILE, freeze, promises
+from hierdata.facts import FACTS_FILE, freeze, promises, published_files
 from hierdata.forest import Forest
 from hierdata.intake import Form
 from hierdata.judge import Verdict
@@ -28,9 +28,11 @@ from hierdata.report.models import (
     CodebookField,
     Counts,
     Exact,
+    GateVerdict,
     LevelRow,
     LevelTable,
     MembershipRow,
+    PublishedFile,
     StewardReport,
     Tally,
     costs,
@@ -43,15 +45,19 @@ from hierdata.report.models import (
 def write_files(
     folder: Path,
     form: Form,
-    records: str,
     prepared: Prepared,
     forest: Forest,
     publication: Publication,
     verdict: Verdict,
+    gates: tuple[GateVerdict, ...],
 ) -> StewardReport:
     """Write everything of a release but its records; answer the steward's report."""
     book = codebook(prepared)
-    report = build_report(form, records, prepared, forest, publication, verdict, book)
+    try:
+        written = published_files(folder / "public")
+    except OSError as error:
+        raise TargetError(f"the release cannot be read ({error.strerror})") from None
+    report = build_report(form, written, prepared, forest, publication, verdict, gates, book)
     files = {
         folder / "public" / "release.json": dump(report.public()),
         folder / "public" / "codebook.json": dump(book),
@@ -69,11 +75,12 @@ def write_files(
 
 def build_report(
     form: Form,
-    file: str,
+    written: tuple[PublishedFile, ...],
     prepared: Prepared,
     forest: Forest,
     publication: Publication,
     verdict: Verdict,
+    gates: tuple[GateVerdict, ...],
     book: Codebook,
 ) -> StewardReport:
     """Promised, achieved, lost."""
@@ -85,12 +92,13 @@ def build_report(
         dataset=policy.dataset,
         recoding=policy.recoding,
         format=form.format.name,
-        file=file,
+        files=written,
         passed=verdict.passed,
         class_size=prepared.constraints.min_class_size,
         promises=promises(policy, verdict),
         counts=_counts(forest, publication, verdict),
         metrics=figures({name: found for name, found in measured.items() if found}),
+        gates=gates,
         loss_exact=forest.exact,
         limitations=limitations(
             {model.kind for model in policy.models}, policy.recoding, exempt, loss_exact=forest.exact

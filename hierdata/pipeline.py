@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.document import Document
 from hierdata.errors import PolicyError, PromiseError, VerificationError
-from hierdata.facts import confirm, read_facts, released_files
+from hierdata.facts import RECORDS, Released, confirm, read_facts, released
+from hierdata.gates import bind_gates, pass_gates
 from hierdata.intake import Collection, FileForm, Form, checked, collect, form_of
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import (
@@ -57,7 +58,7 @@ def anonymize(
 
     The release is in a private folder until ``save``. Raises PolicyError, InputError, TargetError,
     PromiseError where no class satisfies the policy, VerificationError should the judge not confirm what
-    was written.
+    was written, GateError where a figure of the release does not keep a limit of the policy.
     """
     report_progress = progress or silent
     policy = _load(policy)
@@ -66,8 +67,8 @@ def anonymize(
 
     surveyed, policy, hints = _survey(collection, policy, report_progress)
     prepared = prepare(policy, surveyed, hints)
+    gates = bind_gates(policy, prepared.schema, prepared.domains)
     from hierdata.outcome import write_files
-    from hierdata.recodings.base import RECORDS
     from hierdata.release import Release, Staging
 
     forest = _encode(collection, prepared, report_progress)
@@ -79,20 +80,18 @@ def anonymize(
     try:
         files = _write(publication, form, folder.path / "public", report_progress)
         verdict = _judge_written(files, publication, form, prepared, report_progress)
-        if not verdict.passed:
-            raise VerificationError("the judge did not confirm what was written; nothing was published")
-        report = write_files(folder.path, form, files[RECORDS].name, prepared, forest, publication, verdict)
+        kept = pass_gates(gates, publication, forest)
+        report = write_files(folder.path, form, prepared, forest, publication, verdict, kept)
     except BaseException:
         folder.remove()
         raise
 
-    name = files[RECORDS].name
-    element = publication.parts[0].element
+    elements = {part.name: part.element for part in publication.parts}
 
-    def read(place: Path) -> Iterator[Document]:
-        return form.read(place / "public" / name, element)
+    def read(place: Path, part: str) -> Iterator[Document]:
+        return form.read(place / "public" / form.name(part), elements[part])
 
-    return Release(folder.path, report, read, temporary=folder)
+    return Release(folder.path, report, tuple(elements), read, temporary=folder)
 
 
 def verify(
@@ -115,10 +114,8 @@ def verify(
 
     report_progress = progress or silent
     policy = _load(policy)
-    file, found, claims = None, None, None
-    if isinstance(published, str | os.PathLike):
-        file, found = released_files(Path(published), policy.tables is not None)
-        claims = file.with_name("release.json") if file != Path(published) else None
+    files = released(Path(published), policy) if isinstance(published, str | os.PathLike) else None
+    found = None if files is None else files.facts
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
     scales = stated_scales(policy) if frozen is None else frozen.scales
     known = {} if frozen is None else frozen.references
@@ -136,15 +133,29 @@ def verify(
                 "was changed, or it belongs to another input"
             )
     rules = judge_rules(policy, scales, known, vertices, books)
-    if file is None:
-        documents = collect(published, policy).documents()
-    else:
-        element = "class" if policy.recoding == "representatives" else None
-        documents = form_of(file, policy, element).read(file, alone=True)
-    verdict = judge(counted(documents, "verifying", None, report_progress), rules)
+    parts = _read_published(published, files, policy)
+    documents = counted(parts.pop(RECORDS), "verifying", None, report_progress)
+    verdict = judge(documents, rules, parts)
+    claims = None if files is None else files.claims
     if claims is not None and verdict.passed and (frozen is not None or original is not None):
         confirm(claims, policy, verdict)
     return verdict
+
+
+def _read_published(
+    published: object, files: Released | None, policy: Policy
+) -> dict[str, Iterator[Document]]:
+    """The documents of each part as any reader would find them."""
+    if files is None:
+        if policy.separates:
+            raise PolicyError("sensitive values are published apart: give the folder of the release")
+        return {RECORDS: collect(published, policy).documents()}
+    read = {}
+    for part, path in files.parts.items():
+        whole = part == RECORDS and policy.recoding != "representatives"
+        form = form_of(path, policy, None if whole else "class")
+        read[part] = form.read(path, alone=True)
+    return read
 
 
 def survey(
@@ -290,11 +301,11 @@ def _write(publication: Publication, form: Form, folder: Path, progress: Progres
 def _judge_written(
     files: dict[str, Path], publication: Publication, form: Form, prepared: Prepared, progress: Progress
 ) -> Verdict:
-    """Judge the files as any reader would find them."""
+    """Judge the files as any reader would find them. Raises VerificationError."""
     from hierdata.judge import judge
 
-    (records,) = publication.parts
-    documents = form.read(files[records.name], records.element, alone=True)
+    parts = {part.name: form.read(files[part.name], part.element, alone=True) for part in publication.parts}
+    documents = counted(parts.pop(RECORDS), "verifying", None, progress)
     rules = judge_rules(
         prepared.policy,
         prepared.scales,
@@ -302,4 +313,7 @@ def _judge_written(
         many_keys(prepared.schema),
         prepared.codebooks,
     )
-    return judge(counted(documents, "verifying", None, progress), rules)
+    verdict = judge(counted(documents, "verifying", None, progress), rules)
+    if not verdict.passed:
+        raise VerificationError("the judge did not confirm what was written; nothing was published")
+    return verdict

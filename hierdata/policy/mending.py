@@ -110,12 +110,13 @@ class _Mend:
                 self.data["models"][index] = _NEUTRAL_MODEL
                 self.data.pop("engine", None)  # a preset would refuse the substitute
             case ("attackers", *_):
-                self.data.pop("attackers", None)
-                self.data.pop("gates", None)  # they may name the attackers
+                self._take_out_gates()
             case ("fields", str(path), "[key]"):
                 self.data["fields"].pop(path, None)
+                self._take_out_gates()
             case ("fields", str(path), *_):
                 self.paths.add(path)
+                self._take_out_gates()
                 self.data["fields"][path] = _substitute(self.data["fields"].get(path))
             case (str(key), *_) if key in _NEUTRAL:
                 self.models_stand &= key not in ("models", "engine")
@@ -123,6 +124,11 @@ class _Mend:
             case _:
                 return False
         return True
+
+    def _take_out_gates(self) -> None:
+        """They may name what is taken out."""
+        self.data.pop("gates", None)
+        self.data.pop("attackers", None)
 
 
 def _substitute(rule: object) -> dict[str, Any]:

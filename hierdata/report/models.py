@@ -14,6 +14,7 @@ from hierdata.report.parts import (
     Cost,
     Counts,
     Exact,
+    GateVerdict,
     LevelRow,
     LevelTable,
     Measure,
@@ -35,6 +36,7 @@ __all__ = [
     "Cost",
     "Counts",
     "Exact",
+    "GateVerdict",
     "LevelRow",
     "LevelTable",
     "Measure",
@@ -62,8 +64,8 @@ class Outcome(Plain):
 
     ``version`` is hierdata's. ``format`` and ``file`` name the records' format and file in ``public/``.
     ``class_size`` is the smallest class that the models allow together; smaller cells are guarded in public.
-    ``loss_exact`` is false where losses had to be rounded (DECISIONS 17). ``limitations`` say what is not
-    promised.
+    ``gates`` are the policy's limits on figures, which all passed. ``loss_exact`` is false where losses had
+    to be rounded (DECISIONS 17). ``limitations`` say what is not promised.
     """
 
     version: str
@@ -76,6 +78,7 @@ class Outcome(Plain):
     promises: tuple[Promise, ...]
     counts: Counts
     metrics: dict[str, Measure]
+    gates: tuple[GateVerdict, ...] = ()
     loss_exact: bool
     limitations: tuple[str, ...]
 

@@ -161,6 +161,29 @@ def guarded(count: int, k: int) -> int | str:
     return f"<{k}" if 0 < count < k else count
 
 
+class GateVerdict(Plain):
+    """A gate of the policy, and the figure that was judged.
+
+    ``figure`` is the metric's figure, or the path of the sensitive attribute that is worst; ``exact`` is its
+    value as a fraction, null where it is none. ``attacker`` is the name the policy gives, ``keys`` the
+    quasi-identifiers that they know (null: all that belong to the attribute's vertex and those above it), and
+    ``semantic`` tells that values were counted by the blocks of a partition.
+    """
+
+    name: str | None
+    metric: str
+    figure: str | None
+    operator: Literal["<=", "<", ">=", ">"]
+    limit: Exact
+    value: float | None
+    exact: Rational | None
+    passed: bool
+    attacker: str | None
+    keys: tuple[str, ...] | None
+    semantic: bool
+    reason: str | None
+
+
 class Tally(Plain):
     """How many there were, are published and are suppressed; small numbers guarded in a public file."""
 

@@ -1,0 +1,143 @@
+"""Gates: the policy's limits on figures of a release, judged once the judge has passed (DECISIONS 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import GateError
+from hierdata.policy import Policy
+from hierdata.policy.gates import MEASURED, Gate, keys_of
+from hierdata.records.schema import Schema
+from hierdata.report.parts import Exact, GateVerdict
+from hierdata.report.wording import number
+
+if TYPE_CHECKING:
+    from hierdata.forest import Forest
+    from hierdata.metrics import Metric
+    from hierdata.publication import Publication
+
+
+@dataclass(frozen=True)
+class BoundGate:
+    """A gate and the metric that measures what it asks for; ``stated`` is what its verdict repeats."""
+
+    gate: Gate
+    metric: Metric
+    stated: dict[str, Any]
+
+    def judge(self, publication: Publication, forest: Forest) -> GateVerdict:
+        """The verdict; of several attributes the one that is worst decides, and no figure does not pass."""
+        found = [
+            figure
+            for figure in self.metric.figures(publication, forest)
+            if self.gate.figure in (None, figure.name)
+        ]
+        if not found:
+            return GateVerdict(**self.stated, figure=None, value=None, exact=None, passed=False)
+        worst = (max if MEASURED[self.gate.metric].better == "lower" else min)(
+            found, key=lambda figure: Fraction(figure.value)
+        )
+        return GateVerdict(
+            **self.stated,
+            figure=worst.name,
+            value=float(worst.value),
+            exact=worst.exact,
+            passed=all(self.gate.holds(figure.value) for figure in found),
+        )
+
+
+def bind_gates(
+    policy: Policy, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
+) -> tuple[BoundGate, ...]:
+    """The gates of a policy for a collection, before anything is searched.
+
+    Raises PolicyError for keys that stand where the attribute does not see them, and for partitions that miss
+    or repeat a value.
+    """
+    return tuple(_bound(policy, gate, schema, domains) for gate in policy.gates)
+
+
+def _bound(
+    policy: Policy, gate: Gate, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
+) -> BoundGate:
+    from hierdata.metrics import METRICS
+    from hierdata.metrics.discrimination_rate import DiscriminationRate
+
+    if MEASURED[gate.metric].figures:
+        return BoundGate(gate, METRICS[gate.metric](), stated(policy, gate))
+    attacker = gate.attacker_in(policy.attackers)
+    metric = DiscriminationRate(
+        None if gate.on is None else _path(policy, gate.on),
+        None if attacker.keys is None else tuple(_path(policy, key) for key in attacker.keys),
+        attacker.partition,
+    )
+    metric.targets(schema, domains)
+    return BoundGate(gate, metric, stated(policy, gate))
+
+
+def pass_gates(
+    gates: Iterable[BoundGate], publication: Publication, forest: Forest
+) -> tuple[GateVerdict, ...]:
+    """The verdicts of gates that all pass. Raises GateError with those that do not."""
+    verdicts = tuple(gate.judge(publication, forest) for gate in gates)
+    failed = [_sentence(verdict) for verdict in verdicts if not verdict.passed]
+    if failed:
+        many = f"{len(failed)} of {len(verdicts)} gates failed and nothing was published"
+        raise GateError(f"{many}: {'; '.join(failed)}")
+    return verdicts
+
+
+def agree(verdicts: Sequence[GateVerdict], policy: Policy) -> bool:
+    """Whether stated verdicts are on the gates of this policy, and all say that the limit is kept."""
+    return len(verdicts) == len(policy.gates) and all(
+        _agrees(verdict, gate, policy) for verdict, gate in zip(verdicts, policy.gates, strict=True)
+    )
+
+
+def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
+    figures = MEASURED[gate.metric].figures and (gate.figure,)
+    paths = (
+        [_path(policy, gate.on)] if gate.on else [str(policy.by_keys[keys][0]) for keys in policy.sensitive]
+    )
+    repeated = stated(policy, gate)
+    if verdict.value is None or verdict.figure not in (figures or paths):
+        return False
+    value = verdict.value if verdict.exact is None else Fraction(verdict.exact)
+    return (
+        verdict.passed
+        and gate.holds(value)
+        and float(value) == verdict.value
+        and {name: getattr(verdict, name) for name in repeated} == repeated
+    )
+
+
+def stated(policy: Policy, gate: Gate) -> dict[str, Any]:
+    """What a verdict repeats of its gate: the attacker's keys by path, never the values of a partition."""
+    attacker = gate.attacker_in(policy.attackers)
+    return {
+        "name": gate.name,
+        "metric": gate.metric,
+        "operator": gate.operator,
+        "limit": Exact.of(gate.value),
+        "attacker": gate.attacker,
+        "keys": None if attacker.keys is None else tuple(_path(policy, key) for key in attacker.keys),
+        "semantic": attacker.partition is not None,
+        "reason": gate.reason,
+    }
+
+
+def _path(policy: Policy, text: str) -> str:
+    """A path as the policy's fields spell it."""
+    return str(policy.by_keys[keys_of(policy, text)][0])
+
+
+def _sentence(verdict: GateVerdict) -> str:
+    name = f"{verdict.name}: " if verdict.name else ""
+    asked = f"must be {verdict.operator} {number(Fraction(verdict.limit.exact))}"
+    if verdict.value is None:
+        return f"{name}{verdict.metric} {asked} and has no figure for this release"
+    return f"{name}{verdict.metric} {verdict.figure} is {verdict.value!r}, {asked}"
