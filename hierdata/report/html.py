@@ -8,11 +8,12 @@ from html import escape
 from string import Template
 
 from hierdata.report.glossary import GLOSSARY
-from hierdata.report.models import LevelTable, Measure, StewardReport, Tally
+from hierdata.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
 from hierdata.report.style import PAGE
 from hierdata.report.wording import (
     achieved,
     count,
+    limit,
     number,
     of,
     parameters,
@@ -35,6 +36,7 @@ def render(report: StewardReport) -> str:
         _section("fields", "How each field is treated", _fields(report)),
         _section("counts", "What is published", _counts(report)),
         _section("loss", "What was lost and kept", _metrics(report)),
+        _section("gates", "Limits that had to be kept", _gates(report)),
         _section("costs", "What the algorithm gave up", _costs(report)),
         _section("levels", "Sensitivity levels", _levels(report)),
         _section("warnings", "Warnings", _items(report.warnings)),
@@ -165,6 +167,31 @@ def _metrics(report: StewardReport) -> str:
             for figure, value in measure.figures.items()
         ),
     )
+
+
+def _gates(report: StewardReport) -> str:
+    return _table(
+        "The gates of the policy",
+        ("gate", "figure", "value", "limit", "found", "who is meant", "reason"),
+        (
+            (
+                gate.name or gate.metric,
+                f"{gate.metric}, {gate.figure or 'no figure'}",
+                "" if gate.value is None else rounded(gate.value),
+                limit(gate),
+                "passed" if gate.passed else "FAILED",
+                _attacker(gate),
+                gate.reason or "",
+            )
+            for gate in report.gates
+        ),
+    )
+
+
+def _attacker(gate: GateVerdict) -> str:
+    """Whom a gate has in mind: the name, the keys, and whether they are after values or blocks of them."""
+    parts = (gate.attacker, ", ".join(gate.keys or ()), "semantic partition" if gate.semantic else None)
+    return "; ".join(part for part in parts if part)
 
 
 def _range(measure: Measure, figure: str) -> str:

@@ -9,6 +9,7 @@ from hierdata.report.models import Outcome, StewardReport
 from hierdata.report.wording import (
     achieved,
     count,
+    limit,
     of,
     parameters,
     percent,
@@ -29,6 +30,8 @@ def summary(report: Outcome) -> str:
     lines += _section("Promised and achieved", _promises(report))
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
+    lines += _section("Gates", _gates(report))
+    lines += _section("Gates", (row[:3] for row in gates(report)))
     if isinstance(report, StewardReport):
         lines += _section("Given up", _costs(report))
         lines += [f"warning: {warning}" for warning in report.warnings]
@@ -97,6 +100,12 @@ def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:
     for name, measure in report.metrics.items():
         shown = ", ".join(f"{figure} {rounded(value)}" for figure, value in measure.figures.items())
         yield name, f"{shown} ({measure.better} is better)"
+
+
+def _gates(report: Outcome) -> Iterable[tuple[str, ...]]:
+    for gate in report.gates:
+        found = "no figure" if gate.value is None else f"{gate.figure} {rounded(gate.value)}"
+        yield gate.name or gate.metric, found, f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
 
 
 def _costs(report: StewardReport) -> Iterable[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from hierdata.report.models import Outcome, Promise, Tally
-from hierdata.report.parts import Exact, Held
+from hierdata.report.parts import Exact, GateVerdict, Held
 
 
 def number(value: Fraction) -> str:
@@ -101,6 +101,11 @@ def achieved(reached: Mapping[str, Fraction | Exact]) -> str:
         exact = Fraction(value.exact) if isinstance(value, Exact) else value
         together.setdefault(letter.partition("_")[0], []).append(number(exact))
     return ", ".join(f"{letter} = {' '.join(values)}" for letter, values in together.items())
+
+
+def limit(gate: GateVerdict) -> str:
+    """What a gate asks for, ``<= 0.3``."""
+    return f"{gate.operator} {number(Fraction(gate.limit.exact))}"
 
 
 def standing(held: Held, failing_classes: int) -> str:
