@@ -31,9 +31,9 @@ def summary(report: Outcome) -> str:
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
     lines += _section("Gates", _gates(report))
-    lines += _section("Gates", (row[:3] for row in gates(report)))
     if isinstance(report, StewardReport):
         lines += _section("Given up", _costs(report))
+        lines += [f"{path}: {reason}" for path, reason in report.reasons.items()]
         lines += [f"warning: {warning}" for warning in report.warnings]
     lines.append("What is not promised: see the limitations in release.json.")
     return "\n".join(lines)
@@ -45,7 +45,8 @@ def verdict_text(found: Verdict) -> str:
     classes = plural(found.classes, "class", "classes")
     lines = [f"{opening}: {plural(found.records, 'record')} in {classes}, the smallest of {count(found.k)}."]
     lines += _columns(_judged(judgement) for judgement in found.judgements)
-    lines.append(f"k over the records as written, without sensitive values: {count(found.k_raw)}")
+    if found.k_raw is not None:
+        lines.append(f"k over the records as written, without sensitive values: {count(found.k_raw)}")
     if found.k_exempt is not None:
         lines.append(f"k with the exempt fields compared too: {count(found.k_exempt)}")
     lines += [
@@ -53,7 +54,7 @@ def verdict_text(found: Verdict) -> str:
         for path, times in found.forbidden.items()
     ]
     if found.malformed:
-        lines.append(f"{plural(found.malformed, 'document')} cannot be read as a class.")
+        lines.append(f"{plural(found.malformed, 'document')} cannot be read as what the recoding writes.")
     lines += [f"not judged, its facts are missing: {name}" for name in found.not_judged]
     return "\n".join(lines)
 
