@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from hierdata.domains import DOMAINS
-from hierdata.domains.base import Observed, QuasiDomain, Uncovered
-from hierdata.domains.number import identity
+from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
+from hierdata.domains.number import identity, plain
 from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.domains.similarity import is_transitive
 from hierdata.errors import HierdataError, PolicyError
 from hierdata.policy import Policy
 from hierdata.policy.reading import read
@@ -73,6 +75,7 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
         return
     yield from _domains(policy, survey)
     yield from _levels(policy, survey)
+    yield from _meanings(policy, survey)
     yield from _capacities(policy, survey)
     yield from _unique(policy, survey)
     yield from _repeating(policy, survey)
@@ -100,7 +103,13 @@ def _observed(survey: Survey | None, keys: Keys) -> Observed:
 
 def _empty(policy: Policy, keys: Keys) -> SensitiveDomain:
     """The attribute's domain before any value is seen."""
-    return SensitiveDomain.build(_text(policy, keys), {}, policy.sensitive[keys].scale({}))
+    return _domain(policy, keys, {})
+
+
+def _domain(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain:
+    rule = policy.sensitive[keys]
+    scale, taxonomy = rule.scale(observed), rule.semantics(policy.folder)
+    return SensitiveDomain.build(_text(policy, keys), observed, scale, rule.number, taxonomy)
 
 
 def _files(policy: Policy) -> Iterator[Finding]:
@@ -117,9 +126,17 @@ def _files(policy: Policy) -> Iterator[Finding]:
 
 
 def _models(policy: Policy) -> Iterator[Finding]:
-    judged = set()
+    judged, broken = set(), set()
+    for keys, rule in policy.sensitive.items():
+        try:
+            rule.semantics(policy.folder)
+        except PolicyError as error:
+            broken.add(keys)
+            yield Finding("error", _text(policy, keys), str(error))
     for keys, model in _pairs(policy):
         judged.add(keys)
+        if keys in broken:
+            continue
         try:
             model.bind(None if keys is None else _empty(policy, keys))
         except PolicyError as error:
@@ -152,15 +169,19 @@ def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
         except HierdataError as error:
             yield Finding("error", _text(policy, keys), str(error))
             continue
-        outside: list[tuple[object, int]] = []
-        for value, count in observed.items():
-            try:
-                hierarchy.node_of(value)
-            except Uncovered:
-                outside.append((value, count))
-        if outside:
+        if outside := _uncovered(hierarchy, observed):
             message, revealed = _counted(outside, f"outside the {_kind(domain)}")
             yield Finding("error", _text(policy, keys), message, revealed)
+
+
+def _uncovered(hierarchy: Hierarchy, observed: Observed) -> list[tuple[object, int]]:
+    outside: list[tuple[object, int]] = []
+    for value, count in observed.items():
+        try:
+            hierarchy.node_of(value)
+        except Uncovered:
+            outside.append((value, count))
+    return outside
 
 
 def _kind(domain: QuasiDomain) -> str:
@@ -190,6 +211,26 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
             yield Finding("error", _text(policy, keys), message, revealed)
         for warning in scale.warnings if scale is not None and observed else ():
             yield Finding("warning", _text(policy, keys), warning)
+
+
+def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    """Sensitive values that their taxonomy misses, and distances that chain values further apart (LE-2)."""
+    for keys, rule in policy.sensitive.items():
+        observed = _observed(survey, keys)
+        with suppress(PolicyError):
+            taxonomy = rule.semantics(policy.folder)
+            if taxonomy is not None and (outside := _uncovered(taxonomy, observed)):
+                message, revealed = _counted(outside, "outside the taxonomy")
+                yield Finding("error", _text(policy, keys), message, revealed)
+    for pair, model in _pairs(policy):
+        e = getattr(model, "e", None)
+        if pair is None or e is None:
+            continue
+        with suppress(PolicyError):
+            paths = _domain(policy, pair, _observed(survey, pair)).paths
+            if paths is not None and not is_transitive(paths, e):
+                message = f"{model.kind}: distances up to {plain(e)} connect values that are further apart"
+                yield Finding("warning", _text(policy, pair), f"{message}, for they differ in depth")
 
 
 def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:

@@ -130,6 +130,37 @@ def test_files_that_cannot_be_used_are_errors(tmp_path: Path) -> None:
         assert [finding.path for finding in lint(stated)] == ["schema"] * errors
 
 
+RAGGED = {"tree": {"*": {"lungs": ["flu", "cold"], "skin": ["rash"], "fatigue": None}}}
+
+
+def test_taxonomies_of_sensitive_values_are_looked_into() -> None:
+    stated = policy(
+        {"$.id": {"role": "identifier"}, "$.d": {"role": "sensitive", "taxonomy": RAGGED}},
+        models=[
+            {"kind": "l-e-diversity", "l": 2, "e": "1.5"},
+            {"kind": "distinct-l-diversity", "l": 2, "by": "similarity", "e": 1},
+        ],
+    )
+    assert lint(stated) == []
+    assert class_size(stated) == 2
+    records = [{"id": 1, "d": value} for value in ("flu", "rash", "fatigue", "secret")]
+    assert messages(check(stated, records), "$.d") == [
+        "1 value (1 occurrence) outside the taxonomy",
+        "l-e-diversity: distances up to 1.5 connect values that are further apart, for they differ in depth",
+    ]
+    assert messages(check(stated, records[:2]), "$.d") == [], "what lies between them does not occur"
+
+
+def test_a_taxonomy_that_is_missing_or_broken_is_one_error() -> None:
+    models = [{"kind": "l-e-diversity", "l": 2, "e": 1}]
+    missing = policy({"$.d": {"role": "sensitive"}}, models=models)
+    assert messages(lint(missing), "$.d") == ["l-e-diversity needs 'taxonomy' on this sensitive attribute"]
+    broken = policy({"$.d": {"role": "sensitive", "taxonomy": "gone.csv"}}, models=models)
+    (finding,) = lint(broken)
+    assert (finding.severity, finding.path) == ("error", "$.d")
+    assert "gone.csv: the file cannot be read" in finding.message
+
+
 def test_near_unique_sensitive_values_are_told() -> None:
     stated = policy({"$.a": FLAT, "$.s": {"role": "sensitive"}, "$.t": {"role": "sensitive", "number": True}})
     records = [{"a": 1, "s": n, "t": n % 5} for n in range(12)]
