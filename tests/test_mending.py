@@ -51,7 +51,7 @@ ON = {"kind": "level-alpha-k", "k": 10, "on": ["$.t"]}
 @pytest.mark.parametrize(
     ("changes", "places"),
     [
-        ({"version": 2, "dataset": "", "format": "csv"}, ["version", "dataset", "format"]),
+        ({"version": 2, "dataset": "", "format": "toml"}, ["version", "dataset", "format"]),
         ({"unlistd": "drop"}, [""]),
         ({"unlisted": "drp"}, ["unlisted"]),
         ({"models": [{"kind": "alfa"}, ON]}, ["models[0]", "models[1].on"]),

@@ -163,7 +163,7 @@ def _found(cut: dict[str, list[str]]) -> str:
     most = max(map(len, cut.values()))
     found = [delimiter for delimiter, columns in cut.items() if len(columns) == most]
     if most == 0:
-        raise InputError("the header is no CSV: its quotes do not match")
+        raise InputError("the header is no CSV: a quote or a carriage return stands where none is due")
     if most > 1 and len(found) > 1:
         raise InputError(
             f"{' and '.join(map(repr, found))} would cut the header into as many columns: state which it is, "

@@ -31,11 +31,37 @@ def files() -> dict[str, str]:
         "students/students.json": "".join(json_array(people)),
         "students/students.jsonl": "".join(json_lines(people)),
         "students/students.xml": "".join(students_xml(people)),
+        **{f"students/tables/{name}.csv": text for name, text in students_tables(people).items()},
         "patients/patients.jsonl": "".join(json_lines(bundled_patients())),
     }
     for name, lines in {**TAXONOMIES, "department": DEPARTMENT_TAXONOMY}.items():
         texts[f"taxonomies/{name}.csv"] = csv_text(lines)
     return texts
+
+
+def students_tables(people: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Students as four keyed CSV tables: ``sid`` leads from a course to its student, ``cid`` to the course."""
+    columns = {
+        "students": ("sid", "id", "major", "birth_year", "gpa"),
+        "courses": ("cid", "sid", "code", "grade"),
+        "books": ("cid", "title"),
+        "evaluations": ("cid", "instructor", "score"),
+    }
+    lines = {name: [",".join(own)] for name, own in columns.items()}
+
+    def add(name: str, row: dict[str, Any]) -> None:
+        lines[name].append(",".join(str(row.get(column, "")) for column in columns[name]))
+
+    cid = 0
+    for sid, student in enumerate(people, 1):
+        add("students", {"sid": sid, **student})
+        for course in student["courses"]:
+            cid += 1
+            add("courses", {"cid": cid, "sid": sid, **course})
+            for name in ("books", "evaluations"):
+                for item in course.get(name, ()):
+                    add(name, {"cid": cid, **item})
+    return {name: "".join(f"{line}\n" for line in own) for name, own in lines.items()}
 
 
 def students_xml(people: Iterable[dict[str, Any]]) -> Iterator[str]:

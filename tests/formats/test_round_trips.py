@@ -112,13 +112,12 @@ def test_python_objects_pass_unchanged(value: object) -> None:
     assert same(from_python({"a": value}), {"a": value})
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "parquet"])  # is packed inside
 def test_gzip_is_read_and_written_the_same_on_every_run(name: str, tmp_path: Path) -> None:
     chosen = FORMATS[name]()
-    layout = Layout(("list", "item") if name == "xml" else ())
-    records: list[Document] = [
-        {"a": Siblings([str(number)])} if name == "xml" else {"a": number} for number in range(5000)
-    ]
+    layout = Layout(("list", "item") if name == "xml" else (), columns=("a",) if name == "csv" else ())
+    kinds: dict[str, Any] = {"xml": lambda number: Siblings([str(number)]), "csv": str}
+    records: list[Document] = [{"a": kinds.get(name, int)(number)} for number in range(5000)]
     targets = [tmp_path / f"one{chosen.extension}.gz", tmp_path / f"two{chosen.extension}.gz"]
     for target in targets:
         with write_stream(target) as stream:
