@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hierdata.engines.base import Constraints, Engine
 from hierdata.engines.clustree import CluStree
+from hierdata.engines.mbf import MBF
 
-ENGINES: dict[str, type[Engine]] = {"clustree": CluStree}
+ENGINES: dict[str, type[Engine]] = {"clustree": CluStree, "mbf": MBF}
 
 __all__ = ["ENGINES", "Constraints", "Engine"]

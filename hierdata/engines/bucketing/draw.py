@@ -1,0 +1,156 @@
+"""Classes drawn from the largest buckets (LE algorithm 1, steps 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.bucketing.buckets import Buckets
+from hierdata.partition import SUPPRESSED
+
+_AHEAD = 16
+"""How deep a bucket is searched for a row of a record that the class does not have yet."""
+_PATIENCE = 64
+"""How many largest buckets in a row may fail to begin a class before no more are tried."""
+_REPORTED = 1024
+
+
+def draw(
+    buckets: Buckets, records: NDArray[np.int64], rng: np.random.Generator, progress: Callable[[int], None]
+) -> NDArray[np.int64]:
+    """The class of each row, SUPPRESSED for what is left in the buckets or belongs to none."""
+    drawn = _Drawing(buckets, records, rng).run(progress)
+    classes = np.full(buckets.rows, SUPPRESSED, np.int64)
+    count = len(drawn) // buckets.class_size
+    classes[np.array(drawn, np.int64)] = np.repeat(np.arange(count), buckets.class_size)
+    return classes
+
+
+class _Drawing:
+    """Buckets in a heap by what is left in them, equal ones in random order."""
+
+    def __init__(self, buckets: Buckets, records: NDArray[np.int64], rng: np.random.Generator) -> None:
+        self._size = buckets.class_size
+        self._rows, self._coordinates, self._room = _bucketed(buckets, rng)
+        self._held = [[0] * len(room) for room in self._room]
+        repeated = len(np.unique(records)) < len(records)
+        self._record_of = records.tolist() if repeated else None
+        self._ties = _draws(rng)
+        self._given_up: set[int] = set()
+        self._heap: list[tuple[int, float, int]] = []
+        self._refill()
+
+    def run(self, progress: Callable[[int], None]) -> list[int]:
+        """The rows of all classes, class after class."""
+        drawn: list[int] = []
+        failed = 0
+        while self._heap:
+            rows, of = self._fill()
+            if len(rows) == self._size:
+                drawn += rows
+                failed = 0
+                if len(drawn) % (_REPORTED * self._size) == 0:
+                    progress(len(drawn))
+                continue
+            failed += 1
+            for row, bucket in zip(rows, of, strict=True):
+                self._rows[bucket].append(row)
+            if failed == _PATIENCE or not self._enough():
+                break
+            self._given_up.add(of[0])
+            self._refill()
+        return drawn
+
+    def _fill(self) -> tuple[list[int], list[int]]:
+        """The rows of a class and their buckets: from the largest that has room, again and again."""
+        heap, size = self._heap, self._size
+        rows: list[int] = []
+        of: list[int] = []
+        aside: list[tuple[int, float, int]] = []
+        while heap and len(rows) < size:
+            entry = heappop(heap)
+            bucket = entry[2]
+            row = self._row(bucket, rows) if self._has_room(bucket) else None
+            if row is None:
+                aside.append(entry)
+                continue
+            rows.append(row)
+            of.append(bucket)
+            for held, at in zip(self._held, self._coordinates[bucket], strict=True):
+                held[at] += 1
+            left = len(self._rows[bucket])
+            if left:
+                entry = (-left, next(self._ties), bucket)
+                if self._has_room(bucket):
+                    heappush(heap, entry)
+                else:
+                    aside.append(entry)
+        for entry in aside:
+            heappush(heap, entry)
+        for bucket in of:
+            for held, at in zip(self._held, self._coordinates[bucket], strict=True):
+                held[at] = 0
+        return rows, of
+
+    def _has_room(self, bucket: int) -> bool:
+        for held, room, at in zip(self._held, self._room, self._coordinates[bucket], strict=True):
+            if held[at] >= room[at]:
+                return False
+        return True
+
+    def _row(self, bucket: int, taken: list[int]) -> int | None:
+        """The next row of a bucket; of a record that the class does not have yet, a few places deep."""
+        rows = self._rows[bucket]
+        if self._record_of is None:
+            return rows.pop()
+        met = {self._record_of[row] for row in taken}
+        for back in range(1, min(_AHEAD, len(rows)) + 1):
+            if self._record_of[rows[-back]] not in met:
+                rows[-back], rows[-1] = rows[-1], rows[-back]
+                return rows.pop()
+        return None
+
+    def _enough(self) -> bool:
+        """Whether what is left, coordinate by coordinate, could still fill a class."""
+        for position, room in enumerate(self._room):
+            left = [0] * len(room)
+            for rows, coordinates in zip(self._rows, self._coordinates, strict=True):
+                left[coordinates[position]] += len(rows)
+            if sum(map(min, left, room)) < self._size:
+                return False
+        return sum(map(len, self._rows)) >= self._size
+
+    def _refill(self) -> None:
+        """Enter every bucket that has rows, room, and has not been given up."""
+        self._heap[:] = [
+            (-len(rows), next(self._ties), bucket)
+            for bucket, rows in enumerate(self._rows)
+            if rows and bucket not in self._given_up and self._has_room(bucket)
+        ]
+        heapify(self._heap)
+
+
+def _draws(rng: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield from rng.random(4096).tolist()
+
+
+def _bucketed(
+    buckets: Buckets, rng: np.random.Generator
+) -> tuple[list[list[int]], list[tuple[int, ...]], list[list[int]]]:
+    """The rows of each bucket in random order, each bucket's coordinates, and each coordinate's room."""
+    complete = np.ones(buckets.rows, np.bool_)
+    for coordinate in buckets.coordinates:
+        complete &= coordinate.group_of >= 0
+    rows = rng.permutation(np.flatnonzero(complete))
+    numbers = np.zeros(len(rows), np.int64)
+    for coordinate in buckets.coordinates:
+        keys = numbers * len(coordinate.share) + coordinate.group_of[rows]
+        numbers = np.unique(keys, return_inverse=True)[1]
+    order = np.argsort(numbers, kind="stable")
+    parts = np.split(rows[order], np.flatnonzero(np.diff(numbers[order])) + 1) if len(rows) else []
+    vectors = [tuple(int(one.group_of[part[0]]) for one in buckets.coordinates) for part in parts]
+    return [part.tolist() for part in parts], vectors, [buckets.room(one) for one in buckets.coordinates]
