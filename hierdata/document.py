@@ -59,10 +59,14 @@ SENSITIVE_PART = "sensitive"
 """The part of a release that holds the records' own sensitive values, where they are published apart."""
 
 
+def _plain(key: str) -> str:
+    return quote(key, safe="").replace("-", "%2D").replace(".", "%2E")
+
+
 def sensitive_part(keys: Sequence[str]) -> str:
-    """The part for the vertices at these keys: a file's name, and another one for every path.
+    """The part for the vertices at these keys: a file's name without its suffix, and one for every path.
 
     >>> sensitive_part(()), sensitive_part(("courses", "books")), sensitive_part(("a-b/c",))
     ('sensitive', 'sensitive-courses-books', 'sensitive-a%2Db%2Fc')
     """
-    return "-".join((SENSITIVE_PART, *(quote(key, safe="").replace("-", "%2D") for key in keys)))
+    return "-".join((SENSITIVE_PART, *(_plain(key) for key in keys)))

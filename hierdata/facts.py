@@ -22,7 +22,14 @@ from hierdata.errors import PolicyError, TargetError, VerificationError
 from hierdata.gates import agree
 from hierdata.policy import Policy
 from hierdata.prepare import References, many_keys, references, semantics
-from hierdata.report.models import Promise, PublishedFile, Reference, ReleaseFile, SensitiveFacts, Verification
+from hierdata.report.models import (
+    Promise,
+    PublishedFile,
+    Reference,
+    ReleaseFile,
+    SensitiveFacts,
+    Verification,
+)
 
 if TYPE_CHECKING:
     from hierdata.judge import Keys, Verdict

@@ -18,10 +18,12 @@ from hierdata.intake import Form
 from hierdata.judge import Verdict
 from hierdata.lint import lint
 from hierdata.metrics import METRICS
+from hierdata.policy import Policy
 from hierdata.policy.degrees import memberships
 from hierdata.prepare import Prepared
 from hierdata.privacy import LevelAlphaK
 from hierdata.publication import Publication
+from hierdata.records.schema import Role
 from hierdata.report.html import render
 from hierdata.report.models import (
     Codebook,
@@ -39,6 +41,11 @@ from hierdata.report.models import (
     dump,
     figures,
     limitations,
+)
+
+_GROUPS = (
+    "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the file that "
+    "belongs to its type, where count says how many vertices of the group have the values of the row."
 )
 
 
@@ -101,11 +108,16 @@ def build_report(
         gates=gates,
         loss_exact=forest.exact,
         limitations=limitations(
-            {model.kind for model in policy.models}, policy.recoding, exempt, loss_exact=forest.exact
+            {model.kind for model in policy.models},
+            policy.recoding,
+            exempt,
+            loss_exact=forest.exact,
+            scopes=_scopes(prepared),
         ),
         costs=costs(publication.costs),
         levels=_levels(prepared, forest),
-        fields={field.path: _treatment(field) for field in book.fields},
+        reasons={forest.schema.types[kind].path: reason for kind, reason in publication.reasons.items()},
+        fields={field.path: _treatment(field, policy) for field in book.fields},
         warnings=tuple(
             f"{finding.path}: {finding.message}"
             for finding in lint(policy, prepared.survey)
@@ -132,18 +144,32 @@ def codebook(prepared: Prepared) -> Codebook:
                 )
             )
     return Codebook(
-        version=__version__, dataset=policy.dataset, recoding=policy.recoding, fields=tuple(fields)
+        version=__version__,
+        dataset=policy.dataset,
+        recoding=policy.recoding,
+        fields=tuple(fields),
+        groups=_GROUPS if policy.separates else None,
     )
 
 
-def _treatment(field: CodebookField) -> str:
+def _scopes(prepared: Prepared) -> tuple[str, ...]:
+    """The vertex types that have groups of their own."""
+    types = prepared.schema.types if prepared.policy.separates else ()
+    return tuple(kind.path for kind in types if kind.of_role(Role.SENSITIVE))
+
+
+def _treatment(field: CodebookField, policy: Policy) -> str:
     """What becomes of a field, in a few words."""
     if not field.published:
         return "dropped"
     if field.exempt is not None:
         return "published as it stands, not judged"
+    if field.domain is None and policy.separates:
+        return "sensitive: published apart, by group"
     if field.domain is None:
         return "sensitive: published, protected within classes"
+    if policy.separates:
+        return "quasi-identifier: published as it is"
     return f"quasi-identifier: generalized ({field.domain['kind']})"
 
 

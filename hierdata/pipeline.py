@@ -313,7 +313,7 @@ def _judge_written(
         many_keys(prepared.schema),
         prepared.codebooks,
     )
-    verdict = judge(counted(documents, "verifying", None, progress), rules)
+    verdict = judge(documents, rules, parts)
     if not verdict.passed:
         raise VerificationError("the judge did not confirm what was written; nothing was published")
     return verdict

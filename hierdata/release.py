@@ -37,18 +37,23 @@ class Release:
     """A judged release: the folder that will be given out in part, and its report.
 
     ``folder`` holds ``public/`` and ``steward/`` (DECISIONS 1); until ``save`` it is a private temporary
-    folder that is removed with the object. ``report`` is the steward's report as plain data, ``read`` the
-    published records.
+    folder that is removed with the object. ``report`` is the steward's report as plain data, ``parts`` names
+    what was published, ``records`` first; ``read`` gives the documents of a part of a saved folder.
     """
 
     folder: Path
     report: StewardReport
-    read: Callable[[Path], Iterator[Document]]
+    parts: tuple[str, ...]
+    read: Callable[[Path, str], Iterator[Document]]
     temporary: Any = field(default=None, repr=False)
 
     def records(self) -> Iterator[Document]:
         """The published records, read back from the file that was judged."""
-        yield from self.read(self.folder)  # a generator keeps the release, and so the folder, alive
+        return self.part(self.parts[0])
+
+    def part(self, name: str) -> Iterator[Document]:
+        """The documents of one of ``parts``: those beside the records are rows of sensitive values."""
+        yield from self.read(self.folder, name)  # a generator keeps the release, and so the folder, alive
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Move the release to ``directory``, whole or not at all. Raises TargetError when it exists."""

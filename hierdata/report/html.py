@@ -139,11 +139,13 @@ def _counts(report: StewardReport) -> str:
     facts = [
         ("records published", of(counts.records)),
         ("classes", sizes(report)),
-        ("k over the records as written, spelling and order included", count(counts.k_raw)),
     ]
+    if counts.k_raw is not None:
+        facts.append(("k over the records as written, spelling and order included", count(counts.k_raw)))
     if counts.k_exempt is not None:
         facts.append(("k if the exempt fields are compared too", count(counts.k_exempt)))
-    facts += [("recoding", report.recoding), ("file", f"public/{report.file} ({report.format})")]
+    facts.append(("recoding", report.recoding))
+    facts += [("file", f"public/{file.name} ({report.format})") for file in report.files]
     return _table("The release", ("what", "found"), facts) + _table(
         "Suppression by vertex type",
         ("vertex type", "input", "published", "suppressed", "suppressed, share"),
@@ -205,7 +207,7 @@ def _costs(report: StewardReport) -> str:
         ("what", "count"),
         ((cost.meaning, count(cost.count)) for cost in report.costs.values()),
         numbers=1,
-    )
+    ) + _items(f"{path}: {reason}" for path, reason in report.reasons.items())
 
 
 def _levels(report: StewardReport) -> str:

@@ -21,6 +21,7 @@ from hierdata.report.parts import (
     MembershipRow,
     Plain,
     Promise,
+    PublishedFile,
     Reached,
     Tally,
     costs,
@@ -43,6 +44,7 @@ __all__ = [
     "MembershipRow",
     "Outcome",
     "Promise",
+    "PublishedFile",
     "Reached",
     "Reference",
     "ReleaseFile",
@@ -62,7 +64,7 @@ __all__ = [
 class Outcome(Plain):
     """What a release promises, achieved and lost.
 
-    ``version`` is hierdata's. ``format`` and ``file`` name the records' format and file in ``public/``.
+    ``version`` is hierdata's. ``format`` is that of the records, ``files`` what lies in ``public/`` of them.
     ``class_size`` is the smallest class that the models allow together; smaller cells are guarded in public.
     ``gates`` are the policy's limits on figures, which all passed. ``loss_exact`` is false where losses had
     to be rounded (DECISIONS 17). ``limitations`` say what is not promised.
@@ -72,7 +74,7 @@ class Outcome(Plain):
     dataset: str
     recoding: str
     format: str
-    file: str
+    files: tuple[PublishedFile, ...]
     passed: bool
     class_size: Annotated[int, Field(ge=1)]
     promises: tuple[Promise, ...]
@@ -91,12 +93,14 @@ class StewardReport(Outcome):
     """``steward/report.json``: the same with plain counts, and what the steward must know beside it.
 
     ``fields`` tells by path what becomes of a field, ``costs`` are the engine's, ``levels`` by sensitive
-    path, ``warnings`` the domains' and the policy's.
+    path, ``reasons`` say by vertex type why no more could be published, where an engine knows, ``warnings``
+    are the domains' and the policy's.
     """
 
     fields: dict[str, str]
     costs: dict[str, Cost]
     levels: dict[str, LevelTable]
+    reasons: dict[str, str]
     warnings: tuple[str, ...]
 
     def public(self) -> ReleaseFile:
@@ -133,6 +137,7 @@ class Codebook(Plain):
     generalized: str = (
         "A category by the label of its node, a number or date by its interval or period; * is any value."
     )
+    groups: str | None = None
     missing: str = "A missing value is absent."
     suppressed: str = "A suppressed record or vertex is absent, with everything below it."
 

@@ -210,11 +210,19 @@ class Tally(Plain):
         return any(isinstance(count, str) for count in (self.input, self.published, self.suppressed))
 
 
+class PublishedFile(Plain):
+    """A file in ``public/``, by its path there, and the SHA-256 of its bytes."""
+
+    name: str
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
 class Counts(Plain):
     """How much there was and is; ``vertices`` by the path of the vertex type, the records' roots first.
 
     ``k_raw`` is k over the records as written, spelling and order included, without sensitive values;
-    ``k_exempt`` is k with the exempt fields compared too (null where there are none).
+    ``k_exempt`` is k with the exempt fields compared too (null where there are none). With recoding
+    ``anatomy`` classes are the groups of all vertex types, their sizes count persons, and no other k is told.
     """
 
     records: Tally
@@ -222,7 +230,7 @@ class Counts(Plain):
     classes: Whole
     smallest_class: Whole
     largest_class: Whole
-    k_raw: Whole
+    k_raw: Whole | None
     k_exempt: Whole | None
 
     def guarded(self, k: int) -> Counts:

@@ -20,7 +20,17 @@ _BY_RECODING = {
     "may pick out the record within its class and read the others.",
     "representatives": "Sensitive values are published by class and vertex, so that nobody can tell which of "
     "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
+    "anatomy": "Quasi-identifiers are published as they are: whoever knows those of a person finds the "
+    "record, and so learns that the person is in it and all of its quasi-identifiers. What is promised is that the "
+    "person's sensitive values cannot be told from those of their group; k counts the persons of a group, "
+    "not records that look alike.",
 }
+
+_GROUPS = (
+    "Groups were made of vertices at {paths}, each type by itself, and the promise is stated for the "
+    "persons of each group by itself: what several groups of one person, or of persons who share more than "
+    "one group, tell together is not limited. The values of one vertex stay together in their row."
+)
 
 _BETWEEN_NUMBERS = (
     "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
@@ -62,11 +72,17 @@ _COSTS = {
 
 
 def limitations(
-    kinds: Collection[str], recoding: str, exempt: Mapping[str, str], *, loss_exact: bool
+    kinds: Collection[str],
+    recoding: str,
+    exempt: Mapping[str, str],
+    *,
+    loss_exact: bool,
+    scopes: Collection[str] = (),
 ) -> tuple[str, ...]:
     """What a release does not promise, one sentence each.
 
-    ``kinds`` are the kinds of its models, ``exempt`` gives the policy's reason by path. Raises KeyError for a
+    ``kinds`` are the kinds of its models, ``exempt`` gives the policy's reason by path, ``scopes`` are the
+    vertex types that were partitioned by themselves. Raises KeyError for a
     recoding that nobody has described.
     """
     fields = (
@@ -75,7 +91,8 @@ def limitations(
     )
     models = (sentence for kind, sentence in _BY_MODEL.items() if kind in kinds)
     rounded = () if loss_exact else (ROUNDED_LOSS,)
-    return (_ALWAYS[0], _BY_RECODING[recoding], *models, *_ALWAYS[1:], *fields, *rounded)
+    groups = (_GROUPS.format(paths=" and at ".join(scopes)),) if scopes else ()
+    return (_ALWAYS[0], _BY_RECODING[recoding], *groups, *models, *_ALWAYS[1:], *fields, *rounded)
 
 
 def cost_meaning(name: str) -> str:

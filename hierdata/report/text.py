@@ -54,7 +54,7 @@ def verdict_text(found: Verdict) -> str:
         for path, times in found.forbidden.items()
     ]
     if found.malformed:
-        lines.append(f"{plural(found.malformed, 'document')} cannot be read as what the recoding writes.")
+        lines.append(f"{plural(found.malformed, 'document')} are not as the recoding writes them.")
     lines += [f"not judged, its facts are missing: {name}" for name in found.not_judged]
     return "\n".join(lines)
 

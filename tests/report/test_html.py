@@ -9,7 +9,7 @@ from hierdata.metrics import METRICS
 from hierdata.privacy import KAnonymity
 from hierdata.report.glossary import GLOSSARY
 from hierdata.report.html import render
-from hierdata.report.models import Promise, costs
+from hierdata.report.models import Promise, PublishedFile, costs
 from hierdata.report.style import PAGE
 from tests.report.sample import GRADE, grade_levels, judgement, steward_report
 
@@ -67,7 +67,8 @@ def test_everything_from_outside_is_escaped() -> None:
         version=hostile,
         recoding=hostile,
         format=hostile,
-        file=hostile,
+        files=(PublishedFile(name=hostile, sha256="0" * 64),),
+        reasons={hostile: hostile},
         warnings=(hostile,),
         limitations=(hostile,),
         costs=costs({hostile: 1}),

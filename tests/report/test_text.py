@@ -95,7 +95,7 @@ def test_a_verdict_that_fails_gives_every_reason() -> None:
         "whole records",
         "k with the exempt fields compared too: 1",
         "$.id: must not be published and occurs 1 time",
-        "2 documents cannot be read as a class.",
+        "2 documents are not as the recoding writes them.",
         "not judged, its facts are missing: alpha-k",
     ):
         assert fact in text
