@@ -235,6 +235,7 @@ def _search(
     """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see."""
     import numpy as np
 
+    from hierdata.coalesce import coalesce
     from hierdata.forest import Scope
     from hierdata.kernels.jit import announce_compilation
 
@@ -259,6 +260,8 @@ def _search(
         for engine in stage.steps:
             partition = engine.step(forest, scope, stage.constraints, partition, rng, clustered)
         assert partition is not None, "a stage has at least one step"
+        if not prepared.policy.separates:
+            partition = coalesce(forest, partition, stage.constraints)
         if partition.class_count == 0:
             raise PromiseError(
                 partition.reason

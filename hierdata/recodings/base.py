@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hierdata.document import Scalar
 from hierdata.forest import Forest
+from hierdata.forms import ranks
 from hierdata.partition import Partition
 from hierdata.publication import Publication
 
@@ -50,19 +51,7 @@ class Published:
     @cached_property
     def rank(self) -> dict[int, int]:
         """The rank of the form below each representative vertex."""
-        forest = self._forest
-        children: dict[int, list[tuple[object, ...]]] = {}
-        forms: dict[int, tuple[object, ...]] = {}
-        own = np.flatnonzero(self._shown == np.arange(forest.vertex_count))
-        for v in own[::-1].tolist():  # children stand after their parents
-            first = forest.first_node[v]
-            nodes = self._nodes[first : first + forest.quasi_count[v]].tolist()
-            below = sorted(children.pop(v, []))
-            form = (int(forest.type[v]), tuple(nodes), tuple(below))
-            forms[v] = form
-            children.setdefault(int(forest.parent[v]), []).append(form)
-        ranks = {form: rank for rank, form in enumerate(sorted(set(forms.values())))}
-        return {v: ranks[form] for v, form in forms.items()}
+        return ranks(self._forest, self._shown, self._nodes)
 
     def labels(self, representative: int) -> list[Scalar]:
         """The published quasi-identifier values of a representative vertex."""
