@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hierdata.document import Scalar
+from hierdata.document import COUNT, GROUP, Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.sensitive import SensitiveDomain
@@ -234,6 +234,7 @@ def _stages(policy: Policy, schema: Schema, constraints: Constraints) -> Iterato
     """Which steps partition which vertex type, parents before children. Raises PolicyError."""
     steps = policy.steps
     _check_scopes(policy, schema)
+    _check_names(policy, schema)
     if steps[0].aligns or not policy.separates:
         yield Stage(0, steps, constraints)
         return
@@ -241,6 +242,21 @@ def _stages(policy: Policy, schema: Schema, constraints: Constraints) -> Iterato
         own = tuple(step for step in steps if step.on in (None, kind.path))
         if kind.of_role(Role.SENSITIVE):
             yield Stage(kind.index, own, constraints.at(kind.index))
+
+
+def _check_names(policy: Policy, schema: Schema) -> None:
+    """Raise PolicyError where a field has a name that anatomy needs beside it."""
+    for kind in schema.types if policy.separates else ():
+        base = schema.keys(kind.index)
+        own = _sensitive_keys(schema, kind.index)
+        for keys, (path, _) in policy.by_keys.items() if own else ():
+            name = keys[len(base) : len(base) + 1]
+            if keys[: len(base)] == base and (name == (GROUP,) or (name == (COUNT,) and keys in own)):
+                raise PolicyError(
+                    f"recoding: anatomy writes a field `{name[0]}` beside these: give the field of the input "
+                    "another name",
+                    path=str(path),
+                )
 
 
 def _check_scopes(policy: Policy, schema: Schema) -> None:

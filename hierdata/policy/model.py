@@ -260,6 +260,7 @@ class Policy(BaseModel):
             *self._place_problems(),
             *table_problems(self),
             *self._model_problems(),
+            *self._apart_problems(),
             *population_problems(self),
             *self._preset_problems(),
             *gate_problems(self),
@@ -289,6 +290,17 @@ class Policy(BaseModel):
                         names = [str(self.by_keys[keys][0]) for keys in self.sensitive]
                         hint = nearest(text, names)
                         yield ("models", index, "on"), f"{text} is no sensitive field{hint}"
+
+    def _apart_problems(self) -> Iterator[_Problem]:
+        """What does not go with sensitive values that are published apart."""
+        if not self.separates:
+            return
+        if not self.sensitive:
+            yield ("recoding",), "anatomy publishes sensitive fields apart, and there are none"
+        for index, model in enumerate(self.models):
+            if model.needs_population:
+                reason = f"{model.kind} hides records among others of a population, and anatomy hides none"
+                yield ("models", index), reason
 
     def _preset_problems(self) -> Iterator[_Problem]:
         if self.preset is None:
