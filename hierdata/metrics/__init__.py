@@ -5,7 +5,9 @@ from __future__ import annotations
 from hierdata.metrics.base import Metric
 from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.dissimilarity_degree import DissimilarityDegree
+from hierdata.metrics.diversity_degree import DiversityDegree
 from hierdata.metrics.lm_cost import LMCost
+from hierdata.metrics.reconstruction_error import ReconstructionError
 from hierdata.metrics.suppression_ratio import SuppressionRatio
 
 METRICS: dict[str, type[Metric]] = {
@@ -13,6 +15,8 @@ METRICS: dict[str, type[Metric]] = {
     "suppression_ratio": SuppressionRatio,
     "dissimilarity_degree": DissimilarityDegree,
     "discrimination_rate": DiscriminationRate,
+    "reconstruction_error": ReconstructionError,
+    "diversity_degree": DiversityDegree,
 }
 
 __all__ = ["METRICS", "Metric"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.table import class_sizes, codes_of
+from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of
 from hierdata.forest import Forest, Scope
 from hierdata.privacy.base import ClassView, Constraint
 
@@ -70,8 +71,13 @@ def satisfied(
     holds = np.ones(len(sizes), np.bool_)
     if not len(sizes):
         return holds
-    for size in np.unique(sizes).tolist():
-        holds[sizes == size] = accepted(constraints.on_records, ClassView(size, {}))
+    if constraints.population is None:
+        for size in np.unique(sizes).tolist():
+            holds[sizes == size] = accepted(constraints.on_records, ClassView(size, {}))
+    else:
+        roots = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
+        views = map(constraints.view, sizes.tolist(), repeat({}), roots.tolist())
+        holds &= np.array([accepted(constraints.on_records, view) for view in views], np.bool_)
     codes = codes_of(forest, scope)
     for position, bound in enumerate(constraints.on_values[scope.kind]):
         if bound:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.contents import Contents, accepted
+from hierdata.engines.rows.contents import Contents, accepted, satisfied
 from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of
 from hierdata.forest import MISSING, Forest, Scope
 from hierdata.partition import SUPPRESSED
@@ -34,7 +34,12 @@ def attach(
     """
     if not len(leftovers) or not (classes != SUPPRESSED).any():
         return classes
-    return _Attachment(forest, scope, constraints, classes, len(leftovers)).run(leftovers, rng)
+    joined = _Attachment(forest, scope, constraints, classes, len(leftovers)).run(leftovers, rng)
+    if constraints.population is not None:
+        # Where the steps of a hierarchy do not nest, the join of all members can lie below that of the steps.
+        failing = ~satisfied(forest, scope, constraints, joined)
+        joined[failing[joined] & (classes == SUPPRESSED)] = SUPPRESSED
+    return joined
 
 
 class _Attachment:
@@ -52,7 +57,7 @@ class _Attachment:
         self._classes = classes.copy()
         self._records = scope.records
         self._record_count = forest.record_count
-        self._on_records = constraints.on_records
+        self._constraints = constraints
         self._codes = codes_of(forest, scope)
         self._nodes = nodes_of(forest, scope)
         self._sizes = class_sizes(classes)
@@ -89,14 +94,18 @@ class _Attachment:
     def _accepting(self, vector: list[int]) -> NDArray[np.bool_]:
         """Which classes may take a row with these values."""
         accepting = np.ones(len(self._sizes), np.bool_)
-        for size in np.unique(self._sizes).tolist():
-            accepting[self._sizes == size] = accepted(self._on_records, ClassView(size + 1, {}))
+        if self._constraints.population is None:
+            for size in np.unique(self._sizes).tolist():
+                view = ClassView(size + 1, {})
+                accepting[self._sizes == size] = accepted(self._constraints.on_records, view)
         for attribute, code in zip(self._attributes, vector, strict=True):
             accepting &= attribute.accepting(code)
         return accepting
 
     def _accepts(self, own: int, vector: list[int]) -> bool:
-        return accepted(self._on_records, ClassView(int(self._sizes[own]) + 1, {})) and all(
+        view = ClassView(int(self._sizes[own]) + 1, {})
+        by_size = self._constraints.population is not None or accepted(self._constraints.on_records, view)
+        return by_size and all(
             attribute.accepts(own, code) for attribute, code in zip(self._attributes, vector, strict=True)
         )
 
@@ -109,8 +118,18 @@ class _Attachment:
         if not len(at):
             return None
         numbers = accepting[at]
-        best = np.lexsort((numbers, self._sizes[numbers], self._distances(row, numbers)))[0]
-        return int(at[best])
+        order = np.lexsort((numbers, self._sizes[numbers], self._distances(row, numbers)))
+        return next(
+            (int(at[best]) for best in order.tolist() if self._enough_like(row, int(numbers[best]))), None
+        )
+
+    def _enough_like(self, row: int, own: int) -> bool:
+        """Whether enough of the population fits the class with this row in it."""
+        constraints = self._constraints
+        if constraints.population is None:
+            return True
+        root = self._joined(row, np.array([own]))[0].tolist()
+        return accepted(constraints.on_records, constraints.view(int(self._sizes[own]) + 1, {}, root))
 
     def _without(self, row: int, accepting: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
         """Those positions whose class has no row of the same record."""
@@ -122,16 +141,21 @@ class _Attachment:
 
     def _distances(self, row: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         total = np.zeros(len(numbers), np.int64)
-        for column, (ancestors, losses) in enumerate(zip(self._ancestors, self._losses, strict=True)):
-            total += losses[_join(ancestors, int(self._nodes[row, column]), self._joins[numbers, column])]
+        for column, losses in zip(self._joined(row, numbers).T, self._losses, strict=True):
+            total += losses[column]
         return total
+
+    def _joined(self, row: int, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The nodes of these classes with a row in them."""
+        nodes = self._joins[numbers]
+        for column, ancestors in enumerate(self._ancestors):
+            nodes[:, column] = _join(ancestors, int(self._nodes[row, column]), nodes[:, column])
+        return nodes
 
     def _join(self, row: int, own: int, vector: list[int]) -> None:
         self._classes[row] = own
         self._sizes[own] += 1
-        for column, ancestors in enumerate(self._ancestors):
-            at = slice(own, own + 1)
-            self._joins[at, column] = _join(ancestors, int(self._nodes[row, column]), self._joins[at, column])
+        self._joins[own] = self._joined(row, np.array([own]))[0]
         for attribute, code in zip(self._attributes, vector, strict=True):
             attribute.add(own, code)
         if self._members is not None:

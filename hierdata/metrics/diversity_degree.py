@@ -1,0 +1,77 @@
+"""Diversity degree: how far apart the sensitive values of a class are in their taxonomy (LE section IV.B)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from hierdata.domains.similarity import NodePath
+from hierdata.forest import Forest
+from hierdata.metrics.base import Figure, Metric
+from hierdata.publication import Publication
+
+
+class DiversityDegree(Metric):
+    """The mean over classes of the sum of distances over pairs of values, by two divisors.
+
+    Among q values at one place of a class, D is the sum over all pairs of their semantic distance, half
+    the path between them in the taxonomy (LE definition 4 with erratum LE-7). ``as_printed`` is DOT of
+    formula 10, the mean of DOD = D / q (formula 9): it grows with q, so compare it at equal class sizes only
+    (LE-8). ``mean_pair_distance`` is the mean of D / (q (q - 1) / 2). Places with fewer than two values are
+    left out, attributes without a taxonomy too; with several attributes or, in trees, places, every
+    attribute at every place counts once. Higher is better.
+    """
+
+    symbol = "DOT"
+
+    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+        """See Metric.figures; none where no sensitive attribute has a taxonomy."""
+        with_taxonomy = [
+            (kind, position, domain.paths)
+            for kind, domains in enumerate(forest.domains)
+            for position, domain in enumerate(domains)
+            if domain.paths is not None
+        ]
+        if not with_taxonomy:
+            return ()
+        printed, mean, places = Fraction(0), Fraction(0), 0
+        for kind, position, paths in with_taxonomy:
+            for edges, present, times in _places(publication, forest, kind, position, paths):
+                printed += times * Fraction(edges, 2 * present)
+                mean += times * Fraction(edges, present * (present - 1))
+                places += times
+        deepest = max((len(path) - 1 for _, _, paths in with_taxonomy for path in paths), default=0)
+        return tuple(
+            Figure(name, value / max(places, 1), "edges, half the way", 0, high, "higher")
+            for name, value, high in (("as_printed", printed, None), ("mean_pair_distance", mean, deepest))
+        )
+
+
+def _places(
+    publication: Publication, forest: Forest, kind: int, position: int, paths: Sequence[NodePath]
+) -> Iterator[tuple[int, int, int]]:
+    """Edges over all pairs, number of values, and how many places of the type have both; from two values on.
+
+    O(n log n x depth): below a node of the taxonomy lie m of the q values, and the edge above it is part of
+    the way between them and the q - m others.
+    """
+    vertices = np.flatnonzero((publication.place >= 0) & (forest.type == kind))
+    codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+    vertices, codes = vertices[codes >= 0], codes[codes >= 0]
+    owners, at, present = np.unique(publication.place[vertices], return_inverse=True, return_counts=True)
+    depth = max(map(len, paths), default=0)
+    below = np.array([(*path, *[-1] * (depth - len(path))) for path in paths], np.int64).reshape(
+        len(paths), depth
+    )
+    edges = np.zeros(len(owners), np.int64)
+    for level in range(1, depth):
+        nodes = below[codes, level]
+        there = nodes >= 0
+        base = int(nodes.max(initial=0)) + 1
+        entries, counts = np.unique(at[there] * base + nodes[there], return_counts=True)
+        owner = entries // base
+        np.add.at(edges, owner, counts * (present[owner] - counts))
+    found, times = np.unique(np.stack([edges, present])[:, present >= 2], axis=1, return_counts=True)
+    yield from zip(*found.tolist(), times.tolist(), strict=True)
