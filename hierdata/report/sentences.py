@@ -68,10 +68,10 @@ _COSTS = {
     "records_lost_at_closing": "records suppressed because a model failed at the root of their class",
     "vertices_lost_at_closing": "vertices suppressed in published records because a model failed there when "
     "the class was finished",
-    "records_lost_in_a_union": "records suppressed because their class came out like another, and a model failed "
-    "in both together",
-    "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among siblings "
-    "that cannot be told apart",
+    "records_lost_in_a_union": "records suppressed because their class came out like another, and a model "
+    "failed in both together",
+    "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among "
+    "siblings that cannot be told apart",
 }
 
 
