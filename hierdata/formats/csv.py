@@ -94,7 +94,11 @@ class Csv(Rowwise):
         sink = _Sink(stream, layout.terminator)
         rows = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR)
         columns, known = layout.columns, frozenset(layout.columns)
-        rows.writerow([shown(column) for column in columns])
+        # Quoted, a name with another delimiter in it does not lead astray who looks for the delimiter.
+        odd = any(mark in column for column in columns for mark in DELIMITERS)
+        quoting = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
+        header = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=quoting)
+        header.writerow([shown(column) for column in columns])
 
         def put(document: Document) -> None:
             if not document.keys() <= known:
@@ -146,7 +150,7 @@ def _header(stream: BinaryIO) -> str:
     except _RefusedError as refused:
         message = str(refused).replace("the line", "the header")
         raise InputError(message) from None
-    if not header.strip():
+    if not header.strip("\r\n"):
         raise InputError("the table has no header: its first line names the columns")
     return header
 
