@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from hierdata.records.schema import Role, Schema, VertexType
 
 Split: TypeAlias = Mapping[tuple[float, float], int]
 """How wholes fall into parts: how often a part of this size stands in a whole of that size, (whole, part)."""
+
+Table: TypeAlias = Collection[Mapping[Any, int]]
+"""One mapping for each value of Y: how often each value of X occurs with it."""
 
 
 def split(counts: Iterable[float]) -> Split:
@@ -64,8 +67,8 @@ def entropy(counts: Iterable[int]) -> float:
     return uncertainty(split(listed)) / max(sum(listed), 1)
 
 
-def conditional_entropy(table: Collection[Mapping[Hashable, int]]) -> float:
-    """H(X|Y) in bits: one mapping for each value of Y, how often each value of X occurs with it.
+def conditional_entropy(table: Table) -> float:
+    """H(X|Y) in bits.
 
     >>> conditional_entropy([{"flu": 1, "cold": 1}, {"flu": 2}])
     0.5
@@ -74,15 +77,15 @@ def conditional_entropy(table: Collection[Mapping[Hashable, int]]) -> float:
     return uncertainty(left) / max(sum(sum(row.values()) for row in table), 1)
 
 
-def discrimination_rate(table: Collection[Mapping[Hashable, int]]) -> Fraction | float:
-    """DR_X(Y) = 1 - H(X|Y) / H(X), 0..1; the table is that of ``conditional_entropy``.
+def discrimination_rate(table: Table) -> Fraction | float:
+    """DR_X(Y) = 1 - H(X|Y) / H(X), 0..1.
 
     A Fraction where the rate is rational, else the nearest float.
 
     >>> discrimination_rate([{4: 1, 5: 1, 6: 1}, {7: 1, 9: 1, 12: 1}, {8: 1, 10: 1, 11: 1}])
     Fraction(1, 2)
     """
-    values: Counter[Hashable] = Counter()
+    values: Counter[Any] = Counter()
     for row in table:
         values.update(row)
     return rate(together(split(row.values()) for row in table), split(values.values()))

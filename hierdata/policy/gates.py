@@ -42,6 +42,8 @@ MEASURED = {
     "lm_cost": Measured("lower", ("total", "per_record", "per_value")),
     "suppression_ratio": Measured("lower", ("records", "vertices")),
     "dissimilarity_degree": Measured("higher", ("as_printed", "mean_level_distance")),
+    "diversity_degree": Measured("higher", ("as_printed", "mean_pair_distance")),
+    "reconstruction_error": Measured("lower", ("total", "per_tuple")),
     "discrimination_rate": Measured("lower"),
 }
 """The metrics, which are not imported to read a policy: they bring arrays. A test compares."""
