@@ -20,9 +20,14 @@ GLOSSARY = {
     "e": "The semantic distance up to which values count as similar: half the edges between them in the "
     "taxonomy.",
     "distance": "The least semantic distance of two values at a vertex of a class.",
-    "delta": "Numbers at most twice delta apart count as similar.",
+    "delta": "Of delta-l-diversity: numbers at most twice delta apart count as similar. Of delta-disclosure: "
+    "no share differs from that in the collection by a factor of e^delta. Of delta-presence: the chance that "
+    "somebody of the population is in the collection.",
     "epsilon": "How far around a number others count as near it.",
     "m": "No number of a class has more than 1/m of its numbers within epsilon.",
+    "p": "The least number of different sensitive values wherever a class shows any.",
+    "t": "The largest distance of a class's sensitive values from those of the whole collection, 0 to 1.",
+    "beta": "By how much of itself a value's share may grow from the whole collection to a class.",
     "exempt": "A field that is published as it stands, outside the promise, for a reason the policy gives.",
     "lm_cost": "The loss metric: 0 for an unchanged quasi-identifier, 1 for one that is suppressed or *, "
     "in between the share of the domain that a published value covers.",

@@ -44,6 +44,14 @@ _BY_MODEL = {
     "other nearness; a single value can still be guessed with a probability of up to 1/l.",
     "delta-l-diversity": f"delta-l-diversity {_BETWEEN_NUMBERS}",
     "epsilon-m-anonymity": f"epsilon-m-anonymity {_BETWEEN_NUMBERS}",
+    "k-map": "k-map counts people of the population table, not records: it promises nothing against a reader "
+    "who knows that a person is in the collection, and nothing about people whom the table lacks.",
+    "delta-presence": "delta-presence looks at one class at a time: where several classes fit a person of "
+    "the population table, the chances add up, and a person whom none fits is known not to be in the "
+    "collection. "
+    "It promises nothing against a reader who knows that a person is in the collection.",
+    "delta-disclosure": "delta-disclosure with absent: ignore lets a class lack a value of the collection: "
+    "who sees it learns that nobody there has that value.",
 }
 
 ROUNDED_LOSS = (
