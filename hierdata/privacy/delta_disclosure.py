@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, log
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
@@ -13,6 +13,8 @@ from hierdata.privacy.base import ClassView, Constraint, Positive, PrivacyModel,
 from hierdata.privacy.reference import compared, largest_below, least_room, settled
 
 _STEPS = 1_000_000
+_SAFE = 1e-3
+"""Far above the rounding of such logarithms in steps (under 1e-7), far below a step."""
 _VACUOUS = 50
 """e^50 > 10^21, which no ratio of two shares of fewer than 10^20 values passes: larger deltas ask no more."""
 
@@ -110,16 +112,20 @@ class _Disclosure(Constraint):
         farthest = self._farthest(view)
         if farthest is None or not view.present:
             return {}
-        top, bottom = farthest
-        steps = 0
-        if top > bottom:  # else every share is kept, and ln 1 = 0 is below every delta
-            steps = settled(
-                lambda: (Decimal(top).ln() - Decimal(bottom).ln()) * _STEPS, lambda number: floor(number)
-            )
-        return {"delta": Fraction(steps + 1, _STEPS)}
+        return {"delta": Fraction(_steps_below(*farthest) + 1, _STEPS)}
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
         return tuple(sorted(counts.items()))
+
+
+def _steps_below(top: int, bottom: int) -> int:
+    """The millionths in ln(top / bottom), cut off; floats decide only where they are sure."""
+    if top == bottom:
+        return 0
+    steps = (log(top) - log(bottom)) * _STEPS
+    if _SAFE < steps % 1 < 1 - _SAFE:
+        return floor(steps)
+    return settled(lambda: (Decimal(top).ln() - Decimal(bottom).ln()) * _STEPS, floor)
 
 
 class _AmongPresent(_Disclosure):

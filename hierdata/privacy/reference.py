@@ -99,8 +99,8 @@ class Likeness(Constraint):
         self, reference: tuple[int, ...], ratios: Sequence[Fraction], ceilings: Sequence[Fraction] | None
     ) -> None:
         self._reference = reference
-        self._ceilings = ceilings
-        total = max(1, sum(reference))
+        self._ceilings = None if ceilings is None else [one.as_integer_ratio() for one in ceilings]
+        self._total = total = max(1, sum(reference))
         shares = tuple(
             min(Fraction(1), ratio * count / total) for ratio, count in zip(ratios, reference, strict=True)
         )
@@ -119,18 +119,18 @@ class Likeness(Constraint):
 
     def achieved(self, view: ClassView) -> dict[str, Fraction]:
         """The largest gain, as beta."""
-        present, total = view.present, sum(self._reference)
-        largest = Fraction(1)
+        present, ceilings = view.present, self._ceilings
+        top, bottom = 1, 1
         for code, count in view.counts.items():
             if count:
-                before = self._reference[code]
+                share, before = count * self._total, self._reference[code] * present
                 if not before:
                     return {}
-                ratio = Fraction(count * total, before * present)
-                if self._ceilings is not None and ratio > self._ceilings[code]:
+                if ceilings is not None and share * ceilings[code][1] > ceilings[code][0] * before:
                     return {}
-                largest = max(largest, ratio)
-        return {"beta": largest - 1} if present else {}
+                if share * bottom > top * before:
+                    top, bottom = share, before
+        return {"beta": Fraction(top, bottom) - 1} if present else {}
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
         """Which value occurs how often."""
