@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hierdata.errors import (
+        GateError,
         HierdataError,
         InputError,
         PolicyError,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "GateError",
     "HierdataError",
     "InputError",
     "Policy",
@@ -46,6 +48,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "GateError": "errors",
     "HierdataError": "errors",
     "InputError": "errors",
     "Policy": "policy",
