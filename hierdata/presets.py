@@ -1,7 +1,11 @@
 """Published algorithms under the names of their papers: engine steps, models and a recoding, as plain data.
 
-Both are one engine, algorithms 1 and 2 of ML section 4, with the readings of errata ML-1 to ML-5, ML-7 to
-ML-10 and ML-14 (DECISIONS 22): greedy pairing in order, growth not weighted by size, the 50 nearest records.
+MLevCluTree and ClusTree are one engine, algorithms 1 and 2 of ML section 4, with the readings of errata ML-1
+to ML-5, ML-7 to ML-10 and ML-14 (DECISIONS 22): greedy pairing in order, growth not weighted by size, the 50
+nearest records.
+
+MBF is algorithm 1 of LE with errata LE-1 to LE-4. anatomy-l is the same on plain values, the baseline of LE
+section V: no value has more than 1/l of a class, so the l values of a class differ; it needs no taxonomy.
 """
 
 from __future__ import annotations
@@ -40,6 +44,20 @@ PRESETS: dict[str, Preset] = {
         steps=(_CLUSTREE,),
         models=({"kind": "frequency-l-diversity", "l": 3},),
         kinds=("frequency-l-diversity", "k-anonymity"),
+    ),
+    "MBF": Preset(
+        paper="(l, e)-Diversity - A Privacy Preserving Model to Resist Semantic Similarity Attack (code LE)",
+        steps=({"kind": "mbf"},),
+        models=({"kind": "l-e-diversity", "l": 3, "e": 1},),
+        kinds=("l-e-diversity",),
+        recoding="anatomy",
+    ),
+    "anatomy-l": Preset(
+        paper="Anatomy (2006) by algorithm 1 of LE on plain values, as the baseline of LE section V",
+        steps=({"kind": "mbf"},),
+        models=({"kind": "frequency-l-diversity", "l": 3},),
+        kinds=("frequency-l-diversity",),
+        recoding="anatomy",
     ),
 }
 """The presets by the name that a policy gives them."""
