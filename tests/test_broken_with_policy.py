@@ -36,8 +36,12 @@ def test_it_is_refused_in_one_sentence(file: str, policy: str, code: int, where:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_same_records_without_a_defect_are_published() -> None:
-    assert hierdata.anonymize(FOLDER / "good.json", FOLDER / "policy.yaml").report.passed
+@pytest.mark.parametrize(
+    ("file", "policy"),
+    [("good.json", "policy.yaml"), ("good.csv", "csv.yaml"), ("tables-good", "tables.yaml")],
+)
+def test_the_same_records_without_a_defect_are_published(file: str, policy: str) -> None:
+    assert hierdata.anonymize(FOLDER / file, FOLDER / policy).report.passed
 
 
 def test_there_are_as_many_rows_as_defects() -> None:

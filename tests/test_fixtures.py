@@ -156,6 +156,12 @@ def test_the_xml_policy_states_the_facts_of_the_json_policy() -> None:
     assert all(root.xpath(path) for path in theirs["fields"])
 
 
+def test_the_policy_of_the_tables_states_the_facts_of_the_json_policy() -> None:
+    tables = policy_of("students-tables.yaml")
+    assert list(tables.pop("tables")) == ["students", "courses", "books", "evaluations"]
+    assert tables == policy_of("students.yaml")
+
+
 def test_the_baseline_policy_differs_in_models_and_engine_only() -> None:
     ours, baseline = policy_of("students.yaml"), policy_of("students-clustree.yaml")
     assert {key for key in ours if ours[key] != baseline[key]} == {"models", "engine"}

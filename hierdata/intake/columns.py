@@ -102,7 +102,7 @@ def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[
     if len(declared) > 1 and len(layout.columns) == 1:
         raise InputError(
             "the table has one column, and the policy names more: state what separates its cells, such as "
-            "`csv: {delimiter: ';'}`"
+            "`csv: {delimiter: ':'}`"
         )
     missing = [column for column in joins if column not in layout.columns]
     if len(declared) > 1 and not declared & set(layout.columns):
