@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.document import Scalar
+from hierdata.document import Scalar, Siblings
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.errors import InputError, PolicyError, PromiseError, TargetError, VerificationError
+from hierdata.judge import JudgeRules, judge
 from hierdata.population import Compared, Population, read_population
+from hierdata.privacy import KMap
 from tests import naive_distributions as naive
 
 SEED = b"a seed of sixteen bytes"
@@ -280,3 +282,23 @@ def test_many_rows_are_counted_in_bits(tmp_path: Path) -> None:
         expected = sum(low <= age <= low + 4 and sex == "f" for age, sex in zip(ages, sexes, strict=True))
         assert read.count([f"[{low}, {low + 4}]", "f"]) == expected
     assert read.count(["*", "*"]) == 5000
+
+
+@pytest.mark.parametrize("age", [24, "24", Siblings(["24"]), Decimal("24.0")])
+def test_the_judge_reads_a_published_value_in_every_format(tmp_path: Path, age: Any) -> None:
+    file = table(tmp_path, [{"age": 24}, {"age": 24}, {"age": 25}])
+    compared = Compared(
+        ("person", "age"), "$.person.age", "age", domain(**AGES), frozenset(), {"form": "integer"}
+    )
+    read = read_population(file, None, [compared], tmp_path)
+    rules = JudgeRules((), ((KMap(k=2), None),), population=read)
+    verdict = judge([{"person": {"age": age}}, {"person": {"age": "[25, 29]"}}], rules)
+    (judgement,) = verdict.judgements
+    assert (judgement.held, judgement.failing_classes, judgement.achieved) == (False, 1, {"k": 1})
+
+
+def test_without_a_table_the_judge_does_not_judge() -> None:
+    verdict = judge([{"age": 24}], JudgeRules((), ((KMap(k=1), None),)))
+    assert not verdict.passed
+    assert verdict.judgements[0].held is None
+    assert verdict.judgements[0].reason == "no population table was given"
