@@ -36,7 +36,7 @@ def attach(
     far: Callable[[int, Sequence[int]], Any],
     nearest_only: bool = False,
 ) -> list[list[int]]:
-    """Step 3: each leftover joins the nearest class that accepts it (LE-4); as printed, the nearest or none."""
+    """Step 3: each leftover joins the nearest class that accepts it (LE-4); printed: the nearest or none."""
     classes = [list(own) for own in classes]
     for record in leftovers:
         order = sorted(classes, key=lambda own: (far(record, own), len(own)))

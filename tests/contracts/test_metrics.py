@@ -26,7 +26,9 @@ from tests.publications import publication_of
 each_metric = pytest.mark.parametrize("name", METRICS)
 
 FLAT = Hierarchy(("*", "a", "b"), ((0, -1), (0, 1), (0, 2)), (Fraction(1), Fraction(0), Fraction(0)), int)
-LEVEL = SensitiveDomain("$.s", (1, 2, 3, 4, 5), (1, 2, 3, 4, 5))
+LEVEL = SensitiveDomain(
+    "$.s", (1, 2, 3, 4, 5), (1, 2, 3, 4, 5), paths=((0, 1, 3), (0, 1, 4), (0, 1, 5), (0, 2, 6), (0, 2, 7))
+)
 
 
 def forest(*levels: int) -> Forest:
@@ -61,6 +63,16 @@ BETTER_AND_WORSE: dict[str, Compared] = {
         publication([0, 1, 0, 1], [1] * 4),
         publication([0, 0, 1, 1], [1] * 4),
         forest(1, 1, 5, 5),
+    ),
+    "reconstruction_error": (
+        publication([0, 0, 1, 1], [1] * 4),
+        publication([0, 0, -1, -1], [1] * 4),
+        forest(1, 2, 1, 2),
+    ),
+    "diversity_degree": (
+        publication([0, 1, 0, 1], [1] * 4),
+        publication([0, 0, 1, 1], [1] * 4),
+        forest(1, 2, 4, 5),
     ),
 }
 
@@ -147,3 +159,17 @@ def test_dissimilarity_by_hand() -> None:
     together = publication([0, 0, 0, 0], [1] * 4)
     figures = METRICS["dissimilarity_degree"]().figures(together, forest(1, 1, 5, 5))
     assert [figure.value for figure in figures] == [Fraction(4, 5), Fraction(2, 3)]
+
+
+def test_reconstruction_error_by_hand() -> None:
+    """Classes {1, 2} and {1, 1, 3}, one suppressed: 2 * 1/2, then 3 - 5/3, then 1."""
+    classes = publication([0, 0, 1, 1, 1, -1], [1] * 6)
+    total, mean = METRICS["reconstruction_error"]().figures(classes, forest(1, 2, 1, 1, 3, 5))
+    assert (total.value, mean.value) == (1 + Fraction(4, 3) + 1, Fraction(10, 18))
+
+
+def test_diversity_degree_by_hand() -> None:
+    """Values 1, 2, 4 in one class: distances 1, 2, 2; a class of one value is left out."""
+    classes = publication([0, 0, 0, 1, -1], [1] * 5)
+    figures = METRICS["diversity_degree"]().figures(classes, forest(1, 2, 4, 5, 5))
+    assert [figure.value for figure in figures] == [Fraction(5, 3), Fraction(5, 3)]

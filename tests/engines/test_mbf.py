@@ -248,15 +248,15 @@ def test_rows_that_are_gone_are_left_out() -> None:
         (
             ["v00"] * 5 + ["v10"] * 3 + ["v20"],
             LEDiversity(l=3, e=1),
-            "8 of the 9 values at $.s0 lie in 2 of 3 buckets: while these are kept apart, at most 3 of 9 rows "
-            "can be published in classes of at least 3; 3 are",
+            "8 of the 9 values at $.s0 lie in 2 of 3 buckets: while these are kept apart, at most 3 of 9 "
+            "rows can be published in classes of at least 3; 3 are",
         ),
         (
             ["v00"] * 4 + ["v10"] * 2 + ["v20"] * 2 + ["v30"] * 2,
             LEDiversity(l=3, e=1),
             "4 of the 10 values at $.s0 lie in 1 of 4 buckets: while these are kept apart, at most 9 of 10 "
-            "rows can be published in classes of at least 3; 9 are; with k and l of at most 2 none would be lost "
-            "for it",
+            "rows can be published in classes of at least 3; 9 are; with k and l of at most 2 none would be "
+            "lost for it",
         ),
     ],
     ids=str,
