@@ -127,12 +127,12 @@ def _files(policy: Policy) -> Iterator[Finding]:
 
 def _models(policy: Policy) -> Iterator[Finding]:
     judged, broken = set(), set()
-    for keys, rule in policy.sensitive.items():
+    for own, rule in policy.sensitive.items():
         try:
             rule.semantics(policy.folder)
         except PolicyError as error:
-            broken.add(keys)
-            yield Finding("error", _text(policy, keys), str(error))
+            broken.add(own)
+            yield Finding("error", _text(policy, own), str(error))
     for keys, model in _pairs(policy):
         judged.add(keys)
         if keys in broken:
