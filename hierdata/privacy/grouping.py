@@ -79,7 +79,7 @@ class GroupingModel(PrivacyModel):
         return Groups(len(domain.values))
 
     def counted(self, many: bool = False) -> str:
-        """What is counted, in the reader's words; of values themselves only that they are."""
+        """What is counted, in the reader's words: one of it, or ``many`` in a sentence that names values."""
         one, plural, behind = _WORDS[self.by]
         near = f" (connected by distances up to {plain(self.e)})" if self.e is not None else ""
         return f"{plural if many else one}{behind}{near}"
