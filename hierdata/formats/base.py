@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import BinaryIO, ClassVar
 
 from hierdata.document import Document
@@ -61,6 +62,13 @@ class Format(ABC):
 
         Raises InputError with the record's number (from 1, where there is one) and no raw value.
         """
+
+    def counted(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
+        """The records in any order, equal ones together where that is cheap: each with how many there are.
+
+        Raises as ``read`` does.
+        """
+        return zip(self.read(stream, layout), repeat(1))
 
     @abstractmethod
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, islice, repeat
 from typing import BinaryIO, ClassVar
 
 from hierdata.document import Document, Value
@@ -19,6 +21,8 @@ DELIMITERS = ",;\t|"
 """What is looked for in the header where no delimiter is stated."""
 
 _LONGEST_HEADER = 1 << 20
+_BATCH = 1 << 16
+"""Lines that are counted together: so many are held."""
 _TERMINATOR = "\r\n"  # the csv module quotes what holds a character of it
 
 # What spreadsheets take for a formula (OWASP, "CSV Injection"), behind apostrophes of its own or of ours.
@@ -63,10 +67,32 @@ class Csv(Rowwise):
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield one record a line (see Format.read)."""
-        columns, width = layout.columns, len(layout.columns)
+        return self._records(stream, layout, 0)
+
+    def counted(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
+        """Yield the records of a batch of lines, equal lines once (see Format.counted)."""
+        lines = iter(stream)
+        header = list(islice(lines, 1))
         record = 0
+        while batch := list(islice(lines, _BATCH)):
+            counts = Counter(batch)
+            blank = sum(counts.pop(end, 0) for end in (b"\n", b"\r\n"))
+            found: list[Document] = []
+            # A record in quotes may go over several lines: then no line says what it is by itself.
+            if not any(b'"' in line for line in chain(header, counts)):
+                with suppress(InputError):
+                    found = list(self._records(chain(header, counts), layout, 0))
+            if len(found) < len(counts):
+                yield from zip(self._records(chain(header, batch, lines), layout, record), repeat(1))
+                return
+            yield from zip(found, counts.values(), strict=True)
+            record += len(batch) - blank
+
+    def _records(self, lines: Iterable[bytes], layout: Layout, record: int) -> Iterator[Document]:
+        """The records of lines that begin with the header; ``record`` is the number of those before them."""
+        columns, width = layout.columns, len(layout.columns)
         try:
-            rows = csv.reader(_lines(stream), delimiter=layout.delimiter, strict=True)
+            rows = csv.reader(_lines(lines), delimiter=layout.delimiter, strict=True)
             next(rows, None)
             for row in rows:
                 if len(row) != width:
@@ -124,7 +150,7 @@ class _Sink:
         self._stream.write(encode(row.removesuffix(_TERMINATOR) + self._terminator))
 
 
-def _lines(stream: BinaryIO) -> Iterator[str]:
+def _lines(stream: Iterable[bytes]) -> Iterator[str]:
     """The lines of a file as text."""
     mark = BOM_UTF8
     for line in stream:

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import repeat
 
 from hierdata.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.bench import Panel
+from hierdata.judge.flat import Reader
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
-from hierdata.judge.walk import Attribute, Children, Walk, digest
+from hierdata.judge.walk import Attribute, Children, Walk
 
-__all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge"]
+__all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge", "judge_counted"]
 
 
 def judge(
@@ -37,33 +39,42 @@ def judge(
     >>> verdict.passed, verdict.k, verdict.k_raw
     (True, 2, 2)
     """
+    return judge_counted(zip(documents, repeat(1)), rules, beside)
+
+
+def judge_counted(
+    documents: Iterable[tuple[Document, int]],
+    rules: JudgeRules,
+    beside: Mapping[str, Iterable[Document]] | None = None,
+) -> Verdict:
+    """Judge documents (see judge) that come with the number of times that each occurs."""
     if rules.recoding == "anatomy":
         return judge_groups(documents, beside or {}, rules)
     attributes = tuple(Attribute(rule) for rule in rules.sensitive)
     walk = Walk(rules, attributes)
-    unpardoned = Walk(replace(rules, exempt=frozenset()), attributes) if rules.exempt else None
+    reader = Reader(walk)
+    unpardoned = Reader(Walk(replace(rules, exempt=frozenset()), attributes)) if rules.exempt else None
     classes: dict[bytes, _Class] = {}
     written: Counter[bytes] = Counter()
     bare: Counter[bytes] = Counter()
     malformed = 0
-    for document in documents:
+    for document, times in documents:
         members, record = _opened(document) if rules.recoding == "representatives" else (1, document)
         if not members:
-            malformed += 1
+            malformed += times
             continue
-        walk.members = members
+        walk.members, walk.times = members, times
         walk.overfull = False
-        form, raw, codes, children = walk.vertex(record, walk.root.below)
-        malformed += walk.overfull
-        key = digest(form)
+        key, raw, codes, children = reader.read(record)
+        malformed += walk.overfull * times
         known = classes.get(key)
         if known is None:
             known = classes[key] = _Class(_population(record, rules))
-        known.records += members
-        known.add(codes, children)
-        written[digest(raw)] += members
+        known.records += members * times
+        known.add(codes, children, times)
+        written[raw] += members * times
         if unpardoned is not None:
-            bare[digest(unpardoned.vertex(record, unpardoned.root.below)[0])] += members
+            bare[unpardoned.read(record)[0]] += members * times
     judgements = _judgements(classes.values(), rules, attributes)
     clean = not (walk.found or malformed or rules.not_judged)
     return Verdict(
@@ -128,17 +139,17 @@ class _Place:
         self.tally: dict[int, int] = {}
         self.below: dict[tuple[str, str], _Place] = {}
 
-    def add(self, codes: list[int], children: Children) -> None:
-        """Pool the values of one record's vertex, and those below it."""
+    def add(self, codes: list[int], children: Children, times: int) -> None:
+        """Pool the values of a record's vertex, and those below it, as often as the record occurs."""
         tally = self.tally
         for code in codes:
-            tally[code] = tally.get(code, 0) + 1
+            tally[code] = tally.get(code, 0) + times
         below = self.below
         for mark, held, inner in children:
             place = below.get(mark)
             if place is None:
                 place = below[mark] = _Place()
-            place.add(held, inner)
+            place.add(held, inner, times)
 
     def tallies(self) -> Iterator[dict[int, int]]:
         """What is counted at each vertex of the class."""

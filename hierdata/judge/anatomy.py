@@ -28,16 +28,18 @@ from hierdata.judge.walk import UNLISTED, Attribute
 
 
 def judge_groups(
-    documents: Iterable[Document], beside: Mapping[str, Iterable[Document]], rules: JudgeRules
+    documents: Iterable[tuple[Document, int]], beside: Mapping[str, Iterable[Document]], rules: JudgeRules
 ) -> Verdict:
-    """Judge records with groups and, by the names of their parts, the values of the groups.
+    """Judge records with groups, each with the number of times it occurs, and the values of the groups.
+
+    These come by the names of their parts.
 
     >>> from hierdata.judge import SensitiveRule
     >>> from hierdata.privacy import DistinctLDiversity
     >>> rules = JudgeRules((SensitiveRule(("ill",), "$.ill"),), ((DistinctLDiversity(l=2), None),))
     >>> records = [{"zip": 1, "group": 1}, {"zip": 2, "group": 1}]
     >>> values = [{"group": 1, "ill": "flu", "count": 1}, {"group": 1, "ill": "cold", "count": 1}]
-    >>> verdict = judge_groups(records, {"sensitive": values}, rules)
+    >>> verdict = judge_groups([(record, 1) for record in records], {"sensitive": values}, rules)
     >>> verdict.passed, verdict.classes, verdict.k
     (True, 1, 2)
     """
@@ -45,9 +47,9 @@ def judge_groups(
     kinds = _kinds(rules)
     walk = _Walk(rules, kinds)
     records = 0
-    for document in documents:
-        records += 1
-        walk.record(document)
+    for document, times in documents:
+        records += times
+        walk.record(document, times)
     malformed = walk.malformed
     for part, rows in beside.items():
         kind = kinds.get(part)
@@ -142,6 +144,7 @@ class _Walk:
     def __init__(self, rules: JudgeRules, kinds: Mapping[str, _Kind]) -> None:
         self.found: Counter[str] = Counter()
         self.malformed = 0
+        self._times = 1
         self._listed = rules.listed is not None
         self._root = _Node()
         self._met: set[tuple[Keys, int]] = set()
@@ -156,9 +159,10 @@ class _Walk:
             node.kind = kind
             node.forbidden = None  # an item of an array that was nothing but a sensitive value
 
-    def record(self, document: Document) -> None:
-        """Walk one record."""
+    def record(self, document: Document, times: int) -> None:
+        """Walk a record that occurs so often."""
         self._met.clear()
+        self._times = times
         self._item(document, self._root)
 
     def _item(self, item: Value, node: _Node) -> None:
@@ -171,15 +175,15 @@ class _Walk:
             for key, value in item.items():
                 self._field(key, value, node)
         elif node.kind is not None:  # a vertex without a group
-            self.malformed += 1
+            self.malformed += self._times
 
     def _field(self, key: str, value: Value, node: _Node) -> None:
         below = node.below.get(key)
         if below is None:
             if self._listed:
-                self.found[UNLISTED] += 1
+                self.found[UNLISTED] += self._times
         elif below.forbidden is not None:
-            self.found[below.forbidden] += 1
+            self.found[below.forbidden] += self._times
         else:
             self._item(value, below)
 
@@ -188,15 +192,15 @@ class _Walk:
         rest = dict(vertex)
         number = _whole(_single(rest.pop(GROUP, None)))
         if number is None:
-            self.malformed += 1
+            self.malformed += self._times
             return rest
         group = kind.group(number)
-        group.vertices += 1
+        group.vertices += self._times
         if (kind.keys, number) in self._met:  # the promise is for persons, and this is one
-            self.malformed += 1
+            self.malformed += self._times
         else:
             self._met.add((kind.keys, number))
-            group.persons += 1
+            group.persons += self._times
         return rest
 
 

@@ -27,7 +27,7 @@ UNLISTED = "<key>"
 """What stands for the name of a field that is not listed: the name itself may be data."""
 _ITEM = "-"
 """Form of an item that is nothing but sensitive values."""
-_REMEMBERED = 100_000
+REMEMBERED = 100_000
 """Spelled values kept for speed: a bound, so that memory follows the classes and not the values."""
 
 
@@ -56,7 +56,7 @@ class Attribute:
         code = self._known.get(key)
         if code is None:
             code = self._code(value)
-            if len(self._known) < _REMEMBERED:
+            if len(self._known) < REMEMBERED:
                 self._known[key] = code
         return code
 
@@ -177,16 +177,18 @@ _NOTHING = _Rule()
 class Walk:
     """Walks documents, one after the other; ``members`` is how many records the next one stands for.
 
-    ``found`` counts forbidden paths; ``overfull`` tells that some vertex showed more values than members.
+    ``times`` is how often the next one occurs. ``found`` counts forbidden paths; ``overfull`` tells that some
+    vertex showed more values than members.
     """
 
     def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
         self.root = _Rule()
         self.found: Counter[str] = Counter()
         self.members = 1
+        self.times = 1
         self.overfull = False
         self._multisets = rules.recoding == "representatives"
-        self._step = len(attributes)
+        self.step = len(attributes)
         self._parts: dict[tuple[str, str], str] = {}
         for index, attribute in enumerate(attributes):
             keys = attribute.rule.keys
@@ -215,7 +217,7 @@ class Walk:
         for key, value in content.items():
             rule = below.get(key)
             if rule is None and self._listed:
-                self.found[UNLISTED] += 1
+                self.found[UNLISTED] += self.times
             if (rule is None or rule.plain) and type(value) is str:
                 part = known.get((key, value)) or self._part(key, value)
                 parts.append(part)
@@ -223,7 +225,7 @@ class Walk:
             elif rule is None or rule.attribute is None or rule.counted or isinstance(value, list | dict):
                 self._nested(key, value, rule or _NOTHING, parts, written, codes, children)
             elif (code := rule.attribute.code(value)) >= 0:
-                codes.append(code * self._step + rule.index)
+                codes.append(code * self.step + rule.index)
         parts.sort()
         form = "{" + ",".join(parts) + "}"
         if len(form) > _LONG:
@@ -232,7 +234,7 @@ class Walk:
 
     def _part(self, key: str, value: str) -> str:
         part = f"{key!r}:{value!r}"
-        if len(self._parts) < _REMEMBERED:
+        if len(self._parts) < REMEMBERED:
             self._parts[key, value] = part
         return part
 
@@ -248,7 +250,7 @@ class Walk:
     ) -> None:
         """Add what lies under a key to its vertex: all but plain texts and single sensitive values."""
         if rule.forbidden is not None:
-            self.found[rule.forbidden] += 1
+            self.found[rule.forbidden] += self.times
         form, raw, held, below = self._content(key, value, rule)
         if raw:
             written.append(f"{key!r}:{raw}")
@@ -280,7 +282,7 @@ class Walk:
             return form or _ITEM, raw or _ITEM, [], own
         if rule.attribute is not None:
             code = rule.attribute.code(value)
-            return _ITEM, _ITEM, [code * self._step + rule.index] if code >= 0 else [], []
+            return _ITEM, _ITEM, [code * self.step + rule.index] if code >= 0 else [], []
         return _form(value), _written(value), [], []
 
     def _items(self, key: str, values: list[Value], rule: _Rule) -> Walked:

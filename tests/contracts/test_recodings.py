@@ -10,48 +10,34 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hierdata.coalesce import coalesce
 from hierdata.document import Document
-from hierdata.domains.levels import Levels
 from hierdata.engines.clustree import CluStree
 from hierdata.forest import Scope
-from hierdata.judge import JudgeRules, SensitiveRule, Verdict, judge
+from hierdata.judge import JudgeRules, Verdict, judge
 from hierdata.partition import Partition
 from hierdata.privacy import KAnonymity
 from hierdata.privacy.base import PrivacyModel
 from hierdata.publication import Publication
 from hierdata.recodings import RECODINGS
 from hierdata.records.schema import Role
-from tests.contracts.test_engines import CASES, bind, collections
-from tests.random_collections import LEVELS, VALUES, Collection
+from tests.contracts.test_engines import CASES, collections
+from tests.promises import bind, promise
+from tests.random_collections import Collection
 
 each_recoding = pytest.mark.parametrize("name", RECODINGS)
 each_model = pytest.mark.parametrize("model", CASES, ids=str)
-SCALE = Levels(by=dict(zip(VALUES, LEVELS, strict=True))).compile({})
-
-
-def place_of(built: Collection, kind: int) -> tuple[str, ...]:
-    own = built.forest.schema.types[kind]
-    return () if own.parent is None else (*place_of(built, own.parent), *own.steps)
-
-
-def promise(built: Collection, model: PrivacyModel, name: str) -> JudgeRules:
-    """What a policy with this model would have the judge know."""
-    types = built.forest.schema.types
-    sensitive = tuple(
-        SensitiveRule((*place_of(built, kind.index), *attribute.steps), attribute.path, SCALE)
-        for kind in types
-        for attribute in kind.of_role(Role.SENSITIVE)
-    )
-    vertices = frozenset(place_of(built, kind.index) for kind in types[1:])
-    return JudgeRules(sensitive, ((model, None),), vertices=vertices, recoding=name)
 
 
 def published(
     built: Collection, model: PrivacyModel, name: str, seed: int = 0
 ) -> tuple[Partition, Publication]:
+    constraints = bind(built, model)
     partition = CluStree().step(
-        built.forest, Scope.of(built.forest), bind(built, model), None, np.random.default_rng(seed)
+        built.forest, Scope.of(built.forest), constraints, None, np.random.default_rng(seed)
     )
+    if name != "anatomy":
+        partition = coalesce(built.forest, partition, constraints)
     order = list(range(built.forest.record_count))
     random.Random(seed).shuffle(order)
     return partition, RECODINGS[name]().publish(built.forest, [partition], order)
@@ -72,6 +58,8 @@ def judged(publication: Publication, rules: JudgeRules, rng: random.Random | Non
 @each_model
 @each_recoding
 def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> None:
+    if name == "anatomy" and model.needs_population:
+        pytest.skip("refused with the policy: anatomy hides no record among others of a population")
     records = 0
     for built in collections():
         partition, publication = published(built, model, name)
