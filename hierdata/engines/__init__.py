@@ -5,7 +5,9 @@ from __future__ import annotations
 from hierdata.engines.base import Constraints, Engine
 from hierdata.engines.clustree import CluStree
 from hierdata.engines.mbf import MBF
+from hierdata.engines.mondrian import Mondrian
+from hierdata.engines.spread import Spread
 
-ENGINES: dict[str, type[Engine]] = {"clustree": CluStree, "mbf": MBF}
+ENGINES: dict[str, type[Engine]] = {"clustree": CluStree, "mbf": MBF, "mondrian": Mondrian, "spread": Spread}
 
 __all__ = ["ENGINES", "Constraints", "Engine"]

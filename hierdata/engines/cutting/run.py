@@ -1,0 +1,89 @@
+"""One run of mondrian: thin, cut, unite what looks alike, attach what is left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.cutting.asking import Asked, confirmed
+from hierdata.engines.cutting.caps import decided
+from hierdata.engines.cutting.cutter import Regions, cut
+from hierdata.engines.cutting.limits import shortage
+from hierdata.engines.cutting.places import Line
+from hierdata.engines.cutting.thinning import thinned
+from hierdata.engines.cutting.tracks import Apart
+from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.rows.leftovers import attach
+from hierdata.engines.rows.table import class_sizes, dense, joins, nodes_of, partition_of
+from hierdata.forest import Forest, Scope
+from hierdata.partition import SUPPRESSED, Partition
+
+
+def mondrian(
+    forest: Forest,
+    scope: Scope,
+    constraints: Constraints,
+    rng: np.random.Generator,
+    progress: Callable[[int], None],
+) -> Partition:
+    """Partition the rows of the scope (see ``Mondrian``)."""
+    count = len(scope.rows)
+    caps, open_ones = decided(forest, scope, constraints)
+    asked = Asked(forest, scope, open_ones)
+    rows = thinned(np.arange(count), caps, rng)
+    judge = asked if asked.anything else None
+    line, least = Line.of(forest, scope), constraints.min_class_size
+    regions = cut(line, rows, caps, least, judge, progress)
+    classes = np.full(count, SUPPRESSED, np.int64)
+    numbers = regions.numbers
+    classes[regions.order] = np.where(regions.holds[numbers], numbers, SUPPRESSED)
+    if scope.kind:
+        dealt = by_records(line, scope, regions, least)
+        classes = np.where(dealt >= 0, dealt + len(regions.starts), classes)
+        classes = confirmed(forest, scope, constraints, classes)
+    classes = united(forest, scope, constraints, dense(classes))
+    left = np.flatnonzero(classes == SUPPRESSED)
+    classes = attach(forest, scope, constraints, classes, left, rng)
+    progress(count)
+    gone = int((classes == SUPPRESSED).sum())
+    lost = "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
+    costs = Counter({lost: gone, "rows_in_the_nearest_class": len(left) - gone})
+    reason = shortage(forest, scope, constraints) if gone == count else ""
+    return partition_of(forest, scope, classes, costs, reason)
+
+
+def by_records(line: Line, scope: Scope, regions: Regions, least: int) -> NDArray[np.int64]:
+    """The regions that do not hold, dealt to classes of ``least`` in which no record has two rows."""
+    records, groups = np.unique(scope.records, return_inverse=True)
+    apart = Apart(groups.ravel().astype(np.int32), np.arange(len(records), dtype=np.int32))
+    blocks = [
+        apart.tracks(apart.ascending(regions.rows(at)), Fraction(least))
+        for at in np.flatnonzero(~regions.holds).tolist()
+    ]
+    ends = np.cumsum([len(block) for block in blocks], dtype=np.int64)
+    starts = np.concatenate([np.zeros(1, np.int64), ends])[:-1]
+    order = np.concatenate([*blocks, np.zeros(0, np.int64)])
+    return apart.dealt(line, scope, order, starts, ends, least)
+
+
+def united(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The classes, those of equal nodes united where the union satisfies the constraints."""
+    if not (classes != SUPPRESSED).any():
+        return classes
+    published = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
+    form = np.unique(published, axis=0, return_inverse=True)[1].ravel()
+    kept = classes != SUPPRESSED
+    unions = np.where(kept, form[classes], SUPPRESSED)
+    holds = satisfied(forest, scope, constraints, unions)
+    if scope.kind:
+        pairs = np.unique(unions[kept] * forest.record_count + scope.records[kept])
+        members = np.bincount(pairs // forest.record_count, minlength=len(holds))
+        holds &= members == class_sizes(unions)
+    return dense(np.where(kept & holds[unions], unions, np.where(kept, classes + len(holds), SUPPRESSED)))
