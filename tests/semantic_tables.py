@@ -85,12 +85,14 @@ class Table:
         return grouped(self.forest, (partition_of(self.forest, self.scope, class_of, Counter()),), ())
 
 
-def _compiled(parents: Parents) -> Any:
-    def below(node: str) -> dict[str, Any]:
-        return {child: below(child) for child, above in parents.items() if above == node}
+def below(parents: Parents, node: str) -> dict[str, Any]:
+    """The nested tree below a node."""
+    return {child: below(parents, child) for child, above in parents.items() if above == node}
 
+
+def _compiled(parents: Parents) -> Any:
     (root,) = (node for node, above in parents.items() if above is None)
-    return Taxonomy(tree={"*": below(root)}, inner=True).compile({}, Path())
+    return Taxonomy(tree={"*": below(parents, root)}, inner=True).compile({}, Path())
 
 
 def classes_of(partition: Partition) -> list[list[int]]:

@@ -6,18 +6,20 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hierdata import anonymize
 from hierdata.engines.rows.leftovers import attach
 from hierdata.metrics import METRICS
 from hierdata.privacy import LEDiversity
 from tests import naive_mbf as naive
 from tests.golden import test_le_models
 from tests.golden.cases import Case, agrees, load
-from tests.semantic_tables import Table, classes_of
+from tests.semantic_tables import Table, below, classes_of
 
 GOLDEN = load("le_diversity.json")
 Parents = Mapping[str, str | None]
@@ -126,17 +128,27 @@ def leftover_policy(
     }
 
 
-def row_consistency(tuple: int) -> Any:
-    """What an anatomy of table I shows of a tuple: its own quasi-identifiers (LE-10)."""
+@cache
+def anatomy_of_table_i() -> list[dict[str, Any]]:
+    """The quasi-identifier table that preset MBF publishes."""
     rows = GOLDEN.inputs["table_I"]
+    fields: dict[str, Any] = {
+        "$.age": {"role": "quasi", "interval": {"steps": [5, 10]}},
+        "$.sex": {"role": "quasi", "flat": True},
+        "$.zip": {"role": "quasi", "flat": True},
+        "$.disease": {"role": "sensitive", "taxonomy": {"tree": {"*": below(tree("A"), "disease")}}},
+    }
+    policy = {"version": 1, "fields": fields, "engine": {"preset": "MBF"}}
     columns = GOLDEN.inputs["columns"]
-    table = Table([tree("A")], [[row[-1]] for row in rows], [row[1] for row in rows])
-    publication = table.published([[at - 1 for at in own] for own in GOLDEN.inputs["grouping_tables_IV_V"]])
-    at = [row[0] for row in rows].index(tuple)
-    shown = int(publication.shown[at])
-    age = table.age.labels[publication.nodes[table.forest.first_node[shown]]]
-    row = dict(zip(columns, rows[shown], strict=True))
-    return {"age": int(str(age).strip("[]").split(",")[0]), "sex": row["sex"], "zip": row["zip"]}
+    documents = [dict(list(zip(columns, row, strict=True))[1:]) for row in rows]
+    return [dict(record) for record in anonymize(documents, policy, seed=b"table I").records()]
+
+
+def row_consistency(tuple: int) -> Any:
+    """Table IV as the package publishes it shows the quasi-identifiers of table I (LE-10)."""
+    (zip_code,) = (row[3] for row in GOLDEN.inputs["table_I"] if row[0] == tuple)
+    (row,) = (row for row in anatomy_of_table_i() if row["zip"] == zip_code)
+    return {name: row[name] for name in ("age", "sex", "zip")}
 
 
 def figure(name: str, parents: Parents, classes: list[list[str]], suppressed: int = 0) -> dict[str, Fraction]:
