@@ -21,7 +21,11 @@ LEAST_SEED = 16
 def anonymize(
     source: Annotated[
         Path,
-        typer.Argument(metavar="INPUT", help="JSON, JSON Lines or XML, also gzipped.", show_default=False),
+        typer.Argument(
+            metavar="INPUT",
+            help="JSON, JSON Lines, XML or CSV, also gzipped; Parquet; a folder of keyed tables.",
+            show_default=False,
+        ),
     ],
     policy: Annotated[Path, typer.Option(help="The policy: roles, domains and models.", show_default=False)],
     out: Annotated[Path, typer.Option(help="A new folder for the release.", show_default=False)],

@@ -18,7 +18,9 @@ Reveal = Annotated[
 ]
 FormatName = Annotated[
     str | None,
-    typer.Option("--format", help="json, jsonl or xml, where the name of the input does not tell."),
+    typer.Option(
+        "--format", help="json, jsonl, xml, csv or parquet, where the name of the input does not tell."
+    ),
 ]
 
 

@@ -16,7 +16,9 @@ def verify(
     published: Annotated[
         Path,
         typer.Argument(
-            metavar="PUBLISHED", help="The folder of a release, or any file of records.", show_default=False
+            metavar="PUBLISHED",
+            help="The folder of a release, any file of records or folder of tables.",
+            show_default=False,
         ),
     ],
     policy: Annotated[Path, typer.Option(help="The policy whose models are judged.", show_default=False)],
