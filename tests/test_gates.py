@@ -96,6 +96,7 @@ def test_the_policy_knows_the_metrics_as_they_are() -> None:
             "$.visits[*].ward belongs neither to the vertex of $.reason nor to one above it",
         ),
         (RATE | {"on": None, "partition": {"blocks": ILLS}}, "name the attribute under on"),
+        (RATE | {"partition": {"depth": 1}}, "gates[0]: a partition by depth needs a taxonomy on $.reason"),
         (RATE | {"attacker": "nobody"}, "gates[0].attacker: there is no attacker nobody"),
         (
             {"metric": "dissimilarity_degree", "figure": "as_printed", "operator": "<", "value": 1},

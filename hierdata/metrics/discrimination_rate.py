@@ -218,25 +218,25 @@ def _splits(publication: Publication, forest: Forest, target: _Target) -> tuple[
     there = codes >= 0
     blocks = np.array(target.blocks, np.int64)[codes[there]]
     places, place = np.unique(publication.place[vertices], return_inverse=True)
-    held, holding = _pairs(place[there], blocks)
-    shown, showing = _pairs(place, _key_of(publication, forest, target, vertices))
+    (held_at, block), holding = _pairs(place[there], blocks)
+    (shown_at, key), showing = _pairs(place, _key_of(publication, forest, target, vertices))
     # Every key that a place shows meets every value that the place holds.
-    holds = np.bincount(held[0], minlength=len(places))
+    holds = np.bincount(held_at, minlength=len(places))
     first = np.cumsum(holds) - holds
-    of_shown = np.repeat(np.arange(len(showing)), holds[shown[0]])
-    ends = np.cumsum(holds[shown[0]])
-    at = np.arange(len(of_shown)) - np.repeat(ends - holds[shown[0]], holds[shown[0]])
-    of_held = first[shown[0][of_shown]] + at
-    share = showing / np.bincount(place, minlength=len(places))[shown[0]]
-    joint, cell = np.unique(np.stack([shown[1][of_shown], held[1][of_held]]), axis=1, return_inverse=True)
-    parts = np.bincount(cell.ravel(), weights=share[of_shown] * holding[of_held])
-    wholes = np.bincount(joint[0], weights=parts)[joint[0]] if len(parts) else parts
+    met = holds[shown_at]
+    of_shown = np.repeat(np.arange(len(shown_at)), met)
+    of_held = first[shown_at[of_shown]] + np.arange(len(of_shown)) - np.repeat(np.cumsum(met) - met, met)
+    share = showing / np.bincount(place, minlength=len(places))[shown_at]
+    width = max(len(target.blocks), 1)
+    joint, cell = np.unique(key[of_shown] * width + block[of_held], return_inverse=True)
+    parts = np.bincount(cell, weights=share[of_shown] * holding[of_held])
+    wholes = np.bincount(joint // width, weights=parts)[joint // width] if len(parts) else parts
+    # As complex numbers, since numpy sorts these several times as fast as pairs.
+    sizes, times = np.unique(wholes + 1j * parts, return_counts=True)
+    number = int if len(showing) == len(places) else float  # counts, where each place shows one key
     left: Counter[tuple[float, float]] = Counter()
-    sizes, times = np.unique(np.stack([wholes, parts]), axis=1, return_counts=True)
-    if len(showing) == len(places):  # each place shows one key: counts
-        sizes = sizes.astype(np.int64)
-    for whole, part, count in zip(*sizes.tolist(), times.tolist(), strict=True):
-        left[whole, part] = count
+    for size, count in zip(sizes.tolist(), times.tolist(), strict=True):
+        left[number(size.real), number(size.imag)] = count
     return left, split(np.bincount(blocks).tolist())
 
 

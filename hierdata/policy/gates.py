@@ -169,6 +169,10 @@ def problems(policy: Policy) -> Iterator[Problem]:
         yield from _key_problems(policy, where, attacker.keys, measured)
         if attacker.partition is not None and len(measured) > 1:
             yield where, "a partition is of one attribute's values: name the attribute under on"
+        elif attacker.partition is not None and attacker.partition.depth is not None:
+            path, rule = policy.by_keys[measured[0]]
+            if getattr(rule, "taxonomy", None) is None:
+                yield where, f"a partition by depth needs a taxonomy on {path}"
 
 
 def keys_of(policy: Policy, text: str) -> Keys:
