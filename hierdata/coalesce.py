@@ -33,7 +33,7 @@ def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> 
     The partition itself is returned when all constraints are monotone: no union of theirs can fail.
     """
     assert partition.kind == 0, "forms are those of whole records"
-    if all(constraint.monotone for constraint in constraints.all()):
+    if not partition.class_count or all(constraint.monotone for constraint in constraints.all()):
         return partition
     search = _Search(forest, partition, constraints)
     while search.has_changed():

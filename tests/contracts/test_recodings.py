@@ -55,8 +55,17 @@ def judged(publication: Publication, rules: JudgeRules, rng: random.Random | Non
     return judge(records, rules, parts)
 
 
-@each_model
-@each_recoding
+@pytest.mark.parametrize(
+    ("name", "model"),
+    # The policy refuses anatomy for models that hide records among others of a population.
+    [
+        (name, model)
+        for name in RECODINGS
+        for model in CASES
+        if name != "anatomy" or not model.needs_population
+    ],
+    ids=str,
+)
 def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> None:
     if name == "anatomy" and model.needs_population:
         pytest.skip("refused with the policy: anatomy hides no record among others of a population")
