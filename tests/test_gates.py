@@ -197,6 +197,15 @@ def test_a_named_attacker_is_the_described_one() -> None:
     }
 
 
+def test_blocks_that_no_value_is_in_change_nothing() -> None:
+    """A policy may state more values than a collection has."""
+    few = {"none": ["gout"], "nor": ["mumps"], "nobody": ["measles"], "no one": ["scurvy"], **ILLS}
+    stated = [RATE | {"partition": {"blocks": blocks}} for blocks in (ILLS, few)]
+    first, second = verdicts(*stated)
+    assert first == second
+    assert first["value"] > 0
+
+
 def test_without_on_the_worst_attribute_decides() -> None:
     gate = {key: RATE[key] for key in ("metric", "operator", "value")}
     paths = ("$.reason", "$.visits[*].cost")

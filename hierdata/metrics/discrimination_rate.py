@@ -227,7 +227,7 @@ def _splits(publication: Publication, forest: Forest, target: _Target) -> tuple[
     of_shown = np.repeat(np.arange(len(shown_at)), met)
     of_held = first[shown_at[of_shown]] + np.arange(len(of_shown)) - np.repeat(np.cumsum(met) - met, met)
     share = showing / np.bincount(place, minlength=len(places))[shown_at]
-    width = max(len(target.blocks), 1)
+    width = max(target.blocks, default=0) + 1
     joint, cell = np.unique(key[of_shown] * width + block[of_held], return_inverse=True)
     parts = np.bincount(cell, weights=share[of_shown] * holding[of_held])
     wholes = np.bincount(joint // width, weights=parts)[joint // width] if len(parts) else parts
