@@ -66,7 +66,7 @@ class Format(ABC):
     def counted(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
         """The records in any order, equal ones together where that is cheap: each with how many there are.
 
-        Raises as ``read`` does.
+        Raises as ``read`` does, where equal records are put together without the record's number.
         """
         return zip(self.read(stream, layout), repeat(1))
 

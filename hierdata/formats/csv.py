@@ -7,7 +7,7 @@ import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from typing import BinaryIO, ClassVar
@@ -22,7 +22,8 @@ DELIMITERS = ",;\t|"
 
 _LONGEST_HEADER = 1 << 20
 _BATCH = 1 << 16
-"""Lines that are counted together: so many are held."""
+_DISTINCT = 1 << 18
+"""Lines that are read at once, and different lines that are held to be counted."""
 _TERMINATOR = "\r\n"  # the csv module quotes what holds a character of it
 
 # What spreadsheets take for a formula (OWASP, "CSV Injection"), behind apostrophes of its own or of ours.
@@ -67,30 +68,35 @@ class Csv(Rowwise):
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield one record a line (see Format.read)."""
-        return self._records(stream, layout, 0)
+        return self._records(stream, layout)
 
     def counted(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
-        """Yield the records of a batch of lines, equal lines once (see Format.counted)."""
+        """Yield equal lines once (see Format.counted)."""
         lines = iter(stream)
         header = list(islice(lines, 1))
-        record = 0
-        while batch := list(islice(lines, _BATCH)):
-            counts = Counter(batch)
-            blank = sum(counts.pop(end, 0) for end in (b"\n", b"\r\n"))
-            found: list[Document] = []
-            # A record in quotes may go over several lines: then no line says what it is by itself.
-            if not any(b'"' in line for line in chain(header, counts)):
-                with suppress(InputError):
-                    found = list(self._records(chain(header, counts), layout, 0))
-            if len(found) < len(counts):
-                yield from zip(self._records(chain(header, batch, lines), layout, record), repeat(1))
-                return
-            yield from zip(found, counts.values(), strict=True)
-            record += len(batch) - blank
+        counts: Counter[bytes] = Counter()
+        batch = header
+        while not _quoted(batch) and (batch := list(islice(lines, _BATCH))) and not _quoted(batch):
+            counts.update(batch)
+            if len(counts) > _DISTINCT:
+                yield from self._distinct(header, counts, layout)
+                counts.clear()
+        yield from self._distinct(header, counts, layout)
+        rest = lines if batch is header else chain(batch, lines)
+        yield from zip(self._records(chain(header, rest), layout), repeat(1))
 
-    def _records(self, lines: Iterable[bytes], layout: Layout, record: int) -> Iterator[Document]:
-        """The records of lines that begin with the header; ``record`` is the number of those before them."""
+    def _distinct(
+        self, header: list[bytes], counts: Counter[bytes], layout: Layout
+    ) -> Iterator[tuple[Document, int]]:
+        """The records of different lines, each with how many there are."""
+        for blank in [line for line in counts if not line.strip(b"\r\n")]:
+            del counts[blank]
+        yield from zip(self._records(chain(header, counts), layout), counts.values(), strict=True)
+
+    def _records(self, lines: Iterable[bytes], layout: Layout) -> Iterator[Document]:
+        """The records of lines that begin with the header."""
         columns, width = layout.columns, len(layout.columns)
+        record = 0
         try:
             rows = csv.reader(_lines(lines), delimiter=layout.delimiter, strict=True)
             next(rows, None)
@@ -122,8 +128,11 @@ class Csv(Rowwise):
         columns, known = layout.columns, frozenset(layout.columns)
         # Quoted, a name with another delimiter in it does not lead astray who looks for the delimiter.
         odd = any(mark in column for column in columns for mark in DELIMITERS)
-        quoting = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
-        header = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=quoting)
+        header = rows
+        if odd:
+            header = csv.writer(
+                sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=csv.QUOTE_ALL
+            )
         header.writerow([shown(column) for column in columns])
 
         def put(document: Document) -> None:
@@ -133,6 +142,11 @@ class Csv(Rowwise):
             rows.writerow([shown(cell) if isinstance(cell, str) else _spelled(cell) for cell in row])
 
         yield put
+
+
+def _quoted(lines: list[bytes]) -> bool:
+    """Whether a record in quotes may go over several lines, so that none says what it is by itself."""
+    return b'"' in b"".join(lines)
 
 
 class _RefusedError(ValueError):

@@ -62,7 +62,7 @@ def judge_groups(
     groups = [(kind, group) for kind in kinds.values() for group in kind.groups.values()]
     for ordinal, (kind, group) in enumerate(groups):
         malformed += group.vertices != group.values
-        panel.hear(ordinal, group.persons, [group.tally], own=kind.places.values())
+        panel.hear(ordinal, group.persons, [group.tally], own=tuple(kind.places.values()))
     judgements = panel.judgements()
     clean = not (walk.found or malformed or rules.not_judged)
     return Verdict(

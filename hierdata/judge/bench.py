@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 
 from hierdata.errors import PolicyError
@@ -21,16 +21,17 @@ class _Bench:
         self.achieved: dict[str, Fraction] = {}
         self.failing: set[int] = set()
         self._decided: dict[object, bool] = {}
+        self._by_sizes = type(constraint).summary is Constraint.summary
 
-    def hear(self, ordinal: int, view: ClassView) -> None:
-        """Judge one vertex of the class of this ordinal."""
-        case = (view.records, view.population, self.constraint.summary(view.counts))
+    def holds(self, view: ClassView, sizes: Hashable) -> bool:
+        """Judge one vertex; ``sizes`` is the summary of its counts that most models have."""
+        summary = sizes if self._by_sizes else self.constraint.summary(view.counts)
+        case = (view.records, view.population, summary)
         held = self._decided.get(case)
         if held is None:
             held = self._decided[case] = self.constraint.holds(view)
             self.achieved = self.model.weakest(self.achieved, self.constraint.achieved(view))
-        if not held:
-            self.failing.add(ordinal)
+        return held
 
     def judgement(self) -> Judgement:
         """The answer over all classes heard."""
@@ -47,6 +48,7 @@ class Panel:
         for index, bench in self._benches:
             if isinstance(bench, _Bench):
                 (self._on_records if index < 0 else self._on_values[index]).append(bench)
+        self._failing: dict[object, list[_Bench]] = {}
 
     def hear(
         self,
@@ -54,24 +56,35 @@ class Panel:
         records: int,
         tallies: Iterable[dict[int, int]],
         population: int | None = None,
-        own: Iterable[int] | None = None,
+        own: tuple[int, ...] | None = None,
     ) -> None:
         """Ask every model once for a class as a whole, and at each vertex with values of its attribute.
 
         A tally counts the values at one vertex by ``code * attributes + index of the attribute``. ``own`` are
         the attributes that a member of the class may have (None: all).
         """
-        whole = ClassView(records, {}, population)
-        for bench in self._on_records:
-            bench.hear(ordinal, whole)
-        for index in range(len(self._on_values)) if own is None else own:
-            for bench in self._on_values[index]:
-                bench.hear(ordinal, whole)
+        for bench in self._failing_as_whole(records, population, own):
+            bench.failing.add(ordinal)
         for tally in tallies:
             for index, counts in _by_attribute(tally, len(self._on_values)):
                 view = ClassView(records, counts, population)
+                sizes = tuple(sorted(counts.values()))
                 for bench in self._on_values[index]:
-                    bench.hear(ordinal, view)
+                    if not bench.holds(view, sizes):
+                        bench.failing.add(ordinal)
+
+    def _failing_as_whole(
+        self, records: int, population: int | None, own: tuple[int, ...] | None
+    ) -> list[_Bench]:
+        """The benches at which a class fails whatever its values are."""
+        case = (records, population, own)
+        failing = self._failing.get(case)
+        if failing is None:
+            view = ClassView(records, {}, population)
+            chosen = range(len(self._on_values)) if own is None else own
+            benches = [*self._on_records, *(bench for index in chosen for bench in self._on_values[index])]
+            failing = self._failing[case] = [bench for bench in benches if not bench.holds(view, ())]
+        return failing
 
     def judgements(self) -> tuple[Judgement, ...]:
         """The answers over all classes heard, model by model."""
