@@ -36,9 +36,11 @@ class TableForm(FileForm):
             super().write(documents, path, element)
             return
         held = list(documents)
+        # Records in the input's order of columns, other parts in that of a document with all of them.
+        fullest: Document = max(held, key=len, default={})
+        first = self.layout.columns if element is None else tuple(fullest)
         found = dict.fromkeys(column for document in held for column in document)
-        known = [column for column in self.layout.columns if column in found]
-        columns = tuple(dict.fromkeys([*known, *found]))
+        columns = tuple(dict.fromkeys([*(column for column in first if column in found), *found]))
         replace(self, layout=replace(self.layout, columns=columns), fixed=True).write(held, path, element)
 
     def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:

@@ -49,7 +49,7 @@ class TablesForm(Form):
     def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
         """Write a file for each table (see Form.write)."""
         if path.name != RECORDS:
-            replace(self._root, fixed=False).write(joined(documents), path)
+            replace(self._root, fixed=False).write(joined(documents), path, element or "value")
             return
         try:
             path.mkdir()

@@ -330,6 +330,52 @@ def test_a_table_that_the_policy_drops_is_not_published() -> None:
     assert hierdata.verify(release.folder, dropped).passed
 
 
+def parts(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The parts of a release by their names, their documents as texts."""
+    found = {}
+    for path in sorted((folder / "public").glob("sensitive*")):
+        name, _, suffix = path.name.partition(".")
+        if suffix == "csv":
+            with path.open(newline="") as file:
+                found[name] = [
+                    {key: cell for key, cell in row.items() if cell} for row in csv.DictReader(file)
+                ]
+        elif suffix == "parquet":
+            rows = pq.read_table(path).to_pylist()
+            found[name] = [{key: str(cell) for key, cell in row.items() if cell is not None} for row in rows]
+        else:
+            rows = json.loads(path.read_text("utf-8"), parse_float=str)
+            found[name] = [{key: str(cell) for key, cell in row.items()} for row in rows]
+    return found
+
+
+def test_anatomy_of_tables_is_that_of_the_same_students_as_json() -> None:
+    changes = {"recoding": "anatomy", "engine": None, "models": [{"kind": "frequency-l-diversity", "l": 2}]}
+    keyed = from_data({**read(KEYED), **changes}, POLICIES)
+    nested = from_data({**read(POLICIES / "students.yaml"), **changes}, POLICIES)
+    as_tables = hierdata.anonymize(TABLES, keyed, seed=SEED)
+    as_json = hierdata.anonymize(STUDENTS / "students.json", nested, seed=SEED)
+    assert text(as_tables) == text(as_json)
+    assert parts(as_tables.folder) == parts(as_json.folder)
+    assert len(parts(as_json.folder)) == 3
+    public = as_tables.folder / "public"
+    assert (public / "records" / "courses.csv").read_text().splitlines()[0] == "cid,sid,code,group"
+    assert (public / "sensitive.csv").read_text().splitlines()[0] == "group,gpa,count"
+    assert hierdata.verify(as_tables.folder, keyed).passed
+
+
+def test_anatomy_of_one_table_in_every_format(tmp_path: Path) -> None:
+    changes = {"recoding": "anatomy", "models": [{"kind": "frequency-l-diversity", "l": 3}]}
+    expected = hierdata.anonymize(rows(), policy(**changes), seed=SEED)
+    for source in (as_csv(tmp_path / "a.csv"), frame()):
+        release = hierdata.anonymize(source, policy(**changes), seed=SEED)
+        assert text(release) == text(expected)
+        assert [row["count"] for row in parts(release.folder)["sensitive"]] == [
+            row["count"] for row in parts(expected.folder)["sensitive"]
+        ]
+        assert hierdata.verify(release.folder, policy(**changes)).passed
+
+
 @pytest.mark.parametrize(
     ("source", "error", "words"),
     [
