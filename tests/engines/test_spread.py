@@ -106,7 +106,7 @@ def test_the_bound_holds_where_l_is_not_whole(l: str) -> None:  # noqa: E741
         best = naive_tables.most_published(exact, Fraction(delta), Fraction(l))
         scope = Scope.of(own.forest)
         apart, _ = nearness(own.forest, scope, own.bind(diversity(delta, l)))
-        bound = len(apart.tracks(apart.ascending(np.arange(len(values))), Fraction(l)))
+        bound = len(apart.tracks(np.arange(len(values)), Fraction(l)))
         assert found <= best <= bound
         gap += best - found
         total += best
@@ -123,7 +123,7 @@ def test_the_scan_keeps_the_most_rows_with_so_many_in_a_window() -> None:
         apart, _ = nearness(own.forest, scope, own.bind(diversity(delta, 1)))
         exact = [Fraction(value) for value in values]
         for tracks in range(1, len(values) + 1):
-            groups = apart.groups[apart.ascending(np.arange(len(values)))]
+            groups = np.sort(apart.groups)
             kept = keep(tracks, groups, apart.ends, np.empty(len(values), np.int64))
             assert kept == naive_tables.most_with_windows_of(exact, Fraction(delta), tracks)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.asking import Asked, confirmed
-from hierdata.engines.cutting.caps import decided
-from hierdata.engines.cutting.cutter import Regions, cut
+from hierdata.engines.cutting.caps import RowCaps, decided
+from hierdata.engines.cutting.cutter import cut
 from hierdata.engines.cutting.limits import shortage
 from hierdata.engines.cutting.places import Line
 from hierdata.engines.cutting.thinning import thinned
@@ -42,10 +42,13 @@ def mondrian(
     classes = np.full(count, SUPPRESSED, np.int64)
     numbers = regions.numbers
     classes[regions.order] = np.where(regions.holds[numbers], numbers, SUPPRESSED)
-    if scope.kind:
-        dealt = by_records(line, scope, regions, least)
-        classes = np.where(dealt >= 0, dealt + len(regions.starts), classes)
-        classes = confirmed(forest, scope, constraints, classes)
+    if not regions.holds.all():
+        failing = [regions.rows(at) for at in np.flatnonzero(~regions.holds).tolist()]
+        for apart in _apart(caps):
+            free = [rows[(classes[rows] == SUPPRESSED) & (apart.groups[rows] >= 0)] for rows in failing]
+            dealt = apart.dealt(line, scope, [apart.tracks(rows, Fraction(least)) for rows in free], least)
+            classes = np.where(dealt >= 0, dealt + 1 + classes.max(), classes)
+            classes = confirmed(forest, scope, constraints, classes)
     classes = united(forest, scope, constraints, dense(classes))
     left = np.flatnonzero(classes == SUPPRESSED)
     classes = attach(forest, scope, constraints, classes, left, rng)
@@ -57,18 +60,12 @@ def mondrian(
     return partition_of(forest, scope, classes, costs, reason)
 
 
-def by_records(line: Line, scope: Scope, regions: Regions, least: int) -> NDArray[np.int64]:
-    """The regions that do not hold, dealt to classes of ``least`` in which no record has two rows."""
-    records, groups = np.unique(scope.records, return_inverse=True)
-    apart = Apart(groups.ravel().astype(np.int32), np.arange(len(records), dtype=np.int32))
-    blocks = [
-        apart.tracks(apart.ascending(regions.rows(at)), Fraction(least))
-        for at in np.flatnonzero(~regions.holds).tolist()
-    ]
-    ends = np.cumsum([len(block) for block in blocks], dtype=np.int64)
-    starts = np.concatenate([np.zeros(1, np.int64), ends])[:-1]
-    order = np.concatenate([*blocks, np.zeros(0, np.int64)])
-    return apart.dealt(line, scope, order, starts, ends, least)
+def _apart(caps: Sequence[RowCaps]) -> Iterator[Apart]:
+    """What may not meet where regions fail: values that count together, rows of one record."""
+    for own in reversed(caps):
+        if len(set(own.caps.share)) == 1:
+            ends = own.caps.reach or [(group, group) for group in range(len(own.caps.share))]
+            yield Apart(own.groups, np.array([end for _, end in ends], np.int32))
 
 
 def united(

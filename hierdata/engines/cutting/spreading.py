@@ -37,7 +37,7 @@ def spread(
     apart, l = nearness(forest, scope, constraints)  # noqa: E741  (the paper's letter)
     least = max(ceil(l), constraints.min_class_size)
     count = len(scope.rows)
-    present = apart.ascending(np.flatnonzero(apart.groups >= 0))
+    present = np.flatnonzero(apart.groups >= 0)
     kept = apart.tracks(present, Fraction(least))
     classes = _in_classes(forest, scope, apart, kept, least, progress)
     classes = confirmed(forest, scope, constraints, classes)
@@ -99,8 +99,7 @@ def _in_classes(
     reach = tuple(enumerate(apart.ends.tolist()))
     caps = ShareCaps(tuple(range(len(reach))), (Fraction(1, least),) * len(reach), reach=reach)
     blocks = cut(line, kept, [RowCaps(apart.groups, caps)], least, None, progress)
-    order = blocks.order[np.lexsort((apart.groups[blocks.order], blocks.numbers))]
-    return apart.dealt(line, scope, order, blocks.starts, blocks.ends, least)
+    return apart.dealt(line, scope, np.split(blocks.order, blocks.starts[1:]), least)
 
 
 def _reason(apart: Apart, present: NDArray[np.int64], l: Fraction, least: int) -> str:  # noqa: E741

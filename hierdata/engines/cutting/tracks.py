@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -25,16 +26,13 @@ class Apart:
     groups: NDArray[np.int32]
     ends: NDArray[np.int32]
 
-    def ascending(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows in ascending order of their groups; equal ones stay in their order."""
-        return rows[np.argsort(self.groups[rows], kind="stable")]
-
     def tracks(self, rows: NDArray[np.int64], each: Fraction) -> NDArray[np.int64]:
-        """As many of the rows (ascending) as classes can share that take ``each`` rows or more, on average.
+        """As many of the rows as classes can share that take ``each`` rows or more, on average; ascending.
 
         The most rows with at most g in any window, f(g), are found from the least up; f(g) / g does not rise,
         so the largest g with f(g) >= each * g is found by bisection. O(rows log rows).
         """
+        rows = self._ascending(rows)
         groups = self.groups[rows]
         kept = np.empty(len(rows), np.int64)
         enough, too_many = 0, len(rows) // each + 1
@@ -49,27 +47,28 @@ class Apart:
         return chosen
 
     def one_track(self, rows: NDArray[np.int64]) -> int:
-        """The most of the rows (ascending) no two of which count together."""
+        """The most of the rows no two of which count together."""
+        rows = self._ascending(rows)
         return int(keep(1, self.groups[rows], self.ends, np.empty(len(rows), np.int64)))
 
     def dealt(
-        self,
-        line: Line,
-        scope: Scope,
-        order: NDArray[np.int64],
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
-        least: int,
+        self, line: Line, scope: Scope, blocks: Sequence[NDArray[np.int64]], least: int
     ) -> NDArray[np.int64]:
-        """The class of every row of the scope, the blocks ``order[start:end]`` dealt to classes of ``least``.
+        """The class of each row of the scope: the blocks dealt to classes of ``least`` rows or more; else -1.
 
-        A block (ascending) must not have more rows in a window than it has room for classes. Where two rows
-        of a record would meet, one of them stays without a class, -1.
+        A block must not have more rows in a window than it has room for classes. Where two rows of a record
+        would meet, one of them stays without a class.
         """
+        lengths = np.array([len(block) for block in blocks], np.int64)
+        ends = np.cumsum(lengths)
+        order = np.concatenate([*blocks, np.zeros(0, np.int64)])
+        order = order[np.lexsort((self.groups[order], np.repeat(np.arange(len(blocks)), lengths)))]
         class_of = np.full(len(self.groups), -1, np.int64)
         below = bool(scope.kind)
         arrays = (line.places, line.first, line.above, line.losses, class_of)
-        deal(starts, ends, least, WIDEST, below, order, self.groups, self.ends, scope.records, *arrays)
+        deal(
+            ends - lengths, ends, least, WIDEST, below, order, self.groups, self.ends, scope.records, *arrays
+        )
         if below:
             there = np.flatnonzero(class_of >= 0)
             keys = class_of[there] * (int(scope.records.max(initial=0)) + 1) + scope.records[there]
@@ -77,3 +76,7 @@ class Apart:
             again[np.unique(keys, return_index=True)[1]] = False
             class_of[there[again]] = -1
         return class_of
+
+    def _ascending(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows in ascending order of their groups; equal ones stay in their order."""
+        return rows[np.argsort(self.groups[rows], kind="stable")]
