@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from itertools import repeat
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,14 +16,7 @@ from hierdata.facts import RECORDS, Released, confirm, read_facts, released
 from hierdata.gates import bind_gates, pass_gates
 from hierdata.intake import Collection, FileForm, Form, checked, collect, form_of
 from hierdata.policy import Policy, from_data, load
-from hierdata.prepare import (
-    Prepared,
-    judge_rules,
-    many_keys,
-    prepare,
-    references,
-    stated_scales,
-)
+from hierdata.prepare import Prepared, judge_rules, many_keys, prepare, references, stated_scales
 from hierdata.progress import Progress, counted, silent
 
 if TYPE_CHECKING:
@@ -34,6 +29,8 @@ if TYPE_CHECKING:
 
 PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | dict[str, object]"
 Notice: TypeAlias = Callable[[str], None]
+Counted: TypeAlias = Iterator[tuple[Document, int]]
+"""Documents, each with how many equal ones there are."""
 
 SEED_BYTES = 16
 _BLOCK = 0  # a small collection is one block
@@ -110,7 +107,7 @@ def verify(
     raise VerificationError, as does a ``release.json`` that claims other than was found. A model whose facts
     are missing is not judged and does not pass.
     """
-    from hierdata.judge import judge
+    from hierdata.judge import judge_counted
 
     report_progress = progress or silent
     policy = _load(policy)
@@ -133,9 +130,8 @@ def verify(
                 "was changed, or it belongs to another input"
             )
     rules = judge_rules(policy, scales, known, vertices, books)
-    parts = _read_published(published, files, policy)
-    documents = counted(parts.pop(RECORDS), "verifying", None, report_progress)
-    verdict = judge(documents, rules, parts)
+    documents, beside = _read_published(published, files, policy)
+    verdict = judge_counted(_verifying(documents, report_progress), rules, beside)
     claims = None if files is None else files.claims
     if claims is not None and verdict.passed and (frozen is not None or original is not None):
         confirm(claims, policy, verdict)
@@ -144,18 +140,24 @@ def verify(
 
 def _read_published(
     published: object, files: Released | None, policy: Policy
-) -> dict[str, Iterator[Document]]:
-    """The documents of each part as any reader would find them."""
+) -> tuple[Counted, dict[str, Iterator[Document]]]:
+    """The records and the documents of the parts beside them, as any reader would find them."""
     if files is None:
         if policy.separates:
             raise PolicyError("sensitive values are published apart: give the folder of the release")
-        return {RECORDS: collect(published, policy).documents()}
-    read = {}
-    for part, path in files.parts.items():
-        whole = part == RECORDS and policy.recoding != "representatives"
-        form = form_of(path, policy, None if whole else "class")
-        read[part] = form.read(path, alone=True)
-    return read
+        return zip(collect(published, policy).documents(), repeat(1)), {}
+    element = "class" if policy.recoding == "representatives" else None
+    documents = form_of(files.records, policy, element).counted(files.records, alone=True)
+    beside = {
+        part: form_of(path, policy, "value").read(path, alone=True)
+        for part, path in files.parts.items()
+        if part != RECORDS
+    }
+    return documents, beside
+
+
+def _verifying(documents: Counted, progress: Progress) -> Counted:
+    return counted(documents, "verifying", None, progress, itemgetter(1))
 
 
 def survey(
@@ -305,10 +307,11 @@ def _judge_written(
     files: dict[str, Path], publication: Publication, form: Form, prepared: Prepared, progress: Progress
 ) -> Verdict:
     """Judge the files as any reader would find them. Raises VerificationError."""
-    from hierdata.judge import judge
+    from hierdata.judge import judge_counted
 
-    parts = {part.name: form.read(files[part.name], part.element, alone=True) for part in publication.parts}
-    documents = counted(parts.pop(RECORDS), "verifying", None, progress)
+    records, *others = publication.parts
+    documents = form.counted(files[records.name], records.element, alone=True)
+    beside = {part.name: form.read(files[part.name], part.element, alone=True) for part in others}
     rules = judge_rules(
         prepared.policy,
         prepared.scales,
@@ -316,7 +319,7 @@ def _judge_written(
         many_keys(prepared.schema),
         prepared.codebooks,
     )
-    verdict = judge(documents, rules, parts)
+    verdict = judge_counted(_verifying(documents, progress), rules, beside)
     if not verdict.passed:
         raise VerificationError("the judge did not confirm what was written; nothing was published")
     return verdict

@@ -188,7 +188,8 @@ def test_the_same_records_in_xml_give_the_same_classes(case: Case) -> None:
         assert from_json is from_xml
         return
     one, other = from_json.report, from_xml.report
-    assert one.metrics == other.metrics
+    figures = [[*measure.figures.values()] for report in (one, other) for measure in report.metrics.values()]
+    assert figures[: len(one.metrics)] == figures[len(one.metrics) :]
     assert one.counts.records == other.counts.records
     assert list(one.counts.vertices.values()) == list(other.counts.vertices.values())
     assert (one.counts.classes, one.counts.smallest_class) == (

@@ -55,10 +55,15 @@ def test_a_release_of_the_students_keeps_its_promise(students: Release) -> None:
     assert students.report.metrics["lm_cost"].exact["total"] != "0"
 
 
+def measured(release: Release) -> dict[str, list[float]]:
+    """The figures by metric, without their names: some bear a path, which each format spells its way."""
+    return {name: [*measure.figures.values()] for name, measure in release.report.metrics.items()}
+
+
 @pytest.mark.parametrize("name", FILES[1:])
 def test_every_format_gives_the_same_classes_and_records(students: Release, name: str) -> None:
     other = of(name)
-    assert other.report.metrics == students.report.metrics
+    assert measured(other) == measured(students)
     assert other.report.counts.records == students.report.counts.records
     assert other.report.counts.classes == students.report.counts.classes
     assert [*other.report.counts.vertices.values()] == [*students.report.counts.vertices.values()]
@@ -221,7 +226,7 @@ def test_presets_publish_what_they_promise(preset: str) -> None:
 @pytest.mark.parametrize("name", ["students.json", "students.xml"])
 def test_representatives_say_the_same_in_every_format(name: str) -> None:
     policy = hierdata.load_policy(policy_for(STUDENTS / name))
-    steps = {"kind": "clustree", "window": 50, "pairing": "greedy"}
+    steps = {"kind": "clustree", "window": 50, "pairing": "greedy", "grow": False}
     stated = {**policy.model_dump(by_alias=True, exclude_unset=True, mode="python")}
     stated |= {"recoding": "representatives", "engine": {"steps": [steps]}}
     from hierdata.policy import from_data
