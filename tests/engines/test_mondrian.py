@@ -1,0 +1,155 @@
+"""What mondrian does beyond its cuts: who is thinned out, united, attached, and why nothing may be left."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hierdata.document import Scalar
+from hierdata.domains import DOMAINS
+from hierdata.domains.base import QuasiDomain
+from hierdata.engines.cutting.caps import RowCaps
+from hierdata.engines.cutting.places import depth_first
+from hierdata.engines.cutting.thinning import thinned
+from hierdata.engines.mondrian import Mondrian
+from hierdata.engines.rows.table import joins, nodes_of
+from hierdata.forest import Scope
+from hierdata.partition import Partition
+from hierdata.privacy import MODELS
+from hierdata.privacy.base import PrivacyModel, ShareCaps
+from tests.engines.test_mondrian_twin import COLUMNS
+from tests.small_tables import Table, table
+
+INTERVAL = DOMAINS["interval"](steps=[2, 4, 8])
+
+
+def run(own: Table, *models: PrivacyModel, seed: int = 1) -> Partition:
+    scope = Scope.of(own.forest, own.kind)
+    return Mondrian().step(own.forest, scope, own.bind(*models), None, np.random.default_rng(seed))
+
+
+def model(kind: str, **parameters: Any) -> PrivacyModel:
+    return MODELS[kind](**parameters)
+
+
+def ages(values: Sequence[Scalar], sensitive: Sequence[Scalar], owners: Sequence[int] | None = None) -> Table:
+    return table([INTERVAL], [[value] for value in values], [[value] for value in sensitive], owners)
+
+
+def members(partition: Partition) -> list[list[int]]:
+    return [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+
+
+@pytest.mark.parametrize(("domain", "values"), COLUMNS)
+def test_in_depth_first_order_first_and_last_join_to_the_join_of_all(
+    domain: QuasiDomain, values: list[Scalar]
+) -> None:
+    rng = random.Random(0)
+    tree = domain.compile(Counter(values), Path())
+    nodes = [tree.node_of(value) for value in values]
+    line = [nodes[at] for at in depth_first(tree, nodes)]
+    for _ in range(300):
+        chosen = sorted(rng.sample(range(len(line)), rng.randint(1, len(line))))
+        held = np.array([[line[at]] for at in chosen], np.int32)
+        joined = joins([tree], held, np.zeros(len(held), np.int64))[0, 0]
+        assert tree.join(line[chosen[0]], line[chosen[-1]]) == joined
+
+
+def test_the_cut_of_least_loss_is_made() -> None:
+    """Bins of 2 cost 1/15 a row, bins of 4 cost 3/15: four bins of 2 are the best there is."""
+    partition = run(ages([0, 0, 1, 1, 2, 2, 3, 3, 15, 15], range(10)), model("k-anonymity", k=2))
+    assert members(partition) == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
+    partition = run(ages([0, 1, 2, 3, 8, 9, 15, 14], range(8)), model("k-anonymity", k=2))
+    assert members(partition) == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+def test_no_two_classes_have_equal_nodes_where_the_union_holds() -> None:
+    rng = random.Random(2)
+    for seed in range(20):
+        values = [rng.randint(0, 15) for _ in range(60)]
+        own = ages(values, [rng.randint(0, 5) for _ in range(60)])
+        partition = run(own, model("frequency-l-diversity", l=2), seed=seed)
+        scope = Scope.of(own.forest)
+        kept = partition.class_of
+        published = joins(own.forest.hierarchies[0], nodes_of(own.forest, scope), kept)
+        assert len(np.unique(published, axis=0)) == len(published)
+
+
+def test_as_few_rows_as_possible_are_thinned_out() -> None:
+    rng = random.Random(4)
+    for _ in range(200):
+        sizes = [rng.randint(0, 6) for _ in range(rng.randint(1, 4))]
+        shares = [Fraction(rng.randint(0, 6), 6) for _ in sizes]
+        groups = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        caps = ShareCaps(tuple(range(len(sizes))), tuple(shares))
+        kept = thinned(np.arange(len(groups)), [RowCaps(groups, caps)], np.random.default_rng(1))
+        found = np.bincount(groups[kept], minlength=len(sizes)).tolist()
+        best = max(
+            sum(chosen)
+            for chosen in product(*(range(size + 1) for size in sizes))
+            if all(count <= share * sum(chosen) for count, share in zip(chosen, shares, strict=True))
+        )
+        assert sum(found) == best
+        assert all(count <= share * best for count, share in zip(found, shares, strict=True))
+
+
+def test_what_a_dominant_value_leaves_no_room_for_is_suppressed_and_no_more() -> None:
+    """30 of one value and 10 others: with l = 2 twenty can be published."""
+    rng = random.Random(5)
+    partition = run(
+        ages([rng.randint(0, 15) for _ in range(40)], [0] * 30 + list(range(1, 11))),
+        model("frequency-l-diversity", l=2),
+    )
+    assert int((partition.class_of >= 0).sum()) == 20
+    assert partition.costs["records_that_no_class_accepts"] == 20
+
+
+@pytest.mark.parametrize(
+    ("models", "sentence"),
+    [
+        ([model("k-anonymity", k=7)], "6 is the largest k or l"),
+        ([model("frequency-l-diversity", l=4)], "3 is the largest l"),
+        ([model("delta-l-diversity", delta=1, l=3)], "2 is the largest l"),
+    ],
+)
+def test_where_nothing_can_be_the_reason_names_what_could(models: list[PrivacyModel], sentence: str) -> None:
+    partition = run(ages(range(6), [1, 1, 2, 2, 7, 7]), *models)
+    assert partition.class_count == 0
+    assert sentence in partition.reason
+
+
+def test_below_the_root_nobody_meets_himself() -> None:
+    rng = random.Random(7)
+    for k in (2, 3, 5):
+        owners = sorted(rng.randrange(12) for _ in range(60))
+        own = ages([rng.randint(0, 15) for _ in owners], [1] * 60, owners)
+        partition = run(own, model("k-anonymity", k=k))
+        for rows in members(partition):
+            records = [owners[row] for row in rows]
+            assert len(set(records)) == len(records) >= k
+        assert int((partition.class_of >= 0).sum()) >= 57
+
+
+def test_a_table_without_quasi_identifiers_is_one_class() -> None:
+    partition = run(table([], [[]] * 5, [[at] for at in range(5)]), model("k-anonymity", k=2))
+    assert members(partition) == [[0, 1, 2, 3, 4]]
+
+
+def test_losses_that_would_not_fit_steer_all_the_same() -> None:
+    """Prime spans make denominators whose sums over many rows pass 64 bits."""
+    spans = (999_983, 999_979, 15_485_863)
+    domains = [DOMAINS["interval"](steps=[span // 3], domain=[0, span]) for span in spans]
+    rng = random.Random(9)
+    quasi: list[list[Scalar]] = [[rng.randint(0, span) for span in spans] for _ in range(400)]
+    own = table(domains, quasi, [[1]] * 400)
+    partition = run(own, model("k-anonymity", k=4))
+    assert partition.class_count > 20
+    assert (partition.class_of >= 0).all()
