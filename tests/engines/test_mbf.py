@@ -21,6 +21,7 @@ from hierdata.privacy import (
     PrivacyModel,
 )
 from tests import naive_mbf as naive
+from tests.benchmarks.anatomy import COUNTS
 from tests.semantic_tables import Table, classes_of
 
 Parents = dict[str, str | None]
@@ -300,3 +301,16 @@ def test_k_alone_makes_classes_of_any_rows() -> None:
         table.forest, table.scope, constraints, None, np.random.default_rng(0)
     )
     assert sorted(map(len, classes_of(partition))) == [3, 4]
+
+
+def test_education_in_adult_forces_a_tenth_out_at_l_4() -> None:
+    """LE-13: the largest value has 32 %, so 3,148 of 32,561 rows go, whoever divides them; none at l = 3."""
+    values = [value for value, count in COUNTS.items() for _ in range(count)]
+    parents: Parents = {"r": None, **dict.fromkeys(COUNTS, "r")}
+    table = Table([parents], [[value] for value in values])
+    assert (
+        published(table, FrequencyLDiversity(l=4))
+        == 32561 - 3148
+        == naive.closed_form(list(COUNTS.values()), 4)
+    )
+    assert published(table, FrequencyLDiversity(l=3)) == 32561
