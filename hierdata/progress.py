@@ -17,8 +17,14 @@ def silent(stage: str, done: int, total: int | None) -> None:
     """Show no progress."""
 
 
-def counted(items: Iterable[Item], stage: str, total: int | None, progress: Progress) -> Iterator[Item]:
-    """Pass items on and tell how many there were.
+def counted(
+    items: Iterable[Item],
+    stage: str,
+    total: int | None,
+    progress: Progress,
+    times: Callable[[Item], int] | None = None,
+) -> Iterator[Item]:
+    """Pass items on and tell how many there were; ``times`` tells how many an item stands for.
 
     >>> list(counted("ab", "reading", 2, print))
     reading 0 2
@@ -28,10 +34,12 @@ def counted(items: Iterable[Item], stage: str, total: int | None, progress: Prog
     if progress is silent:
         yield from items
         return
-    done = 0
+    done = told = 0
     progress(stage, done, total)
-    for done, item in enumerate(items, 1):
+    for item in items:
         yield item
-        if done % _STEP == 0:
+        done += 1 if times is None else times(item)
+        if done - told >= _STEP:
+            told = done
             progress(stage, done, total)
     progress(stage, done, total)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from hierdata.formats import FORMATS, Format, Layout, detect
 from hierdata.formats.csv import Csv
 from hierdata.formats.parquet import Parquet
 from hierdata.formats.source import PathSource
-from hierdata.intake.form import FileForm, open_layout, read_file
+from hierdata.intake.form import FileForm, open_layout
 from hierdata.policy import Policy
 from hierdata.policy.model import Keep
 from hierdata.records.survey import Keys
@@ -43,10 +43,9 @@ class TableForm(FileForm):
         columns = tuple(dict.fromkeys([*(column for column in first if column in found), *found]))
         replace(self, layout=replace(self.layout, columns=columns), fixed=True).write(held, path, element)
 
-    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
-        """Read one table by its own header (see Form.read)."""
-        source = PathSource(path)
-        return read_file(source, self.format, replace(open_layout(source, self.format, ()), alone=alone))
+    def _found(self, path: Path, element: str | None, alone: bool) -> Layout:
+        """The table's own header."""
+        return replace(open_layout(PathSource(path), self.format, ()), alone=alone)
 
 
 def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
+from typing import BinaryIO
 
 from hierdata.document import Document
-from hierdata.errors import TargetError
+from hierdata.errors import InputError, TargetError
 from hierdata.formats import Format, Layout
 from hierdata.formats.source import PathSource, Source, write_stream
 
@@ -30,6 +33,12 @@ class Form(ABC):
     def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
         """The documents of a written file; ``alone`` refuses what lies beside them (see Layout)."""
 
+    def counted(
+        self, path: Path, element: str | None = None, *, alone: bool = False
+    ) -> Iterator[tuple[Document, int]]:
+        """The same in any order, equal ones once where that is cheap: each with how many there are."""
+        return zip(self.read(path, element, alone=alone), repeat(1))
+
 
 @dataclass(frozen=True)
 class FileForm(Form):
@@ -50,7 +59,24 @@ class FileForm(Form):
 
     def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
         """Read one file (see Form.read)."""
-        return read_file(PathSource(path), self.format, replace(self._layout(element), alone=alone))
+        return read_file(PathSource(path), self.format, self._found(path, element, alone))
+
+    def counted(
+        self, path: Path, element: str | None = None, *, alone: bool = False
+    ) -> Iterator[tuple[Document, int]]:
+        """Read one file (see Form.counted)."""
+        source = PathSource(path)
+        try:
+            with opened(source) as stream:
+                yield from self.format.counted(stream, self._found(path, element, alone))
+        except InputError:
+            for _ in self.read(path, element, alone=alone):  # one by one: that tells which record it is
+                pass
+            raise
+
+    def _found(self, path: Path, element: str | None, alone: bool) -> Layout:
+        """Where the documents lie in a written file."""
+        return replace(self._layout(element), alone=alone)
 
     def _layout(self, element: str | None) -> Layout:
         if element is None or self.format.name != "xml":
@@ -72,17 +98,21 @@ class Collection:
 
 def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Document]:
     """The documents of a file; the file is closed with the last of them."""
-    try:
-        with source.open() as stream:
-            yield from format.read(stream, layout)
-    except OSError as error:
-        raise TargetError(f"cannot read {source.name}: {error.strerror}") from None
+    with opened(source) as stream:
+        yield from format.read(stream, layout)
 
 
 def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
     """Where the records lie in a file."""
+    with opened(source) as stream:
+        return format.layout(stream, place)
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[BinaryIO]:
+    """Open a source; TargetError where it cannot be read."""
     try:
         with source.open() as stream:
-            return format.layout(stream, place)
+            yield stream
     except OSError as error:
         raise TargetError(f"cannot read {source.name}: {error.strerror}") from None
