@@ -18,6 +18,7 @@ from hierdata.errors import GateError, PolicyError, VerificationError
 from hierdata.metrics import METRICS
 from hierdata.policy import from_data
 from hierdata.policy.gates import MEASURED, AttackerModel, Gate
+from hierdata.policy.mending import examine
 from tests.contracts.test_metrics import BETTER_AND_WORSE
 
 Data = dict[str, Any]
@@ -125,6 +126,29 @@ def test_a_dropped_field_has_no_gate() -> None:
     assert "$.reason is no sensitive field" in refused(RATE, fields=fields)
     fields = policy()["fields"] | {"$.age": {"role": "quasi", "action": "drop"}}
     assert "$.age is no published quasi-identifier" in refused(RATE | {"keys": ["$.age"]}, fields=fields)
+
+
+@pytest.mark.parametrize(
+    ("changes", "places"),
+    [
+        ({"gates": [LOSS | {"metric": "lm_cots"}]}, ["gates[0].metric"]),
+        ({"gates": [RATE | {"on": "$.reson"}]}, ["gates[0].on"]),
+        ({"attackers": {"all": {"keys": []}}, "gates": [RATE | {"attacker": "all"}]}, ["attackers.all.keys"]),
+        (
+            {
+                "fields": policy()["fields"] | {"$.age": {"role": "quasy", "flat": True}},
+                "gates": [RATE | {"keys": ["$.age"]}],
+            },
+            ["fields[$.age].role"],
+        ),
+    ],
+)
+def test_lint_goes_on_after_a_mistaken_gate(tmp_path: Path, changes: Data, places: list[str]) -> None:
+    (tmp_path / "policy.json").write_text(json.dumps(policy() | changes), "utf-8")
+    found = examine(tmp_path / "policy.json")
+    assert [one.where for one in found.mistakes] == places
+    assert found.policy is not None
+    assert found.policy.gates == ()
 
 
 def test_without_sensitive_fields_nothing_can_be_told() -> None:

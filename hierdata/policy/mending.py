@@ -109,7 +109,7 @@ class _Mend:
                 self.models_stand = False
                 self.data["models"][index] = _NEUTRAL_MODEL
                 self.data.pop("engine", None)  # a preset would refuse the substitute
-            case ("attackers", *_):
+            case ("attackers" | "gates", *_):
                 self._take_out_gates()
             case ("fields", str(path), "[key]"):
                 self.data["fields"].pop(path, None)

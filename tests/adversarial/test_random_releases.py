@@ -188,8 +188,8 @@ def test_the_same_records_in_xml_give_the_same_classes(case: Case) -> None:
         assert from_json is from_xml
         return
     one, other = from_json.report, from_xml.report
-    figures = [[*measure.figures.values()] for report in (one, other) for measure in report.metrics.values()]
-    assert figures[: len(one.metrics)] == figures[len(one.metrics) :]
+    first, second = ([[*own.figures.values()] for own in report.metrics.values()] for report in (one, other))
+    assert first == second  # some figures bear a path, which XML spells its way
     assert one.counts.records == other.counts.records
     assert list(one.counts.vertices.values()) == list(other.counts.vertices.values())
     assert (one.counts.classes, one.counts.smallest_class) == (
