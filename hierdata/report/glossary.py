@@ -34,6 +34,10 @@ GLOSSARY = {
     "suppression_ratio": "The share of the input's records, or vertices, that is not published.",
     "dissimilarity_degree": "How far apart the sensitivity levels at a vertex of a class are: as the paper "
     "prints it, which grows with the class, and as a mean distance from 0 to 1.",
+    "diversity_degree": "How far apart the sensitive values of a class are in their taxonomy: as the paper "
+    "prints it, which grows with the class, and as the mean distance of two values.",
+    "reconstruction_error": "How far one misses a vertex's true sensitive values by guessing from its class: "
+    "the squared distance, 1 for a suppressed vertex.",
     "discrimination_rate": "How far the published quasi-identifiers together narrow down a sensitive value: "
     "0 where they tell nothing of it, 1 where they tell it.",
     "gate": "A limit on a figure of the release: where it is not kept, nothing is published.",
