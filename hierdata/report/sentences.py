@@ -76,8 +76,8 @@ _COSTS = {
     "records_lost_at_closing": "records suppressed because a model failed at the root of their class",
     "vertices_lost_at_closing": "vertices suppressed in published records because a model failed there when "
     "the class was finished",
-    "rows_in_the_nearest_class": "records or vertices for which the search left no class, and which joined the "
-    "nearest that accepts them",
+    "rows_in_the_nearest_class": "records or vertices for which the search left no class, and which joined "
+    "the nearest that accepts them",
     "records_lost_in_a_union": "records suppressed because their class came out like another, and a model "
     "failed in both together",
     "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among "
