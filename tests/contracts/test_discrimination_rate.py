@@ -25,7 +25,8 @@ from hierdata.metrics.discrimination_rate import (
 from hierdata.privacy import KAnonymity
 from hierdata.publication import Part, Publication, generalized, grouped
 from hierdata.records.schema import Role
-from tests.contracts.test_engines import bind, collections
+from tests.contracts.test_engines import collections
+from tests.promises import bind
 from tests.random_collections import VALUES, Collection
 
 BLOCKS = {"low": VALUES[:3], "high": VALUES[3:]}
