@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
 from hierdata.document import Document, Scalar, Value
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.formats.base import BESIDE, Layout, Rowwise, check_columns
+from hierdata.formats.decoder import LONE_SURROGATE
 from hierdata.formats.objects import literal
 
 if TYPE_CHECKING:
@@ -57,14 +58,22 @@ class Parquet(Rowwise):
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
         """Take rows; the file is written at the end, when the types of its columns are known."""
         columns = {column: _Column(layout.types.get(column)) for column in layout.columns}
+        held: list[Document] = []
 
         def put(document: Document) -> None:
             if not document.keys() <= columns.keys():
                 raise InputError("a record has a field that is no column of the table")
+            held.append(document)
+            if len(held) == ROWS:
+                pack()
+
+        def pack() -> None:
             for name, column in columns.items():
-                column.add(document.get(name))
+                column.add([document.get(name) for document in held])
+            held.clear()
 
         yield put
+        pack()
         _write(columns, stream)
 
 
@@ -220,36 +229,29 @@ class _Column:
 
     def __init__(self, kind: object) -> None:
         lib = arrow()
-        self.kinds: list[Any] = (
-            [lib.int64(), lib.bool_(), lib.string()] if kind is None else [kind, lib.string()]
-        )
-        self.arrays: list[Any] = []
-        self._held: list[Value] = []
+        known = [lib.int64(), lib.bool_()] if kind is None else [kind]
+        self._kinds: list[Any] = [*known, lib.string()]
+        self._arrays: list[Any] = []
 
-    def add(self, value: Value) -> None:
-        """Take the next value."""
-        self._held.append(value)
-        if len(self._held) == ROWS:
-            self._pack()
-
-    def finish(self) -> Any:
-        """The whole column."""
-        if self._held or not self.arrays:
-            self._pack()
-        return arrow().chunked_array(self.arrays)
-
-    def _pack(self) -> None:
-        array = _array(self._held, self.kinds[0])
+    def add(self, values: list[Value]) -> None:
+        """Take the values of some more rows."""
+        array = _array(values, self._kinds[0])
         while array is None:
-            self.kinds.pop(0)
-            if len(self.kinds) == 1:
-                self._held = [_text(value) for value in self._held]
-                self.arrays = [
-                    _array([_text(value) for value in _values(one, 1)], self.kinds[0]) for one in self.arrays
-                ]
-            array = _array(self._held, self.kinds[0])
-        self.arrays.append(array)
-        self._held = []
+            self._kinds.pop(0)
+            if not self._kinds:
+                raise InputError(LONE_SURROGATE)  # what else could be wrong with text?
+            if len(self._kinds) == 1:
+                values = [_text(value) for value in values]
+                self._arrays = [self._as_text(one) for one in self._arrays]
+            array = _array(values, self._kinds[0])
+        self._arrays.append(array)
+
+    def whole(self) -> Any:
+        """The column."""
+        return arrow().chunked_array(self._arrays)
+
+    def _as_text(self, array: Any) -> Any:
+        return _array([_text(value) for value in _values(array, 1)], self._kinds[0])
 
 
 def _array(values: Sequence[Value], kind: Any) -> Any:
@@ -284,5 +286,5 @@ def _text(value: Value) -> str | None:
 def _write(columns: Mapping[str, _Column], stream: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
-    table = arrow().table({name: column.finish() for name, column in columns.items()})
+    table = arrow().table({name: column.whole() for name, column in columns.items()})
     pq.write_table(table, stream, row_group_size=ROWS)

@@ -213,6 +213,8 @@ def test_the_columns_are_those_of_the_layout() -> None:
     assert "7319" not in str(caught.value)
     with pytest.raises(InputError, match="one value"):
         written([{"a": [1]}], Layout(columns=("a",)))
+    with pytest.raises(InputError, match="surrogate"):
+        written([{"a": "7319\ud800"}], Layout(columns=("a",)))
     with pytest.raises(PolicyError, match="`records`"):
         Parquet().layout(io.BytesIO(), ("a",))
 
