@@ -49,14 +49,14 @@ PRESETS: dict[str, Preset] = {
         paper="(l, e)-Diversity - A Privacy Preserving Model to Resist Semantic Similarity Attack (code LE)",
         steps=({"kind": "mbf"},),
         models=({"kind": "l-e-diversity", "l": 3, "e": 1},),
-        kinds=("l-e-diversity",),
+        kinds=("l-e-diversity", "k-anonymity"),
         recoding="anatomy",
     ),
     "anatomy-l": Preset(
         paper="Anatomy (2006) by algorithm 1 of LE on plain values, as the baseline of LE section V",
         steps=({"kind": "mbf"},),
         models=({"kind": "frequency-l-diversity", "l": 3},),
-        kinds=("frequency-l-diversity",),
+        kinds=("frequency-l-diversity", "k-anonymity"),
         recoding="anatomy",
     ),
 }
