@@ -33,7 +33,8 @@ class Anatomy(Recoding):
     In the part ``records`` a vertex of a type with sensitive attributes holds ``group``, a whole number from
     1, in their place. For each such type another part lists the values: one document for each value (each
     combination, where the type has several sensitive attributes) of each group, with ``count``. A missing
-    value is absent, and counts. Groups of different types have nothing to do with each other.
+    value is absent, and counts. Groups of different types have nothing to do with each other. A type of which
+    no vertex is left has no part.
 
     Numbers of groups follow the first member in the order of publication, siblings what is published of them
     and values what they are: nothing follows the input.
@@ -54,7 +55,7 @@ class Anatomy(Recoding):
 
         parts = [Part(RECORDS, records, int(there.sum()))]
         for kind in forest.schema.types:
-            if kind.of_role(Role.SENSITIVE):
+            if group[forest.type == kind.index].any():
                 values = partial(_values, published, forest, kind, group)
                 parts.append(Part(sensitive_part(forest.schema.keys(kind.index)), values, None, "value"))
         return replace(publication, parts=tuple(parts))

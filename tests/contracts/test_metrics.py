@@ -110,6 +110,26 @@ def test_figures_lie_in_their_range_and_say_whether_they_are_exact(name: str, mo
         check(METRICS[name]().figures(publication_of(built.forest, nothing), built.forest))
 
 
+def test_anatomy_loses_what_it_suppresses_and_no_more() -> None:
+    """Quasi-identifiers are published as they are: LM counts 1 for each that is gone with its vertex."""
+    for built in collections():
+        partition, of_anatomy = published(built, KAnonymity(k=3), "anatomy")
+        forest = built.forest
+        gone = partition.representative < 0
+        total, _, _ = METRICS["lm_cost"]().figures(of_anatomy, forest)
+        original = [
+            forest.losses[kind][at][node]
+            for kind, first, there in zip(forest.type, forest.first_node, ~gone, strict=True)
+            if there
+            for at, node in enumerate(forest.nodes[first : first + len(forest.losses[kind])])
+        ]
+        lost = Fraction(int(sum(original)), forest.scale)  # of values at inner nodes alone
+        assert total.value == lost + int(forest.quasi_count[gone].sum())
+        records, vertices = METRICS["suppression_ratio"]().figures(of_anatomy, forest)
+        assert vertices.value == Fraction(int(gone.sum()), forest.vertex_count)
+        assert records.value == Fraction(int(gone[forest.roots[:-1]].sum()), forest.record_count)
+
+
 @each_metric
 def test_the_better_direction_is_the_one_stated(name: str) -> None:
     better, worse, original = BETTER_AND_WORSE[name]

@@ -1,0 +1,122 @@
+"""Whatever the collection and the policy: a release of anatomy verifies, and tells what the input holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+import hierdata
+from hierdata.document import sensitive_part
+from hierdata.formats import FORMATS, Layout
+from hierdata.release import Release
+from tests.adversarial.random_releases import MISSING, Case, Field, cases
+from tests.adversarial.test_random_releases import released, shuffled
+
+ANATOMY = cases(recodings=("anatomy",))
+
+
+def rewrite(release: Release, folder: Path, *, xml: bool) -> None:
+    """Every part of a saved folder with its documents, keys and siblings in another order."""
+    name = "xml" if xml else "json"
+    claims = folder / "public" / "release.json"
+    stated = json.loads(claims.read_text("utf-8"))
+    for file in stated["files"]:
+        part = file["name"].removesuffix(f".{name}")
+        documents = shuffled(list(release.part(part)), random.Random(len(part)))
+        path = folder / "public" / file["name"]
+        record = "item" if part == "records" else "value"
+        with path.open("wb") as stream:
+            FORMATS[name]().write(documents, stream, Layout(("list", record) if xml else ()))
+        file["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    claims.write_text(json.dumps(stated), "utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("xml", [False, True], ids=["json", "xml"])
+@given(case=ANATOMY)
+@settings(max_examples=100)
+def test_a_release_verifies_in_any_order(case: Case, xml: bool) -> None:
+    release = released(case, xml=xml)
+    if release is None:
+        return
+    policy = case.xml_policy() if xml else case.policy()
+    counts = release.report.counts
+    with TemporaryDirectory() as temporary:
+        folder = release.save(Path(temporary) / "out")
+        verdict = hierdata.verify(folder, policy)
+        assert verdict.passed
+        assert verdict.records == counts.records.published
+        assert (verdict.classes, verdict.k) == (counts.classes, counts.smallest_class)
+        original = case.elements() if xml else case.records
+        assert hierdata.verify(folder, policy, original=original) == verdict
+        another = Path(shutil.copytree(folder, Path(temporary) / "another"))
+        rewrite(release, another, xml=xml)
+        again = hierdata.verify(another, policy)
+        assert again.passed
+        assert replace(again, judgements=()) == replace(verdict, judgements=())
+        assert set(map(repr, again.judgements)) == set(map(repr, verdict.judgements))
+
+
+def sensitive_values(item: Any, fields: list[Field], above: tuple[str, ...] = ()) -> Counter[str]:
+    """How often each value occurs at each sensitive place of a JSON record."""
+    found: Counter[str] = Counter()
+    for own in fields:
+        value = item.get(own.name)
+        place = (*above, own.name)
+        for inner in (value or []) if own.many else [value]:
+            if own.value is None:
+                found += sensitive_values(inner or {}, own.fields, place)
+            elif own.rule.get("role") == "sensitive" and inner not in (None, MISSING):
+                found[f"{'.'.join(place)}={inner}"] += 1
+    return found
+
+
+def stated_values(rows: list[Any], keys: tuple[str, ...]) -> Counter[str]:
+    """The same of the rows of a part whose vertices lie at these keys."""
+    found: Counter[str] = Counter()
+
+    def tell(item: dict[str, Any], place: tuple[str, ...], count: int) -> None:
+        for key, value in item.items():
+            own = place if key == "value" else (*place, key)
+            if isinstance(value, dict):
+                tell(value, own, count)
+            elif key not in ("group", "count"):
+                found[f"{'.'.join(own)}={value}"] += count
+
+    for row in rows:
+        tell(row, keys, row["count"])
+    return found
+
+
+@given(ANATOMY)
+@settings(max_examples=100)
+def test_no_value_is_stated_that_the_input_lacks(case: Case) -> None:
+    """And where nothing is suppressed, every one of the input is."""
+    release = released(case)
+    if release is None:
+        return
+    vertices = {
+        tuple(key.removesuffix("[*]") for key in path.split(".")[1:])
+        for path in release.report.counts.vertices
+    }
+    before: Counter[str] = Counter()
+    for record in case.records:
+        before += sensitive_values(record, case.fields)
+    after: Counter[str] = Counter()
+    for keys in vertices:
+        if sensitive_part(keys) in release.parts:
+            after += stated_values(list(release.part(sensitive_part(keys))), keys)
+    assert after <= before
+    if not any(tally.suppressed for tally in release.report.counts.vertices.values()):
+        assert after == before
+    assert release.report.metrics["lm_cost"].exact["total"] is not None
