@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.domains.base import Hierarchy
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.contents import Contents, accepted, satisfied
 from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of
@@ -59,11 +62,12 @@ class _Attachment:
         self._record_count = forest.record_count
         self._constraints = constraints
         self._codes = codes_of(forest, scope)
-        self._nodes = nodes_of(forest, scope)
         self._sizes = class_sizes(classes)
-        self._joins = joins(hierarchies, self._nodes, classes)
-        self._ancestors = [np.array(tree.ancestors, np.int32) for tree in hierarchies]
-        self._losses = forest.losses[scope.kind]
+        self._first, self._ancestors = _numbered(hierarchies)
+        self._losses = np.concatenate([np.zeros(0, np.int64), *forest.losses[scope.kind]])
+        nodes = nodes_of(forest, scope)
+        self._joins = joins(hierarchies, nodes, classes) + self._first
+        self._nodes = nodes + self._first
         self._attributes = [
             _Attribute(bound, classes, self._codes[:, position])
             for position, bound in enumerate(constraints.on_values[scope.kind])
@@ -128,7 +132,7 @@ class _Attachment:
         constraints = self._constraints
         if constraints.population is None:
             return True
-        root = self._joined(row, np.array([own]))[0].tolist()
+        root = (self._joined(row, np.array([own]))[0] - self._first).tolist()
         return accepted(constraints.on_records, constraints.view(int(self._sizes[own]) + 1, {}, root))
 
     def _without(self, row: int, accepting: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -140,17 +144,16 @@ class _Attachment:
         return at[np.array(free, np.bool_)]
 
     def _distances(self, row: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        total = np.zeros(len(numbers), np.int64)
-        for column, losses in zip(self._joined(row, numbers).T, self._losses, strict=True):
-            total += losses[column]
-        return total
+        distances: NDArray[np.int64] = self._losses[self._joined(row, numbers)].sum(axis=1)
+        return distances
 
-    def _joined(self, row: int, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The nodes of these classes with a row in them."""
-        nodes = self._joins[numbers]
-        for column, ancestors in enumerate(self._ancestors):
-            nodes[:, column] = _join(ancestors, int(self._nodes[row, column]), nodes[:, column])
-        return nodes
+    def _joined(self, row: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The nodes of these classes with a row in them: the deepest entries that both have."""
+        own = self._ancestors[self._nodes[row]]
+        shared = (self._ancestors[self._joins[numbers]] == own) & (own >= 0)
+        depth = own.shape[1] - 1 - np.argmax(shared[:, :, ::-1], axis=2)
+        joined: NDArray[np.int64] = own[np.arange(len(own)), depth]
+        return joined
 
     def _join(self, row: int, own: int, vector: list[int]) -> None:
         self._classes[row] = own
@@ -207,10 +210,13 @@ def _with(view: ClassView, code: int) -> ClassView:
     return ClassView(view.records + 1, counts)
 
 
-def _join(ancestors: NDArray[np.int32], node: int, others: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The join of a node with each of the others: their deepest common entry."""
-    own: NDArray[np.int32] = ancestors[node]
-    shared = (ancestors[others] == own) & (own >= 0)
-    depth = own.shape[0] - 1 - np.argmax(shared[:, ::-1], axis=1)
-    joined: NDArray[np.int32] = own[depth]
-    return joined
+def _numbered(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ancestors of the nodes of all hierarchies under one numbering, and each one's first number."""
+    counts = [len(tree.ancestors) for tree in hierarchies]
+    first = np.cumsum([0, *counts])[:-1].astype(np.int64)
+    depth = max((len(tree.ancestors[0]) for tree in hierarchies), default=1)
+    ancestors = np.full((sum(counts), depth), -1, np.int64)
+    for at, tree in zip(first.tolist(), hierarchies, strict=True):
+        own = np.array(tree.ancestors, np.int64)
+        ancestors[at : at + len(own), : own.shape[1]] = np.where(own >= 0, own + at, -1)
+    return first, ancestors
