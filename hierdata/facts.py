@@ -255,7 +255,7 @@ def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
     """The judgements of each model; the judge answers model by model, at one attribute after the other."""
     judged = iter(verdict.judgements)
     return tuple(
-        Promise.of(model, islice(judged, _places(policy, model, scope)))
+        Promise.of(model, islice(judged, _places(policy, model, scope)), apart=policy.separates)
         for model, scope in policy.scoped_models
     )
 

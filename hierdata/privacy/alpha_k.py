@@ -14,7 +14,7 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.number import Number, identity
 from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, Share, ShareCaps, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, Share, ShareCaps, among, needed
 from hierdata.privacy.grouping import GroupingModel
 
 
@@ -53,11 +53,11 @@ class AlphaK(GroupingModel):
         marks = tuple(_key(value) in protected for value in domain.values)
         return _AlphaK(self.k, self.alpha, marks, everything=False)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         which = f"No {self.counted()}" if self.values is None else "No protected value"
         return (
-            f"Each record is one of at least {self.k} that cannot be told apart without sensitive values. "
+            f"{among(self.k, apart)} "
             f"{which} can be guessed with a probability above {float(self.alpha):g} from a class."
         )
 

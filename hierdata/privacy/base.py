@@ -151,8 +151,11 @@ class PrivacyModel(ABC, BaseModel):
         """The constraint for one attribute. Raises PolicyError when the domain lacks what it needs."""
 
     @abstractmethod
-    def promise(self) -> str:
-        """One sentence, in the reader's words, of what is promised."""
+    def promise(self, *, apart: bool = False) -> str:
+        """One sentence, in the reader's words, of what is promised.
+
+        ``apart``: sensitive values lie apart from the records, joined by the group that is the class.
+        """
 
     def weakest(self, left: Mapping[str, Fraction], right: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """What is achieved at both of two vertices, from what is achieved at each.
@@ -174,3 +177,10 @@ def needed(domain: SensitiveDomain | None) -> SensitiveDomain:
     if domain is None:
         raise TypeError("this model binds to a sensitive attribute's domain")
     return domain
+
+
+def among(size: int, apart: bool) -> str:
+    """What a class of at least some size promises (see PrivacyModel.promise)."""
+    if apart:
+        return f"Each sensitive value may be that of any person in a group of at least {size}."
+    return f"Each record is one of at least {size} that cannot be told apart without sensitive values."

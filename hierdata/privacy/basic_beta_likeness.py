@@ -35,7 +35,7 @@ class BasicBetaLikeness(PrivacyModel):
         reference = compared(domain, self.kind)
         return Likeness(reference, (1 + self.beta,) * len(reference), None)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         return (
             f"No sensitive value is more than {float(1 + self.beta):g} times as frequent in a class as in "

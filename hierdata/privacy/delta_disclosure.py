@@ -52,7 +52,7 @@ class DeltaDisclosure(PrivacyModel):
         bound = _Disclosure if self.absent == "refuse" else _AmongPresent
         return bound(compared(domain, self.kind), ratio)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         absent = "" if self.absent == "refuse" else " that occurs in a class"
         return (

@@ -43,7 +43,7 @@ class DeltaLDiversity(PrivacyModel):
         around = Neighbourhoods.absolute(numbers_of(domain, self.kind), 2 * self.delta)
         return uncrowded("l", self.l, around, symmetric=True)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         near = plain(2 * self.delta)
         return (

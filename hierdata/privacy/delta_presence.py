@@ -51,7 +51,7 @@ class DeltaPresence(PrivacyModel):
         """The constraint; it needs no domain."""
         return _Presence(self.delta_min, self.delta_max)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         least = f"at least {float(self.delta_min):g} and " if self.delta_min else ""
         return (

@@ -29,7 +29,7 @@ class DistinctLDiversity(GroupingModel):
         """The constraint for one attribute."""
         return self.groups(needed(domain)).judged_by(_Distinct(self.l))
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         what = self.counted(many=True)
         return f"Wherever a class shows sensitive values, it shows at least {self.l} different {what}."

@@ -41,7 +41,7 @@ class EnhancedBetaLikeness(PrivacyModel):
         ceilings = [by_count[count] for count in reference]
         return Likeness(reference, [min(1 + self.beta, ceiling) for ceiling in ceilings], ceilings)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         return (
             f"No sensitive value is more than {float(1 + self.beta):g} times as frequent in a class as in "

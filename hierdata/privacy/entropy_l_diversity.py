@@ -41,7 +41,7 @@ class EntropyLDiversity(GroupingModel):
         """The constraint for one attribute."""
         return self.groups(needed(domain)).judged_by(_Entropy(self.l))
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         what = "they" if self.by == "value" else f"their {self.counted(many=True)}"
         likely = f"{self.l} equally likely ones"

@@ -48,7 +48,7 @@ class EpsilonMAnonymity(PrivacyModel):
         around = intervals(numbers_of(domain, self.kind), self.epsilon)
         return uncrowded("m", self.m, around, symmetric=not self.relative)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
         return (

@@ -33,7 +33,7 @@ class FrequencyLDiversity(GroupingModel):
         groups = self.groups(needed(domain))
         return groups.judged_by(_Frequency(self.l, groups.count))
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         return f"No {self.counted()} can be guessed with a probability above {1 / self.l} from a class."
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import field_validator
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, among
 
 
 class KAnonymity(PrivacyModel):
@@ -36,9 +36,9 @@ class KAnonymity(PrivacyModel):
         """The constraint; it needs no domain."""
         return _AtLeast(self.k)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
-        return f"Each record is one of at least {self.k} that cannot be told apart without sensitive values."
+        return among(self.k, apart)
 
 
 class _AtLeast(Constraint):

@@ -41,7 +41,7 @@ class KMap(PrivacyModel):
         """The constraint; it needs no domain."""
         return _KMap(self.k)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         return f"What is published of a record as a whole fits at least {self.k} people of the population."
 

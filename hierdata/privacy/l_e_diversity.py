@@ -45,7 +45,7 @@ class LEDiversity(PrivacyModel):
             raise PolicyError("l-e-diversity needs 'taxonomy' on this sensitive attribute", path=domain.path)
         return (_Once if self.repeats == "forbid" else _Often)(self.l, self.e, domain.paths)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         if self.repeats == "forbid":
             return (

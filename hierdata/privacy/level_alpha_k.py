@@ -11,7 +11,7 @@ from pydantic import Field
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, Share, ShareCaps, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, Share, ShareCaps, among, needed
 
 _PAPER = tuple(Fraction(tenths, 10) for tenths in (8, 6, 4, 2, 1))
 
@@ -64,11 +64,11 @@ class LevelAlphaK(PrivacyModel):
         """
         return tuple(ceil(1 / share) if share else None for share in self.alpha)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         shares = ", ".join(f"{float(share):g}" for share in self.alpha)
         return (
-            f"Each record is one of at least {self.k} that cannot be told apart without sensitive values. "
+            f"{among(self.k, apart)} "
             "No sensitivity level can be guessed with a probability above its share from a class "
             f"(from level 1 upwards: {shares})."
         )

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, among, needed
 
 
 class PSensitiveKAnonymity(PrivacyModel):
@@ -32,10 +32,10 @@ class PSensitiveKAnonymity(PrivacyModel):
         needed(domain)
         return _PSensitive(self.p, self.k)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         return (
-            f"Each record is one of at least {self.k} that cannot be told apart without sensitive values. "
+            f"{among(self.k, apart)} "
             f"Wherever a class shows sensitive values, it shows at least {self.p} different ones."
         )
 

@@ -33,7 +33,7 @@ class RecursiveCLDiversity(GroupingModel):
         """The constraint for one attribute."""
         return self.groups(needed(domain)).judged_by(_Recursive(self.c, self.l))
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         what = "one" if self.by == "value" else self.counted()
         return (

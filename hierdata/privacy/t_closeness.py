@@ -58,7 +58,7 @@ class TCloseness(PrivacyModel):
             ground = _hierarchical(domain, reference)
         return _Closeness(self.t, reference, ground)
 
-    def promise(self) -> str:
+    def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
         return (
             "The sensitive values of a class are distributed as in the whole collection, up to an earth "

@@ -119,8 +119,11 @@ class Promise(Plain):
     by_path: dict[str, Reached]
 
     @classmethod
-    def of(cls, model: PrivacyModel, judgements: Iterable[Judgement]) -> Promise:
-        """The promise of a model from the judgements on it: one a sensitive attribute, or one in all."""
+    def of(cls, model: PrivacyModel, judgements: Iterable[Judgement], *, apart: bool = False) -> Promise:
+        """The promise of a model from the judgements on it: one a sensitive attribute, or one in all.
+
+        ``apart``: sensitive values lie apart from the records.
+        """
         judged = tuple(judgements)
         achieved: dict[str, Fraction] = {}
         for judgement in judged:
@@ -128,7 +131,7 @@ class Promise(Plain):
         answers = {judgement.held for judgement in judged}
         return cls(
             kind=model.kind,
-            statement=model.promise(),
+            statement=model.promise(apart=apart),
             parameters=model.model_dump(mode="json", exclude={"kind", "on"}),
             on=model.on,
             paths=tuple(judgement.path for judgement in judged if judgement.path is not None),

@@ -20,10 +20,10 @@ _BY_RECODING = {
     "may pick out the record within its class and read the others.",
     "representatives": "Sensitive values are published by class and vertex, so that nobody can tell which of "
     "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
-    "anatomy": "Quasi-identifiers are published as they are: whoever knows those of a person finds the "
-    "record, and so learns that the person is in it and all of its quasi-identifiers. What is promised is that the "
-    "person's sensitive values cannot be told from those of their group; k counts the persons of a group, "
-    "not records that look alike.",
+    "anatomy": "Quasi-identifiers are published as they are: whoever knows enough of a person finds the "
+    "record, learns that the person is in it, and reads all its quasi-identifiers. What is promised is that "
+    "the person's sensitive values cannot be told from those of their group; k counts the persons of a "
+    "group, not records that look alike. Whoever knows the values of others in the group can strike them out.",
 }
 
 _GROUPS = (

@@ -307,6 +307,16 @@ def test_names_that_anatomy_needs_are_refused(old: str, new: str) -> None:
         hierdata.anonymize(records, json.loads(text))
 
 
+def test_what_is_promised_is_said_of_groups(folder: Path) -> None:
+    release = json.loads((folder / "public" / "release.json").read_text("utf-8"))
+    said = " ".join([*(promise["statement"] for promise in release["promises"]), *release["limitations"]])
+    assert "cannot be told apart" not in said, "every record can"
+    assert "any person in a group of at least 2" in said
+    assert "published as they are" in said
+    assert "at $ and at $.visits[*], each type by itself" in said
+    assert release["counts"]["k_raw"] is None
+
+
 def test_anatomy_of_nothing_sensitive_is_refused() -> None:
     fields = {"$.zip": {"role": "quasi", "flat": True}}
     with pytest.raises(hierdata.PolicyError, match="there are none"):
