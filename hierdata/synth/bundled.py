@@ -40,7 +40,7 @@ def files() -> dict[str, str]:
 
 
 def students_tables(people: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Students as four keyed CSV tables: ``sid`` leads from a course to its student, ``cid`` to the course."""
+    """Students as four keyed CSV tables: ``sid`` leads to the student, ``cid`` to the course."""
     columns = {
         "students": ("sid", "id", "major", "birth_year", "gpa"),
         "courses": ("cid", "sid", "code", "grade"),
