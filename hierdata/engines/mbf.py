@@ -59,7 +59,7 @@ class MBF(Engine):
         from hierdata.engines.bucketing.draw import draw
         from hierdata.engines.rows.contents import satisfied
         from hierdata.engines.rows.leftovers import attach
-        from hierdata.engines.rows.table import dense, partition_of
+        from hierdata.engines.rows.table import dissolved, partition_of
 
         buckets = Buckets.of(forest, scope, constraints)
         classes = draw(buckets, scope.records, rng, progress)
@@ -67,8 +67,7 @@ class MBF(Engine):
         costs: Counter[str] = Counter()
         if failing.any():
             costs["classes_dissolved"] = int(failing.sum())
-            classes[failing[classes] & (classes >= 0)] = -1
-            classes = dense(classes)
+            classes = dissolved(classes, failing)
         classes = attach(forest, scope, constraints, classes, np.flatnonzero(classes < 0), rng)
         progress(len(classes))
         suppressed = int((classes < 0).sum())

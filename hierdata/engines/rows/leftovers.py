@@ -16,7 +16,9 @@ from hierdata.partition import SUPPRESSED
 from hierdata.privacy.base import ClassView, Constraint
 
 _COMPARED = 64
-"""How many classes a row is compared with, on average over all rows, however many leftovers there are."""
+"""How many distances are computed for each row of the scope, however many leftovers there are."""
+_AFFORDED = 2**24
+"""So many are computed in any case: tables up to some ten thousand rows are searched in full."""
 
 
 def attach(
@@ -31,9 +33,9 @@ def attach(
 
     A class accepts a row if every constraint still holds with it and it has no row of the same record. The
     distance is the sum of LM' of the joins of the row's nodes and the class's; ties go to the smaller class,
-    then to the lower number. Every class is asked whether it accepts; where there are very many leftovers
-    and classes to choose from, the nearest is taken among a part of those that do, so that at most
-    64 x rows distances are computed.
+    then to the lower number. Every class is asked whether it accepts. In large tables with very many
+    leftovers the nearest is taken among a random part of those that do, so that no more than 64 x rows
+    distances are computed (2^24 in small ones).
     """
     if not len(leftovers) or not (classes != SUPPRESSED).any():
         return classes
@@ -74,7 +76,7 @@ class _Attachment:
         ]
         # At the root a record has one row, so nobody can meet himself.
         self._members = None if scope.kind == 0 else set(self._keys(classes, np.flatnonzero(classes >= 0)))
-        self._window = max(_COMPARED, _COMPARED * len(classes) // leftovers)
+        self._window = max(_AFFORDED, _COMPARED * len(classes)) // leftovers
 
     def run(self, leftovers: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Attach the leftovers: those of equal values one after the other, in random order."""

@@ -31,6 +31,13 @@ def dense(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return numbered
 
 
+def dissolved(classes: NDArray[np.int64], failing: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The classes without those that fail, numbered anew; rows of these have no class."""
+    kept = classes != SUPPRESSED
+    kept[kept] = ~failing[classes[kept]]
+    return dense(np.where(kept, classes, SUPPRESSED))
+
+
 def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The number of rows of each class."""
     return np.bincount(classes[classes != SUPPRESSED]).astype(np.int64)
