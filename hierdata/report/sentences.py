@@ -23,7 +23,7 @@ _BY_RECODING = {
     "anatomy": "Quasi-identifiers are published as they are: whoever knows enough of a person finds the "
     "record, learns that the person is in it, and reads all its quasi-identifiers. What is promised is that "
     "the person's sensitive values cannot be told from those of their group; k counts the persons of a "
-    "group, not records that look alike. Whoever knows the values of others in the group can strike them out.",
+    "group, not records that look alike. Whoever knows values of others in the group can strike them out.",
 }
 
 _GROUPS = (

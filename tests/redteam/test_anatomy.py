@@ -17,10 +17,12 @@ import hierdata
 from tests.adversarial.test_order import assert_unrelated
 
 SEED = b"sixteen bytes or"
+CLUSTREE = {"steps": [{"kind": "clustree", "pairing": "greedy"}]}
 POLICY: dict[str, Any] = {
     "version": 1,
     "recoding": "anatomy",
     "models": [{"kind": "k-anonymity", "k": 2}, {"kind": "distinct-l-diversity", "l": 2}],
+    "engine": CLUSTREE,
     "fields": {
         "$.zip": {"role": "quasi", "flat": True},
         "$.ill": {"role": "sensitive"},
@@ -90,6 +92,21 @@ def test_the_release_is_the_one_expected(folder: Path) -> None:
     assert hierdata.verify(folder, POLICY, original=people()).passed
     rewrite(folder, parts, claims=True)
     assert passes(folder), "the same parts in another spelling, named by release.json"
+
+
+@pytest.mark.parametrize("engine", [None, "mbf", "mondrian"])
+def test_groups_of_every_vertex_type_by_itself_are_judged(engine: str | None, tmp_path: Path) -> None:
+    policy = {key: value for key, value in POLICY.items() if key != "engine"}
+    policy["models"] = [{"kind": "frequency-l-diversity", "l": 2}]
+    if engine is not None:
+        policy["engine"] = {"steps": [{"kind": engine}]}
+    release = hierdata.anonymize(people(), policy, seed=SEED)
+    for record in release.records():
+        groups = [visit["group"] for visit in record.get("visits", ())]
+        assert len(set(groups)) == len(groups), "one person, one vertex of a group"
+    verdict = hierdata.verify(release.save(tmp_path / "release"), policy)
+    assert verdict.passed
+    assert verdict.k >= 2
 
 
 def test_every_group_states_its_members_values_and_no_more() -> None:
@@ -331,6 +348,7 @@ TABLE: dict[str, Any] = {
     "version": 1,
     "recoding": "anatomy",
     "models": [{"kind": "k-anonymity", "k": 3}],
+    "engine": CLUSTREE,
     "fields": {"$.at": {"role": "quasi", "interval": {"steps": [1]}}, "$.own": {"role": "sensitive"}},
 }
 
