@@ -36,7 +36,8 @@ class Spread(Engine):
 
     Quasi-identifiers are kept close by the cuts of ``mondrian`` under another rule: both sides must keep
     W * s <= size, which adds up over sides, so that no row is lost by cutting. The final blocks are dealt in
-    rounds, up to 32 classes by the assignment of least loss. O(rows log rows).
+    rounds; 32 rows at a time go to the 32 classes whose turn it is by the assignment of least loss.
+    O(rows log rows).
 
     Every class is then asked by all models. Rows of those that fail, rows with a missing value, and rows that
     were not kept where l does not settle it, join the nearest class that accepts them or are suppressed.

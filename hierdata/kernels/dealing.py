@@ -49,18 +49,20 @@ def deal(
 
     ``order`` stands in ascending order of ``groups[row]`` within a block, and at most as many of its rows as
     it has classes lie in one window. A block is dealt in rounds of one row a class. Round robin keeps the
-    rows of a class apart; so in each round some assignment does, and in blocks of at most ``widest`` classes
-    the one of least loss is taken. ``class_of`` receives the classes. Where ``records`` are ``recurring``, a
-    search keeps rows of one record apart too, and -1 is the class of a row for which there is no other.
+    rows of a class apart; so in each round some assignment does, even of ``widest`` rows in turn to as many
+    classes, and the one of least loss is taken. ``class_of`` receives the classes. Where ``records`` are
+    ``recurring``, rows of one record are kept apart too, and -1 is the class of a row that finds none.
     """
     width = places.shape[1]
     classes = 0
     longest = np.int64(0)
     for block in range(len(starts)):
         longest = max(longest, stops[block] - starts[block])
-    last = np.empty(longest // least + 1, np.int64)
-    low = np.empty((widest, width), np.int32)
-    high = np.empty((widest, width), np.int32)
+    most = longest // least + 1
+    last = np.empty(most, np.int64)  # the latest row of each class, and of each row the one before it
+    earlier = np.full(len(class_of), -1, np.int64)
+    low = np.empty((most, width), np.int32)
+    high = np.empty((most, width), np.int32)
     cost = np.empty((widest, widest), np.int64)
     chosen = np.empty(widest, np.int64)
     dearest = np.int64(1)
@@ -71,53 +73,49 @@ def deal(
         start = starts[block]
         stop = stops[block]
         count = (stop - start) // least
-        searched = count > 1 and count <= widest
         for at in range(start, min(start + count, stop)):
             row = order[at]
             class_of[row] = classes + at - start
             last[at - start] = row
-            if searched:
-                low[at - start] = places[row]
-                high[at - start] = places[row]
+            low[at - start] = places[row]
+            high[at - start] = places[row]
+        base = 0
         at = start + count
         while at < stop:
-            dealt = min(count, stop - at)
-            if not searched:
-                for i in range(dealt):
-                    class_of[order[at + i]] = classes + i
-                at += dealt
-                continue
+            columns = min(widest, count - base)
+            dealt = min(columns, stop - at)
             for i in range(dealt):
                 row = order[at + i]
-                for j in range(count):
-                    apart = ends[groups[last[j]]] < groups[row]
-                    if recurring:
-                        for k in range(start, at):
-                            if not apart:
-                                break
-                            apart = records[order[k]] != records[row] or class_of[order[k]] != classes + j
+                for j in range(columns):
+                    apart = ends[groups[last[base + j]]] < groups[row]
+                    member = last[base + j] if recurring else np.int64(-1)
+                    while apart and member >= 0:
+                        apart = records[member] != records[row]
+                        member = earlier[member]
                     total = np.int64(0)
                     if apart:
                         for b in range(width):
                             total += loss_between(
-                                first[b] + min(low[j, b], places[row, b]),
-                                first[b] + max(high[j, b], places[row, b]),
+                                first[b] + min(low[base + j, b], places[row, b]),
+                                first[b] + max(high[base + j, b], places[row, b]),
                                 above,
                                 losses,
                             )
                     cost[i, j] = total if apart else never
-            assign(cost, dealt, count, chosen)
+            assign(cost, dealt, columns, chosen)
             for i in range(dealt):
                 row = order[at + i]
-                j = chosen[i]
-                if cost[i, j] == never:
+                own = base + chosen[i]
+                if cost[i, chosen[i]] == never:
                     class_of[row] = -1
                     continue
-                class_of[row] = classes + j
-                last[j] = row
+                class_of[row] = classes + own
+                earlier[row] = last[own]
+                last[own] = row
                 for b in range(width):
-                    low[j, b] = min(low[j, b], places[row, b])
-                    high[j, b] = max(high[j, b], places[row, b])
+                    low[own, b] = min(low[own, b], places[row, b])
+                    high[own, b] = max(high[own, b], places[row, b])
             at += dealt
+            base = (base + columns) % count
         classes += count
     return classes

@@ -14,7 +14,7 @@ from hierdata.forest import Scope
 from hierdata.kernels.dealing import deal, keep
 
 WIDEST = 32
-"""Blocks of more classes are dealt round robin, without a search for the cheapest assignment."""
+"""So many rows are assigned to classes at a time: a row costs the square of it."""
 
 
 @dataclass(frozen=True)
