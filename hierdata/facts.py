@@ -1,4 +1,4 @@
-"""What verify finds in a release: the frozen facts, the files, what they claim (DECISIONS 1 and 2)."""
+"""What verify finds in a release: the frozen facts, and what release.json claims (DECISIONS 1 and 2)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from hierdata import population
-from hierdata.document import SENSITIVE_PART, Scalar
+from hierdata.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
 from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
-from hierdata.errors import PolicyError, TargetError, VerificationError
+from hierdata.errors import TargetError, VerificationError
 from hierdata.gates import agree
 from hierdata.policy import Policy
 from hierdata.prepare import References, many_keys, references, semantics
+from hierdata.published import published_files
 from hierdata.report.models import (
     Promise,
-    PublishedFile,
     Reference,
     ReleaseFile,
     SensitiveFacts,
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from hierdata.judge import Keys, Verdict
     from hierdata.prepare import Prepared
     from hierdata.privacy import PrivacyModel
-
-FACTS_FILE = Path("steward") / "verification.json"
-PUBLIC_FILES = ("release.json", "codebook.json")
-"""What lies in public/ beside the records."""
-RECORDS = "records"
-"""The part that holds the records."""
 
 
 @dataclass(frozen=True)
@@ -183,72 +177,6 @@ def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
     if levels.by == "frequency":
         return isinstance(scale, FrequencyScale) and scale.rare == (levels.sensitive == "rare")
     return scale.facts() == levels.compile({}).facts()
-
-
-@dataclass(frozen=True)
-class Released:
-    """What was published: a file or folder of tables for each part, the records first.
-
-    ``claims`` is the release.json beside them and ``facts`` the frozen facts, where there are any.
-    """
-
-    parts: Mapping[str, Path]
-    claims: Path | None = None
-    facts: Path | None = None
-
-    @property
-    def records(self) -> Path:
-        """The records."""
-        return self.parts[RECORDS]
-
-
-def released(published: Path, policy: Policy) -> Released:
-    """The files of a release folder; a file alone is one of records, and so is a folder of tables.
-
-    Raises PolicyError for a folder that is no release, and for records alone where the policy publishes
-    sensitive values apart; VerificationError where more lies in public/.
-    """
-    if not published.exists():
-        raise TargetError("there is no such file or folder", path=str(published))
-    folder = published / "public" if (published / "public").is_dir() else published
-    tables = policy.tables is not None and folder == published
-    if not published.is_dir() or (tables and not (published / PUBLIC_FILES[0]).is_file()):
-        if policy.separates:
-            raise PolicyError(
-                "the records alone tell nothing of the sensitive values that are published apart: give the "
-                "folder of the release",
-                path=str(published),
-            )
-        return Released({RECORDS: published})
-    parts: dict[str, Path] = {}
-    strangers = 0
-    for path in sorted(folder.iterdir()):
-        name = path.name.partition(".")[0]
-        beside = policy.separates and name.partition("-")[0] == SENSITIVE_PART
-        if (name == RECORDS or beside) and name not in parts:
-            parts[name] = path
-        else:
-            strangers += path.name not in PUBLIC_FILES
-    if RECORDS not in parts:
-        raise PolicyError("this folder is no release: there is no file public/records.*", path=str(published))
-    if strangers:
-        raise VerificationError(
-            f"the folder to be given out holds {strangers} more than a release, which nobody judges",
-            path=str(folder),
-        )
-    facts = folder.parent / FACTS_FILE
-    return Released(parts, folder / PUBLIC_FILES[0], facts if facts.is_file() else None)
-
-
-def published_files(folder: Path) -> tuple[PublishedFile, ...]:
-    """What lies in public/ beside release.json and codebook.json, each file by its SHA-256."""
-    found = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.relative_to(folder).as_posix() not in PUBLIC_FILES:
-            with path.open("rb") as stream:
-                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-            found.append(PublishedFile(name=path.relative_to(folder).as_posix(), sha256=sha256))
-    return tuple(found)
 
 
 def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:

@@ -12,7 +12,7 @@ from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
 from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
-from hierdata.facts import FACTS_FILE, freeze, promises, published_files
+from hierdata.facts import freeze, promises
 from hierdata.forest import Forest
 from hierdata.intake import Form
 from hierdata.judge import Verdict
@@ -23,6 +23,7 @@ from hierdata.policy.degrees import memberships
 from hierdata.prepare import Prepared
 from hierdata.privacy import LevelAlphaK
 from hierdata.publication import Publication
+from hierdata.published import FACTS_FILE, published_files
 from hierdata.records.schema import Role
 from hierdata.report.html import render
 from hierdata.report.models import (

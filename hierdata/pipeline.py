@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.document import Document
 from hierdata.errors import PolicyError, PromiseError, VerificationError
-from hierdata.facts import RECORDS, Released, confirm, read_facts, released
+from hierdata.facts import confirm, read_facts
 from hierdata.gates import bind_gates, pass_gates
-from hierdata.intake import Collection, FileForm, Form, checked, collect, form_of
+from hierdata.intake import Collection, FileForm, Form, checked, collect
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import Prepared, judge_rules, many_keys, prepare, references, stated_scales
 from hierdata.progress import Progress, counted, silent
+from hierdata.published import Counted, read_published, released
 
 if TYPE_CHECKING:
     from hierdata.forest import Forest
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | dict[str, object]"
 Notice: TypeAlias = Callable[[str], None]
-Counted: TypeAlias = Iterator[tuple[Document, int]]
-"""Documents, each with how many equal ones there are."""
 
 SEED_BYTES = 16
 _BLOCK = 0  # a small collection is one block
@@ -130,30 +128,12 @@ def verify(
                 "was changed, or it belongs to another input"
             )
     rules = judge_rules(policy, scales, known, vertices, books)
-    documents, beside = _read_published(published, files, policy)
+    documents, beside = read_published(published, files, policy)
     verdict = judge_counted(_verifying(documents, report_progress), rules, beside)
     claims = None if files is None else files.claims
     if claims is not None and verdict.passed and (frozen is not None or original is not None):
         confirm(claims, policy, verdict)
     return verdict
-
-
-def _read_published(
-    published: object, files: Released | None, policy: Policy
-) -> tuple[Counted, dict[str, Iterator[Document]]]:
-    """The records and the documents of the parts beside them, as any reader would find them."""
-    if files is None:
-        if policy.separates:
-            raise PolicyError("sensitive values are published apart: give the folder of the release")
-        return zip(collect(published, policy).documents(), repeat(1)), {}
-    element = "class" if policy.recoding == "representatives" else None
-    documents = form_of(files.records, policy, element).counted(files.records, alone=True)
-    beside = {
-        part: form_of(path, policy, "value").read(path, alone=True)
-        for part, path in files.parts.items()
-        if part != RECORDS
-    }
-    return documents, beside
 
 
 def _verifying(documents: Counted, progress: Progress) -> Counted:

@@ -1,0 +1,109 @@
+"""What lies in the public room of a release, and how it is read again (DECISIONS 1)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import TypeAlias
+
+from hierdata.document import SENSITIVE_PART, Document
+from hierdata.errors import PolicyError, TargetError, VerificationError
+from hierdata.intake import collect, form_of
+from hierdata.policy import Policy
+from hierdata.report.models import PublishedFile
+
+Counted: TypeAlias = Iterator[tuple[Document, int]]
+"""Documents, each with how many equal ones there are."""
+
+FACTS_FILE = Path("steward") / "verification.json"
+PUBLIC_FILES = ("release.json", "codebook.json")
+"""What lies in public/ beside the records."""
+RECORDS = "records"
+"""The part that holds the records."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """What was published: a file or folder of tables for each part, the records first.
+
+    ``claims`` is the release.json beside them and ``facts`` the frozen facts, where there are any.
+    """
+
+    parts: Mapping[str, Path]
+    claims: Path | None = None
+    facts: Path | None = None
+
+    @property
+    def records(self) -> Path:
+        """The records."""
+        return self.parts[RECORDS]
+
+
+def released(published: Path, policy: Policy) -> Released:
+    """The files of a release folder; a file alone is one of records, and so is a folder of tables.
+
+    Raises PolicyError for a folder that is no release, and for records alone where the policy publishes
+    sensitive values apart; VerificationError where more lies in public/.
+    """
+    if not published.exists():
+        raise TargetError("there is no such file or folder", path=str(published))
+    folder = published / "public" if (published / "public").is_dir() else published
+    tables = policy.tables is not None and folder == published
+    if not published.is_dir() or (tables and not (published / PUBLIC_FILES[0]).is_file()):
+        if policy.separates:
+            raise PolicyError(
+                "the records alone tell nothing of the sensitive values that are published apart: give the "
+                "folder of the release",
+                path=str(published),
+            )
+        return Released({RECORDS: published})
+    parts: dict[str, Path] = {}
+    strangers = 0
+    for path in sorted(folder.iterdir()):
+        name = path.name.partition(".")[0]
+        beside = policy.separates and name.partition("-")[0] == SENSITIVE_PART
+        if (name == RECORDS or beside) and name not in parts:
+            parts[name] = path
+        else:
+            strangers += path.name not in PUBLIC_FILES
+    if RECORDS not in parts:
+        raise PolicyError("this folder is no release: there is no file public/records.*", path=str(published))
+    if strangers:
+        raise VerificationError(
+            f"the folder to be given out holds {strangers} more than a release, which nobody judges",
+            path=str(folder),
+        )
+    facts = folder.parent / FACTS_FILE
+    return Released(parts, folder / PUBLIC_FILES[0], facts if facts.is_file() else None)
+
+
+def published_files(folder: Path) -> tuple[PublishedFile, ...]:
+    """What lies in public/ beside release.json and codebook.json, each file by its SHA-256."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.relative_to(folder).as_posix() not in PUBLIC_FILES:
+            with path.open("rb") as stream:
+                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+            found.append(PublishedFile(name=path.relative_to(folder).as_posix(), sha256=sha256))
+    return tuple(found)
+
+
+def read_published(
+    published: object, files: Released | None, policy: Policy
+) -> tuple[Counted, dict[str, Iterator[Document]]]:
+    """The records and the documents of the parts beside them, as any reader would find them."""
+    if files is None:
+        if policy.separates:
+            raise PolicyError("sensitive values are published apart: give the folder of the release")
+        return zip(collect(published, policy).documents(), repeat(1)), {}
+    element = "class" if policy.recoding == "representatives" else None
+    documents = form_of(files.records, policy, element).counted(files.records, alone=True)
+    beside = {
+        part: form_of(path, policy, "value").read(path, alone=True)
+        for part, path in files.parts.items()
+        if part != RECORDS
+    }
+    return documents, beside
