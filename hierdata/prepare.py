@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hierdata.document import COUNT, GROUP, Scalar
+from hierdata.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.engines import Constraints, Engine
+from hierdata.engines import Constraints
 from hierdata.errors import PolicyError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy import Policy
@@ -21,19 +21,11 @@ from hierdata.records.binding import Binding, resolve
 from hierdata.records.path import parse
 from hierdata.records.schema import Attribute, Role, Schema
 from hierdata.records.survey import Survey
+from hierdata.stages import Stage, staged
 
 Scales = Mapping[Keys, LevelScale | None]
 References = Mapping[Keys, Mapping[Scalar, int]]
 """By sensitive attribute, how often each value occurs in the original collection."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Engine steps that partition one vertex type, one after the other; type 0: whole records."""
-
-    kind: int
-    steps: tuple[Engine, ...]
-    constraints: Constraints
 
 
 @dataclass(frozen=True)
@@ -101,7 +93,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     population = population_of(policy, many_keys(schema), books)
     crowd = None if population is None else population.at_root(root, hierarchies[0]).count
     constraints = replace(_constraints(policy, sensitive, domains), population=crowd)
-    stages = tuple(_stages(policy, schema, constraints))
+    stages = tuple(staged(policy, schema, constraints))
     return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
 
 
@@ -228,62 +220,6 @@ def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
 
 def _sensitive_keys(schema: Schema, kind: int) -> list[Keys]:
     return [keys for keys, attribute in _keys(schema, kind) if attribute.role is Role.SENSITIVE]
-
-
-def _stages(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
-    """Which steps partition which vertex type, parents before children. Raises PolicyError."""
-    steps = policy.steps
-    _check_scopes(policy, schema)
-    _check_names(policy, schema)
-    if steps[0].aligns or not policy.separates:
-        yield Stage(0, steps, constraints)
-        return
-    for kind in schema.types:
-        own = tuple(step for step in steps if step.on in (None, kind.path))
-        if kind.of_role(Role.SENSITIVE):
-            yield Stage(kind.index, own, constraints.at(kind.index))
-
-
-def _check_names(policy: Policy, schema: Schema) -> None:
-    """Raise PolicyError where a field has a name that anatomy needs beside it."""
-    for kind in schema.types if policy.separates else ():
-        base = schema.keys(kind.index)
-        own = _sensitive_keys(schema, kind.index)
-        for keys, (path, _) in policy.by_keys.items() if own else ():
-            name = keys[len(base) : len(base) + 1]
-            if keys[: len(base)] == base and (name == (GROUP,) or (name == (COUNT,) and keys in own)):
-                raise PolicyError(
-                    f"recoding: anatomy writes a field `{name[0]}` beside these: give the field of the input "
-                    "another name",
-                    path=str(path),
-                )
-
-
-def _check_scopes(policy: Policy, schema: Schema) -> None:
-    """Raise PolicyError where the steps do not fit the records or the recoding."""
-    steps = policy.steps
-    scopes = {step.on for step in steps if step.on is not None}
-    if not all(step.aligns == steps[0].aligns for step in steps):
-        raise PolicyError("some steps partition whole records, some rows of one type: take one sort")
-    if steps[0].aligns:
-        return
-    if not policy.separates and (len(schema.types) > 1 or scopes):
-        raise PolicyError(
-            f"{steps[0].kind} partitions rows of one vertex type: with recoding {policy.recoding} it takes "
-            "records without vertices below them and no `on`; clustree aligns whole records, and recoding: "
-            "anatomy publishes every vertex with a group id"
-        )
-    sensitive = {kind.path: kind.of_role(Role.SENSITIVE) for kind in schema.types}
-    for path in scopes:
-        if not sensitive.get(path):
-            known = ", ".join(path for path, attributes in sensitive.items() if attributes)
-            raise PolicyError(f"no vertices with sensitive values lie here; there are at {known}", path=path)
-    for path, attributes in sensitive.items():
-        if policy.separates and attributes and not any(step.on in (None, path) for step in steps):
-            raise PolicyError(
-                f"no step partitions these values, which then stand beside their record: add one on {path}",
-                path=attributes[0].path,
-            )
 
 
 def _constraints(

@@ -155,13 +155,15 @@ def test_the_floors_are_those_of_the_import_contracts() -> None:
     ]
 
 
-def test_the_page_on_the_paper_has_every_erratum() -> None:
+@pytest.mark.parametrize(
+    ("code", "page"),
+    [("ML", "multilevel-hierarchical"), ("LE", "semantic-l-e"), ("DL", "numeric-delta-l")],
+)
+def test_the_page_on_a_paper_has_every_erratum(code: str, page: str) -> None:
     listed = re.findall(
-        r"^\*\*(ML-\d+)\.", (ROOT / "fixtures" / "papers" / "ERRATA.md").read_text("utf-8"), re.MULTILINE
+        rf"^\*\*({code}-\d+)\.", (ROOT / "fixtures" / "papers" / "ERRATA.md").read_text("utf-8"), re.MULTILINE
     )
-    told = re.findall(
-        r"^\| (ML-\d+) \|", text_of("explanation/papers/multilevel-hierarchical.md"), re.MULTILINE
-    )
+    told = re.findall(rf"^\| ({code}-\d+) \|", text_of(f"explanation/papers/{page}.md"), re.MULTILINE)
     assert told == listed
 
 

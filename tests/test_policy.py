@@ -235,9 +235,8 @@ def test_what_the_pipeline_reads_from_a_policy() -> None:
     assert policy.place == ()
 
 
-def test_no_engine_is_quality_mode() -> None:
-    (step,) = from_data(minimal()).steps
-    assert step == ENGINES["clustree"]()
+def test_without_engine_the_policy_names_no_step() -> None:
+    assert from_data(minimal()).steps == ()
 
 
 @pytest.mark.parametrize(

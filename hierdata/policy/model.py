@@ -120,9 +120,9 @@ class Policy(BaseModel):
 
     @cached_property
     def steps(self) -> tuple[Engine, ...]:
-        """The engine steps."""
+        """The engine steps; none where the policy leaves the search to the records and the models."""
         if self.engine is None:
-            return _STEPS.validate_python([{"kind": "clustree"}])
+            return ()
         if self.engine.preset is not None:
             return _STEPS.validate_python(PRESETS[self.engine.preset].steps)
         return self.engine.steps or ()

@@ -1,0 +1,119 @@
+"""Which engine partitions which vertex type: what the policy says, held against the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hierdata.document import COUNT, GROUP
+from hierdata.engines import ENGINES, Constraints, Engine
+from hierdata.errors import PolicyError
+from hierdata.policy import Policy
+from hierdata.records.schema import Role, Schema, VertexType
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Engine steps that partition one vertex type, one after the other; type 0: whole records."""
+
+    kind: int
+    steps: tuple[Engine, ...]
+    constraints: Constraints
+
+
+def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
+    """The stages of a search, parents before children. Raises PolicyError for what does not fit."""
+    steps = policy.steps
+    if steps:
+        _check_scopes(policy, schema, steps)
+    if (steps and steps[0].aligns) or not policy.separates:
+        stages = [Stage(0, steps or (_unasked(schema),), constraints)]
+    else:
+        stages = []
+        for kind in schema.types:
+            own = tuple(step for step in steps if step.on in (None, kind.path))
+            if kind.of_role(Role.SENSITIVE):
+                bound = constraints.at(kind.index)
+                stages.append(Stage(kind.index, own or (_unasked_for_rows(bound),), bound))
+    for stage in stages:
+        if len(stage.steps) > 1:
+            raise PolicyError(
+                f"{stage.steps[1].kind} starts from single records and cannot go on from another step",
+                path=schema.types[stage.kind].path,
+            )
+    for kind in schema.types if policy.separates else ():
+        _check_separated(policy, schema, kind, constraints)
+    yield from stages
+
+
+def _unasked(schema: Schema) -> Engine:
+    """The engine where the policy names none (DECISIONS 8): cuts lose less of rows, alignment knows trees."""
+    return _engine("mondrian" if len(schema.types) == 1 else "clustree")
+
+
+def _unasked_for_rows(constraints: Constraints) -> Engine:
+    """The engine for groups of rows where the policy names none: the one that loses the fewest records.
+
+    ``spread`` where numbers count together with those near them, ``mbf`` where a class may hold one of each
+    group; under other models there is no bound to reach.
+    """
+    caps = [constraint.caps for constraint in constraints.all() if constraint.caps is not None]
+    size = constraints.min_class_size
+    if any(cap.reach is not None for cap in caps):
+        return _engine("spread")
+    once = (cap.most == 1 or size * max(cap.share, default=0) < 2 for cap in caps)
+    return _engine("mbf" if caps and all(once) else "mondrian")
+
+
+def _engine(kind: str) -> Engine:
+    return ENGINES[kind](kind=kind)
+
+
+def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> None:
+    """Raise PolicyError where the steps do not fit the records or the recoding."""
+    scopes = {step.on for step in steps if step.on is not None}
+    if not all(step.aligns == steps[0].aligns for step in steps):
+        raise PolicyError("some steps partition whole records, some rows of one type: take one sort")
+    if steps[0].aligns:
+        return
+    if not policy.separates and (len(schema.types) > 1 or scopes):
+        raise PolicyError(
+            f"{steps[0].kind} partitions rows of one vertex type: with recoding {policy.recoding} it takes "
+            "records without vertices below them and no `on`; clustree aligns whole records, and recoding: "
+            "anatomy publishes every vertex with a group id"
+        )
+    sensitive = {kind.path: kind.of_role(Role.SENSITIVE) for kind in schema.types}
+    for path in scopes:
+        if not sensitive.get(path):
+            known = ", ".join(path for path, attributes in sensitive.items() if attributes)
+            raise PolicyError(f"no vertices with sensitive values lie here; there are at {known}", path=path)
+    for path, attributes in sensitive.items():
+        if policy.separates and attributes and not any(step.on in (None, path) for step in steps):
+            raise PolicyError(
+                f"no step partitions these values, which then stand beside their record: add one on {path}",
+                path=attributes[0].path,
+            )
+
+
+def _check_separated(policy: Policy, schema: Schema, kind: VertexType, constraints: Constraints) -> None:
+    """Raise PolicyError where groups promise nothing, or a field has a name that they need."""
+    sensitive = kind.of_role(Role.SENSITIVE)
+    if not sensitive:
+        return
+    bound = constraints.on_values[kind.index]
+    for attribute, own in zip(sensitive, bound, strict=True):
+        if not own and not constraints.on_records:
+            raise PolicyError(
+                "no model judges these values, and a group of one record would show them: add a model on "
+                "them, or k-anonymity",
+                path=attribute.path,
+            )
+    base = schema.keys(kind.index)
+    needed = {(*base, GROUP)} | {(*base, COUNT) for one in sensitive if one.steps[:1] == (COUNT,)}
+    for keys, (path, _) in policy.by_keys.items():
+        if keys[: len(base) + 1] in needed:
+            raise PolicyError(
+                f"recoding: anatomy writes a field `{keys[len(base)]}` beside these: give the field of the "
+                "input another name",
+                path=str(path),
+            )
