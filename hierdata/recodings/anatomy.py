@@ -21,7 +21,7 @@ from hierdata.document import COUNT, GROUP, LIST_IN_ITEM, Document, sensitive_pa
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.publication import Part, Publication, grouped
-from hierdata.recodings.base import RECORDS, Published, Recoding, in_order, kept_vertices
+from hierdata.recodings.base import RECORDS, Published, Recoding, Row, in_order
 from hierdata.records.binding import put, unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
@@ -49,9 +49,8 @@ class Anatomy(Recoding):
         there = publication.shown[forest.roots[:-1]] >= 0
 
         def records() -> Iterator[Document]:
-            for record in order:
-                if there[record]:
-                    yield unbind(_record(published, publication, forest, group, record), schema)
+            for rows in published.records([record for record in order if there[record]]):
+                yield unbind(_record(forest, group, rows), schema)
 
         parts = [Part(RECORDS, records, int(there.sum()))]
         for kind in forest.schema.types:
@@ -102,27 +101,21 @@ def _numbered(forest: Forest, publication: Publication, order: Sequence[int]) ->
     return group
 
 
-def _record(
-    published: Published, publication: Publication, forest: Forest, group: NDArray[np.int64], record: int
-) -> Vertex:
+def _record(forest: Forest, group: NDArray[np.int64], rows: list[Row]) -> Vertex:
     """A record with groups; siblings stand by what is published of them and of all below them."""
     below: dict[int, list[tuple[tuple[object, ...], Vertex]]] = {}
-    vertices = kept_vertices(forest, publication.shown, record)
-    kinds, parents = forest.type[vertices].tolist(), forest.parent[vertices].tolist()
-    groups = group[vertices].tolist()
-    root = -1
-    for v, kind, parent, own in list(zip(vertices.tolist(), kinds, parents, groups, strict=True))[::-1]:
-        children = sorted(below.pop(v, []), key=itemgetter(0))
-        carried = list(forest.carried.get(v, ()))
-        first = forest.first_node[v]
-        nodes = tuple(forest.nodes[first : first + forest.quasi_count[v]].tolist())
-        key = (kind, nodes, tuple(map(in_order, carried)), own, tuple(form for form, _ in children))
-        vertex = Vertex(
-            kind, published.labels(v), [own] if own else [], carried, [child for _, child in children]
-        )
-        below.setdefault(parent, []).append((key, vertex))
-        root = parent
-    return below[root][0][1]
+    for row in reversed(rows):
+        children = sorted(below.pop(row.vertex, ()), key=itemgetter(0))
+        carried = [*forest.carried.get(row.vertex, ())]
+        own = int(group[row.vertex])
+        vertex = Vertex(row.kind, row.labels, [own] if own else [], carried, [child for _, child in children])
+        if row.parent < 0:
+            return vertex
+        first = forest.first_node[row.vertex]
+        nodes = tuple(forest.nodes[first : first + len(row.labels)].tolist())
+        key = (row.kind, nodes, tuple(map(in_order, carried)), own, tuple(form for form, _ in children))
+        below.setdefault(row.parent, []).append((key, vertex))
+    raise AssertionError("a record that is published has a root")
 
 
 def _values(
@@ -133,7 +126,7 @@ def _values(
     vertices = np.flatnonzero((forest.type == kind.index) & (group > 0))
     vertices = vertices[np.argsort(group[vertices], kind="stable")]
     for number, members in groupby(vertices.tolist(), key=group.__getitem__):
-        tuples = [published.sensitive(v) for v in members]
+        tuples = published.sensitive(np.array([*members], np.int64))
         written = Counter(tuple(map(in_order, values)) for values in tuples)
         spelled = {tuple(map(in_order, values)): values for values in tuples}
         for texts in sorted(written):

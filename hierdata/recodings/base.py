@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from hierdata.forms import ranks
 from hierdata.partition import Partition
 from hierdata.publication import Publication
 
+_BLOCK = 1024
+"""Records that are looked up at once."""
 RECORDS = "records"
 """The name of the part that holds the records."""
 
@@ -34,6 +37,17 @@ def whole(partitions: Sequence[Partition]) -> Partition:
     return partition
 
 
+class Row(NamedTuple):
+    """A published vertex: itself, its type, its parent, whom it stands for, and what is published of it."""
+
+    vertex: int
+    kind: int
+    parent: int
+    representative: int
+    labels: list[Scalar]
+    sensitive: list[Scalar]
+
+
 class Published:
     """What the published vertices say: labels, spellings, and the rank of every form.
 
@@ -46,28 +60,76 @@ class Published:
         self._forest = forest
         self._shown = shown
         self._nodes = nodes
-        self._labels = [[tree.labels for tree in own] for own in forest.hierarchies]
+        trees = [tree for own in forest.hierarchies for tree in own]
+        self._labels = [label for tree in trees for label in tree.labels]
+        self._first_label = _starts([len(tree.labels) for tree in trees])
+        self._first_attribute = _starts([len(own) for own in forest.hierarchies])
+        self._sensitive_count = np.array([len(own) for own in forest.domains], np.int64)
+        self._spellings = (*forest.spellings, None)  # -1 is missing
 
     @cached_property
     def rank(self) -> dict[int, int]:
         """The rank of the form below each representative vertex."""
         return ranks(self._forest, self._shown, self._nodes)
 
-    def labels(self, representative: int) -> list[Scalar]:
-        """The published quasi-identifier values of a representative vertex."""
+    def records(self, ordinals: Sequence[int]) -> Iterator[list[Row]]:
+        """The published vertices of each record, parents before children."""
         forest = self._forest
-        first = int(forest.first_node[representative])
-        own = self._labels[forest.type[representative]]
-        nodes = self._nodes[first : first + len(own)].tolist()
-        return [labels[node] for labels, node in zip(own, nodes, strict=True)]
+        for begin in range(0, len(ordinals), _BLOCK):
+            block = np.array(ordinals[begin : begin + _BLOCK], np.int64)
+            counts = forest.roots[block + 1] - forest.roots[block]
+            every, _ = _within(forest.roots[block], counts)
+            there = self._shown[every] >= 0
+            rows = self._rows(every[there])
+            ends = np.append(0, np.cumsum(there))[np.cumsum(counts)].tolist()
+            for start, end in zip([0, *ends], ends, strict=False):
+                yield rows[start:end]
 
-    def sensitive(self, vertex: int) -> list[Scalar]:
-        """The sensitive values of an original vertex, as the input spells them; None is missing."""
-        forest = self._forest
-        first = int(forest.first_sensitive[vertex])
-        count = len(forest.domains[forest.type[vertex]])
-        spellings = forest.spelling[first : first + count].tolist()
-        return [forest.spellings[spelling] if spelling >= 0 else None for spelling in spellings]
+    def _rows(self, vertices: NDArray[np.int64]) -> list[Row]:
+        forest, stands_for = self._forest, self._shown[vertices]
+        kinds, parents = forest.type[vertices], forest.parent[vertices]
+        return list(
+            map(
+                Row,
+                *(vertices.tolist(), kinds.tolist(), parents.tolist(), stands_for.tolist()),
+                *(self.labels(stands_for), self.sensitive(vertices)),
+            )
+        )
+
+    def labels(self, representatives: NDArray[np.int64]) -> list[list[Scalar]]:
+        """The published quasi-identifier values of representative vertices."""
+        forest, labels = self._forest, self._labels
+        counts = forest.quasi_count[representatives]
+        at, place = _within(forest.first_node[representatives], counts)
+        attributes = place + np.repeat(self._first_attribute[forest.type[representatives]], counts)
+        found = self._first_label[attributes] + self._nodes[at]
+        return _cut([labels[label] for label in found.tolist()], counts)
+
+    def sensitive(self, vertices: NDArray[np.int64]) -> list[list[Scalar]]:
+        """The sensitive values of original vertices, as the input spells them; None is missing."""
+        forest, spellings = self._forest, self._spellings
+        counts = self._sensitive_count[forest.type[vertices]]
+        at, _ = _within(forest.first_sensitive[vertices], counts)
+        return _cut([spellings[spelling] for spelling in forest.spelling[at].tolist()], counts)
+
+
+def _starts(counts: Sequence[int]) -> NDArray[np.int64]:
+    """Where each of some runs of these lengths begins."""
+    return np.append(0, np.cumsum(np.array(counts, np.int64)))[:-1]
+
+
+def _within(
+    starts: NDArray[np.int64], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions in runs that begin at ``starts``, one after the other; the place of each in its run."""
+    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(starts, counts) + place, place
+
+
+def _cut(values: list[Scalar], counts: NDArray[np.int64]) -> list[list[Scalar]]:
+    """Runs of these lengths."""
+    ends = np.cumsum(counts).tolist()
+    return [values[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def in_order(value: Scalar) -> str:
@@ -81,10 +143,3 @@ def in_order(value: Scalar) -> str:
     if isinstance(value, str):
         return value + "\0"
     return f"{value}\0{type(value).__name__}\0{getattr(value, 'text', '')}"
-
-
-def kept_vertices(forest: Forest, shown: NDArray[np.int64], record: int) -> NDArray[np.int64]:
-    """The published vertices of a record, parents before children."""
-    start, end = forest.roots[record], forest.roots[record + 1]
-    kept: NDArray[np.int64] = start + np.flatnonzero(shown[start:end] >= 0)
-    return kept

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from hierdata.document import Document
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.publication import Part, Publication, generalized
-from hierdata.recodings.base import RECORDS, Published, Recoding, in_order, kept_vertices, whole
+from hierdata.recodings.base import RECORDS, Published, Recoding, Row, in_order, whole
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 
@@ -27,39 +28,28 @@ class Generalization(Recoding):
         def documents() -> Iterator[Document]:
             published = Published(forest, partition.representative, partition.nodes)
             class_of = partition.class_of.tolist()
-            for record in order:
-                if class_of[record] >= 0:
-                    yield unbind(_record(forest, partition, published, record), forest.schema)
+            for rows in published.records([record for record in order if class_of[record] >= 0]):
+                yield unbind(_record(forest, published, rows), forest.schema)
 
         part = Part(RECORDS, documents, int((partition.class_of >= 0).sum()))
         return generalized(forest, partition, part)
 
 
-def _record(forest: Forest, partition: Partition, published: Published, record: int) -> Vertex:
-    vertices = kept_vertices(forest, partition.representative, record)
-    stands_for = partition.representative[vertices].tolist()
-    kinds = forest.type[vertices].tolist()
-    parents = forest.parent[vertices].tolist()
-    built: dict[int, Vertex] = {}
-    keys: dict[int, list[tuple[int, tuple[str, ...], Vertex]]] = {}
-    ordinals = vertices.tolist()
-    for v, kind, representative in zip(ordinals, kinds, stands_for, strict=True):
-        built[v] = Vertex(
-            kind,
-            published.labels(representative),
-            published.sensitive(v),
-            list(forest.carried.get(v, ())),
-            [],
-        )
-    for v, parent, representative in zip(ordinals[::-1], parents[::-1], stands_for[::-1], strict=True):
-        below = keys.pop(v, [])
-        below.sort(key=lambda key: key[:2])
-        vertex = built[v]
-        vertex.children = [child for _, _, child in below]
+def _record(forest: Forest, published: Published, rows: list[Row]) -> Vertex:
+    below: dict[int, list[tuple[int, tuple[str, ...], Vertex]]] = {}
+    for row in reversed(rows):
+        children = sorted(below.pop(row.vertex, ()), key=_form_and_content)
+        own = forest.carried.get(row.vertex, ())
+        vertex = Vertex(row.kind, row.labels, row.sensitive, [*own], [child for _, _, child in children])
+        if row.parent < 0:
+            return vertex
         content = (
-            *map(in_order, vertex.sensitive),
-            *map(in_order, vertex.carried),
-            *(text for key in below for text in key[1]),
+            *map(in_order, row.sensitive),
+            *map(in_order, own),
+            *(text for key in children for text in key[1]),
         )
-        keys.setdefault(parent, []).append((published.rank[representative], content, vertex))
-    return built[ordinals[0]]
+        below.setdefault(row.parent, []).append((published.rank[row.representative], content, vertex))
+    raise AssertionError("a record that is published has a root")
+
+
+_form_and_content = itemgetter(0, 1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from hierdata.document import LIST_IN_ITEM, Document, Scalar, Value, list_key
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.publication import Part, Publication, generalized
-from hierdata.recodings.base import RECORDS, Published, Recoding, in_order, kept_vertices, whole
+from hierdata.recodings.base import RECORDS, Published, Recoding, in_order, whole
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
@@ -37,7 +38,7 @@ class Representatives(Recoding):
                 members[int(partition.class_of[record])].append(record)
             members.pop(-1, None)
             for records in members.values():
-                root = _representative(forest, partition, published, records)
+                root = _representative(forest, published, records)
                 yield {"records": len(records), "representative": unbind(root, schema)}
 
         part = Part(RECORDS, documents, partition.class_count, element="class")
@@ -69,17 +70,15 @@ def _with_lists(schema: Schema) -> Schema:
     return Schema(tuple(map(of, schema.types)))
 
 
-def _representative(
-    forest: Forest, partition: Partition, published: Published, records: Sequence[int]
-) -> Vertex:
+def _representative(forest: Forest, published: Published, records: Sequence[int]) -> Vertex:
     values: dict[int, list[list[Scalar]]] = {}
-    for record in records:
-        for v in kept_vertices(forest, partition.representative, record).tolist():
-            own = published.sensitive(v)
-            lists = values.setdefault(int(partition.representative[v]), [[] for _ in own])
-            for multiset, value in zip(lists, own, strict=True):
-                if value is not None:
-                    multiset.append(value)
+    labels: dict[int, list[Scalar]] = {}
+    for row in chain.from_iterable(published.records(records)):
+        labels[row.representative] = row.labels
+        lists = values.setdefault(row.representative, [[] for _ in row.sensitive])
+        for multiset, value in zip(lists, row.sensitive, strict=True):
+            if value is not None:
+                multiset.append(value)
     below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex]]] = defaultdict(list)
     root = -1
     for v in sorted(values, reverse=True):  # children stand after their parents
@@ -88,7 +87,7 @@ def _representative(
         kind = forest.schema.types[forest.type[v]]
         vertex = Vertex(
             kind.index,
-            published.labels(v),
+            labels[v],
             [_list(kind, multiset) for multiset in multisets],  # type: ignore[misc]  # a list for a value
             [None] * len(kind.of_role(Role.CARRIED)),
             [child for _, _, child in children],
