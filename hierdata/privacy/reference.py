@@ -130,7 +130,7 @@ class Likeness(Constraint):
                     return {}
                 if share * bottom > top * before:
                     top, bottom = share, before
-        return {"beta": Fraction(top, bottom) - 1} if present else {}
+        return {"beta": Fraction(top - bottom, bottom)} if present else {}
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
         """Which value occurs how often."""
