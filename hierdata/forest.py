@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -146,14 +147,14 @@ class _Encoder:
         self._schema = schema
         self._node_of = [[tree.node_of for tree in own] for own in hierarchies]
         self._code_of = [[domain.code_of for domain in own] for own in domains]
-        self.roots: list[int] = [0]
-        self.type: list[int] = []
-        self.parent: list[int] = []
-        self.first_child: list[int] = []
-        self.child_count: list[int] = []
-        self.nodes: list[int] = []
-        self.sensitive: list[int] = []
-        self.spelling: list[int] = []
+        self.roots = array("q", [0])  # arrays take a fifth of the memory of lists
+        self.type = array("i")
+        self.parent = array("q")
+        self.first_child = array("q")
+        self.child_count = array("q")
+        self.nodes = array("i")
+        self.sensitive = array("i")
+        self.spelling = array("i")
         self.spellings: dict[object, int] = {}
         self.spelled: list[Scalar] = []
         self.carried: dict[int, tuple[Scalar, ...]] = {}
@@ -170,15 +171,15 @@ class _Encoder:
                 queue += vertex.children
                 parents += [base + position] * len(vertex.children)
             try:
-                for node_of, value in zip(self._node_of[vertex.type], vertex.quasi, strict=True):
-                    self.nodes.append(node_of(value))
+                lookups = zip(self._node_of[vertex.type], vertex.quasi, strict=True)
+                self.nodes.extend([node_of(value) for node_of, value in lookups])
             except Uncovered:
                 raise self._uncovered(vertex, Role.QUASI) from None
             if vertex.sensitive:
                 self._add_sensitive(vertex)
             if vertex.carried:
                 self.carried[base + position] = tuple(vertex.carried)
-        self.parent += parents
+        self.parent.extend(parents)
         self.roots.append(base + len(queue))
 
     def _add_sensitive(self, vertex: Vertex) -> None:

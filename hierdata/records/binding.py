@@ -167,6 +167,7 @@ _type_of = attrgetter("type")
 
 def put(document: Document, steps: Keys, value: Value) -> None:
     """Put a value where the keys lead."""
-    for step in steps[:-1]:
-        document = cast("Document", document.setdefault(step, {}))
+    if len(steps) > 1:
+        for step in steps[:-1]:
+            document = cast("Document", document.setdefault(step, {}))
     document[steps[-1]] = value
