@@ -81,6 +81,8 @@ class TablesForm(Form):
         if alone and {file.name for file in path.iterdir()} - {file.name for file in files.values()}:
             raise VerificationError(BESIDE, path=str(path))
         rows = {name: _named(name, self.forms[name].read(file, alone=alone)) for name, file in files.items()}
+        if alone:
+            rows = {table.name: _with_fresh_keys(table, rows[table.name]) for table in self.tables}
         return nest(self.tables, rows)
 
     @property
@@ -200,6 +202,16 @@ def _flat(rows: Iterable[Document]) -> Iterator[Document]:
     for number, row in enumerate(rows, 1):
         if any(isinstance(cell, dict | list) for cell in row.values()):
             raise InputError("a cell of a table holds one value", record=number)
+        yield row
+
+
+def _with_fresh_keys(table: Table, rows: Iterable[Document]) -> Iterator[Document]:
+    """The rows of a published table, whose keys are their numbers: any others could be names of people."""
+    for number, row in enumerate(rows, 1):
+        if table.key is not None and row.get(table.key) not in (number, str(number)):
+            raise VerificationError(
+                f"the table {table.name}: its keys are not the numbers of its rows; others could name people"
+            )
         yield row
 
 
