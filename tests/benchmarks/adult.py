@@ -24,6 +24,7 @@ ROWS = {WITHOUT_MISSING: 30_162, COMPLETE: 32_561}
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
 SENSITIVE, WEIGHT = "occupation", "fnlwgt"
 MISSING = "?"
+_WITH_MISSING = (SENSITIVE, "workclass", "native-country")
 _AGES = range(17, 91)
 _SIZES = {"sex": 2, "race": 5, "marital-status": 7, "native-country": 41, "workclass": 8, "salary-class": 2}
 _SIZES |= {SENSITIVE: 14}
@@ -74,6 +75,8 @@ def _synthetic(columns: tuple[str, ...], rows: int) -> Table:
         else:
             shares = 0.6 ** np.arange(_SIZES[name])
             cells = rng.choice([f"{name} {at}" for at in range(len(shares))], rows, p=shares / shares.sum())
+        if name in _WITH_MISSING and WEIGHT in columns:
+            cells[rng.random(rows) < 0.05] = MISSING
         found[name] = _column(cells.tolist(), name)
     return found
 
