@@ -9,7 +9,7 @@ linear in the input, and memory grows with the classes and their vertices, not w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import repeat
 
@@ -18,6 +18,7 @@ from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.bench import Panel
 from hierdata.judge.flat import Reader
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
+from hierdata.judge.spelled import single, whole
 from hierdata.judge.walk import Attribute, Children, Walk
 
 __all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge", "judge_counted"]
@@ -75,41 +76,28 @@ def judge_counted(
         written[raw] += members * times
         if unpardoned is not None:
             bare[unpardoned.read(record)[0]] += members * times
-    judgements = _judgements(classes.values(), rules, attributes)
-    clean = not (walk.found or malformed or rules.not_judged)
-    return Verdict(
-        passed=clean and bool(judgements) and all(judgement.held for judgement in judgements),
-        records=sum(known.records for known in classes.values()),
-        classes=len(classes),
-        k=min((known.records for known in classes.values()), default=0),
-        largest_class=max((known.records for known in classes.values()), default=0),
+    panel = Panel(rules, attributes)
+    for ordinal, known in enumerate(classes.values()):
+        panel.hear(ordinal, known.records, known.tallies(), known.population)
+    verdict = panel.verdict([known.records for known in classes.values()], walk.found, malformed)
+    return replace(
+        verdict,
         k_raw=min(written.values(), default=0),
         k_exempt=min(bare.values(), default=0) if rules.exempt else None,
-        judgements=judgements,
-        forbidden=dict(sorted(walk.found.items())),
-        malformed=malformed,
-        not_judged=rules.not_judged,
     )
 
 
 def _opened(document: Document) -> tuple[int, Document]:
     """The number of records and the representative; 0 and the document as it stands when it is none."""
     content = dict(document)
-    count = _single(content.pop("@records" if "@records" in content else "records", None))
+    count = whole(single(content.pop("@records" if "@records" in content else "records", None)))
     stated = content.pop("representative", None)
-    inner = _single(stated)
+    inner = single(stated)
     if isinstance(stated, Siblings) and isinstance(inner, str):  # an element without attributes and children
         inner = {TEXT: inner} if inner else {}
-    if isinstance(count, str) and count.isascii() and count.isdecimal() and len(count) < 20:
-        count = int(count)
-    if type(count) is not int or count < 1 or not isinstance(inner, dict) or content:
+    if not count or not isinstance(inner, dict) or content:
         return 0, document
     return count, inner
-
-
-def _single(value: Value) -> Value:
-    """What an element is that stands once."""
-    return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
 
 
 def _population(record: Document, rules: JudgeRules) -> int | None:
@@ -123,7 +111,7 @@ def _shown(record: Document, keys: Keys) -> Scalar:
     """The single value under the keys, None where there is none."""
     value: Value = record
     for key in keys:
-        value = _single(value.get(key)) if isinstance(value, dict) else None
+        value = single(value.get(key)) if isinstance(value, dict) else None
     return None if isinstance(value, list | dict) else value
 
 
@@ -168,12 +156,3 @@ class _Class(_Place):
         super().__init__()
         self.records = 0
         self.population = population
-
-
-def _judgements(
-    classes: Collection[_Class], rules: JudgeRules, attributes: tuple[Attribute, ...]
-) -> tuple[Judgement, ...]:
-    panel = Panel(rules, attributes)
-    for ordinal, known in enumerate(classes):
-        panel.hear(ordinal, known.records, known.tallies(), known.population)
-    return panel.judgements()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hierdata.document import (
     COUNT,
@@ -18,12 +18,12 @@ from hierdata.document import (
     TEXT,
     Document,
     Scalar,
-    Siblings,
     Value,
     sensitive_part,
 )
 from hierdata.judge.bench import Panel
 from hierdata.judge.rules import JudgeRules, Keys, Verdict
+from hierdata.judge.spelled import single, whole
 from hierdata.judge.walk import UNLISTED, Attribute
 
 
@@ -63,21 +63,8 @@ def judge_groups(
     for ordinal, (kind, group) in enumerate(groups):
         malformed += group.vertices != group.values
         panel.hear(ordinal, group.persons, [group.tally], own=tuple(kind.places.values()))
-    judgements = panel.judgements()
-    clean = not (walk.found or malformed or rules.not_judged)
-    return Verdict(
-        passed=clean and bool(judgements) and all(judgement.held for judgement in judgements),
-        records=records,
-        classes=len(groups),
-        k=min((group.persons for _, group in groups), default=0),
-        largest_class=max((group.persons for _, group in groups), default=0),
-        k_raw=None,
-        k_exempt=None,
-        judgements=judgements,
-        forbidden=dict(sorted(walk.found.items())),
-        malformed=malformed,
-        not_judged=rules.not_judged,
-    )
+    verdict = panel.verdict([group.persons for _, group in groups], walk.found, malformed)
+    return replace(verdict, records=records)
 
 
 @dataclass
@@ -190,7 +177,7 @@ class _Walk:
     def _joined(self, vertex: Document, kind: _Kind) -> Document:
         """Count a vertex to its group; the rest of it."""
         rest = dict(vertex)
-        number = _whole(_single(rest.pop(GROUP, None)))
+        number = whole(single(rest.pop(GROUP, None)))
         if number is None:
             self.malformed += self._times
             return rest
@@ -207,8 +194,8 @@ class _Walk:
 def _tell(kind: _Kind, row: Document, attributes: tuple[Attribute, ...], found: Counter[str]) -> bool:
     """Count the values of one row to its group; False where it is no such row."""
     held = dict(_scalars(row, (), kind))
-    number = _whole(held.pop((GROUP,), None))
-    count = _whole(held.pop((COUNT,), None))
+    number = whole(held.pop((GROUP,), None))
+    count = whole(held.pop((COUNT,), None))
     if strangers := held.keys() - kind.places.keys():
         found[UNLISTED] += len(strangers)
     if number is None or not count:
@@ -227,7 +214,7 @@ def _scalars(content: Document, above: Keys, kind: _Kind) -> Iterator[tuple[Keys
     """Every single value of a row, by its keys; an array stands for what is not listed."""
     for key, value in content.items():
         keys = (*above, key)
-        inner = _single(value)
+        inner = single(value)
         if isinstance(inner, dict):
             yield from _scalars(inner, keys, kind)
         elif isinstance(inner, list):
@@ -236,15 +223,3 @@ def _scalars(content: Document, above: Keys, kind: _Kind) -> Iterator[tuple[Keys
             yield (*keys, TEXT), inner  # an element that has nothing but its text
         else:
             yield keys, inner
-
-
-def _single(value: Value) -> Value:
-    """What an element is that stands once."""
-    return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
-
-
-def _whole(value: Value) -> int | None:
-    """A whole number from 0 on, None where it is none; XML and CSV have text alone."""
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 20:
-        value = int(value)
-    return value if type(value) is int and value >= 0 else None

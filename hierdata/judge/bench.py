@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from fractions import Fraction
 
 from hierdata.errors import PolicyError
-from hierdata.judge.rules import Judgement, JudgeRules
+from hierdata.judge.rules import Judgement, JudgeRules, Verdict
 from hierdata.judge.walk import Attribute
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 
@@ -43,6 +43,7 @@ class Panel:
 
     def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
         self._benches = _benches(rules, attributes)
+        self._not_judged = rules.not_judged
         self._on_records: list[_Bench] = []
         self._on_values: list[list[_Bench]] = [[] for _ in attributes]
         for index, bench in self._benches:
@@ -86,9 +87,25 @@ class Panel:
             failing = self._failing[case] = [bench for bench in benches if not bench.holds(view, ())]
         return failing
 
-    def judgements(self) -> tuple[Judgement, ...]:
-        """The answers over all classes heard, model by model."""
-        return tuple(bench.judgement() if isinstance(bench, _Bench) else bench for _, bench in self._benches)
+    def verdict(self, sizes: Collection[int], found: Mapping[str, int], malformed: int) -> Verdict:
+        """The answers over all classes heard, of these sizes; ``found`` counts what must not be there."""
+        judgements = tuple(
+            bench.judgement() if isinstance(bench, _Bench) else bench for _, bench in self._benches
+        )
+        clean = not (found or malformed or self._not_judged)
+        return Verdict(
+            passed=clean and bool(judgements) and all(judgement.held for judgement in judgements),
+            records=sum(sizes),
+            classes=len(sizes),
+            k=min(sizes, default=0),
+            largest_class=max(sizes, default=0),
+            k_raw=None,
+            k_exempt=None,
+            judgements=judgements,
+            forbidden=dict(sorted(found.items())),
+            malformed=malformed,
+            not_judged=self._not_judged,
+        )
 
 
 def _benches(rules: JudgeRules, attributes: tuple[Attribute, ...]) -> list[tuple[int, _Bench | Judgement]]:
