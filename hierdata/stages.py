@@ -54,13 +54,18 @@ def _unasked(schema: Schema) -> Engine:
 def _unasked_for_rows(constraints: Constraints) -> Engine:
     """The engine for groups of rows where the policy names none: the one that loses the fewest records.
 
-    ``spread`` where numbers count together with those near them, ``mbf`` where a class may hold one of each
-    group; under other models there is no bound to reach.
+    ``spread`` where numbers of one attribute count together with those near them, ``mbf`` where a class may
+    hold one of each group; under other models there is no bound to reach.
     """
     caps = [constraint.caps for constraint in constraints.all() if constraint.caps is not None]
     size = constraints.min_class_size
-    if any(cap.reach is not None for cap in caps):
-        return _engine("spread")
+    near = sum(
+        any(one.caps is not None and one.caps.reach is not None for one in bound)
+        for attributes in constraints.on_values
+        for bound in attributes
+    )
+    if near:
+        return _engine("spread" if near == 1 else "mondrian")
     once = (cap.most == 1 or size * max(cap.share, default=0) < 2 for cap in caps)
     return _engine("mbf" if caps and all(once) else "mondrian")
 

@@ -23,7 +23,7 @@ FIELDS: dict[str, Any] = {
 
 def prepared(records: list[dict[str, Any]], *models: dict[str, Any], **stated: Any) -> Prepared:
     fields = {path: rule for path, rule in FIELDS.items() if records is TREES or "visits" not in path}
-    policy = from_data({"version": 1, "models": models, "fields": fields, **stated})
+    policy = from_data({"version": 1, "models": models, "fields": fields} | stated)
     return prepare(policy, survey(records, policy.declared()))
 
 
@@ -47,6 +47,13 @@ def test_groups_are_made_by_the_engine_that_publishes_most() -> None:
     assert engines(prepared(ROWS, NEAR, **APART)) == [(0, "spread")]
     assert engines(prepared(ROWS, K, **APART)) == [(0, "mondrian")]
     assert engines(prepared(TREES, NEAR, ON_ILL, **APART)) == [(0, "spread"), (1, "mbf")]
+
+
+def test_numbers_of_several_attributes_are_no_task_for_spread() -> None:
+    near = {key: value for key, value in NEAR.items() if key != "on"}
+    rows = [{**row, "age": row["pay"]} for row in ROWS]
+    fields = {"$.age": {"role": "sensitive"}, "$.pay": {"role": "sensitive"}}
+    assert engines(prepared(rows, near, **APART, fields=fields)) == [(0, "mondrian")]
 
 
 def test_a_step_is_pointed_at_one_vertex_type() -> None:
