@@ -6,50 +6,32 @@ objects, objects that are vertices, arrays of objects and of scalars, missing va
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
+from hashlib import blake2b
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import strategies as st
 from lxml import etree
 
-MISSING = "?"
+from tests.adversarial.vocabulary import (
+    MISSING,
+    MODELS,
+    NEAR,
+    OF_RICH,
+    POPULATION,
+    QUASI,
+    RICH,
+    SENSITIVE,
+    Leaf,
+)
 
-TREE = {"*": {"warm": {"red": {}, "orange": {}}, "cold": {"blue": {}, "green": {}}, "grey": {}}}
-QUASI: list[tuple[dict[str, Any], Callable[[Random], Any]]] = [
-    ({"taxonomy": {"tree": TREE}}, lambda rng: rng.choice(["red", "orange", "blue", "green", "grey"])),
-    ({"interval": {"steps": [1, 2, 5]}}, lambda rng: rng.randint(1, 9)),
-    ({"interval": {"steps": ["0.5", 2]}}, lambda rng: Decimal(rng.randint(0, 8)) / 4),
-    (
-        {"date": {"steps": ["day", "month", "year"]}},
-        lambda rng: f"200{rng.randint(1, 2)}-0{rng.randint(1, 2)}-07",
-    ),
-    ({"prefix": {"keep": [2, 1]}}, lambda rng: f"4{rng.randint(1, 2)}{rng.randint(0, 2)}"),
-    ({"flat": True}, lambda rng: rng.choice(["north", "south"])),
-]
-LETTERS = {"A": 1, "B": 2, "C": 3, "D": 4, "E": 5}
-SENSITIVE: list[tuple[dict[str, Any], Callable[[Random], Any]]] = [
-    ({"levels": {"by": LETTERS}}, lambda rng: rng.choice("AABBCDE")),
-    ({"levels": {"domain": [0, 4], "sensitive": "low"}}, lambda rng: Decimal(rng.randint(0, 8)) / 2),
-    (
-        {"levels": {"by": "frequency", "sensitive": "rare"}},
-        lambda rng: rng.choice(["flu", "flu", "cold", "HIV"]),
-    ),
-]
-MODELS: list[dict[str, Any]] = [
-    {"kind": "k-anonymity", "k": 2},
-    {"kind": "k-anonymity", "k": 3},
-    {"kind": "distinct-l-diversity", "l": 2},
-    {"kind": "frequency-l-diversity", "l": 2},
-    {"kind": "frequency-l-diversity", "l": "3/2"},
-    {"kind": "entropy-l-diversity", "l": "3/2"},
-    {"kind": "recursive-cl-diversity", "c": 2, "l": 2},
-    {"kind": "alpha-k", "k": 2, "alpha": "2/3"},
-    {"kind": "level-alpha-k", "k": 2},
-    {"kind": "level-alpha-k", "k": 3},
-]
+_TABLES = TemporaryDirectory()
+"""Where population tables lie until the tests have run."""
 
 
 @dataclass
@@ -70,19 +52,19 @@ class Case:
     fields: list[Field]
     records: list[dict[str, Any]]
     models: list[dict[str, Any]]
-    engine: dict[str, Any]
+    engine: dict[str, Any] | None
     recoding: str
     unlisted: Any = "error"
 
     def policy(self, **changes: Any) -> dict[str, Any]:
         """The policy for the JSON records."""
-        return self._policy(rules(self.fields, "$"), changes)
+        return self._policy(rules(self.fields, "$"), changes, 0)
 
     def xml_policy(self, **changes: Any) -> dict[str, Any]:
         """The policy for the XML elements."""
-        return self._policy(xml_rules(self.fields, "/list/item"), changes)
+        return self._policy(xml_rules(self.fields, "/list/item"), changes, 1)
 
-    def _policy(self, fields: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    def _policy(self, fields: dict[str, Any], changes: dict[str, Any], notation: int) -> dict[str, Any]:
         models = [self._scoped(model, fields) for model in self.models]
         stated = {
             "models": models,
@@ -90,7 +72,21 @@ class Case:
             "recoding": self.recoding,
             "unlisted": self.unlisted,
         }
-        return {"version": 1, "fields": fields, **stated, **changes}
+        stated |= changes
+        if any(model["kind"] in POPULATION for model in stated["models"]):
+            stated["population"] = self._population(notation)
+        return {"version": 1, "fields": fields, **stated}
+
+    def _population(self, notation: int) -> dict[str, Any]:
+        """A table in which each person has a twin, and some nobody else's."""
+        known = list(at_root(self.fields))
+        table = [[cell(record, keys) for *_, keys in known] for record in self.records]
+        lines = [[f"c{at}" for at, _ in enumerate(known)], *table, *table, *table[::3]]
+        file = Path(_TABLES.name) / f"{blake2b(repr(lines).encode(), digest_size=8).hexdigest()}.csv"
+        with file.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows(lines)
+        columns = {paths[notation]: f"c{at}" for at, paths in enumerate(known)}
+        return {"file": str(file), "columns": columns}
 
     def _scoped(self, model: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
         """``on: first`` stands for the first sensitive field."""
@@ -136,6 +132,28 @@ def xml_rules(fields: list[Field], above: str) -> dict[str, Any]:
     return found
 
 
+def at_root(
+    fields: list[Field], json: str = "$", xml: str = "/list/item", above: tuple[str, ...] = ()
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The quasi-identifiers of the record itself: their path in JSON and in XML, and their keys."""
+    for own in fields:
+        keys, path = (*above, own.name), f"{json}.{own.name}"
+        element = f"{xml}/{'text()' if own is text_of(fields) else notation(own)}"
+        if own.many or own.rule.get("vertex"):
+            continue
+        if own.value is None:
+            yield from at_root(own.fields, path, element, keys)
+        elif own.rule.get("role") == "quasi":
+            yield path, element, keys
+
+
+def cell(record: Any, keys: tuple[str, ...]) -> str:
+    """A value as a table spells it; what is missing is empty."""
+    for key in keys:
+        record = (record or {}).get(key)
+    return "" if record in (None, MISSING) else str(record)
+
+
 def longest(own: Field, records: list[dict[str, Any]]) -> int:
     """The most items in the array of a field, the least of these figures over all arrays below it."""
     items = [record.get(own.name) for record in records]
@@ -177,17 +195,17 @@ def element(name: str, record: dict[str, Any], fields: list[Field]) -> etree._El
     return made
 
 
-def _leaf(rng: Random, name: str, *, many: bool) -> Field:
+def _leaf(rng: Random, name: str, sensitive: list[Leaf], *, many: bool) -> Field:
     pick = rng.random()
     if pick < 0.1:
         rule = {"role": "insensitive", "exempt": "drawn at random", "optional": True}
         return Field(name, rule, lambda rng: rng.choice(["x", "y"]), many)
     role = "quasi" if pick < 0.6 else "sensitive"
-    more, value = rng.choice(QUASI if role == "quasi" else SENSITIVE)
+    more, value = rng.choice(QUASI if role == "quasi" else sensitive)
     return Field(name, {"role": role, "missing": [MISSING], "optional": True, **more}, value, many)
 
 
-def _fields(rng: Random, depth: int, names: list[str]) -> list[Field]:
+def _fields(rng: Random, depth: int, names: list[str], sensitive: list[Leaf]) -> list[Field]:
     found = []
     for _ in range(rng.randint(1, 3)):
         name = f"f{len(names)}"
@@ -198,10 +216,10 @@ def _fields(rng: Random, depth: int, names: list[str]) -> list[Field]:
             else "leaf"
         )
         if kind in ("leaf", "scalars"):
-            found.append(_leaf(rng, name, many=kind == "scalars"))
+            found.append(_leaf(rng, name, sensitive, many=kind == "scalars"))
         else:
             rule = {"vertex": True, "optional": True} if kind == "vertex" else {}
-            below = _fields(rng, depth - 1, names)
+            below = _fields(rng, depth - 1, names, sensitive)
             found.append(Field(name, rule, None, kind == "objects", below))
     return found
 
@@ -222,18 +240,49 @@ def _value(rng: Random, own: Field) -> Any:
     return MISSING if own.rule.get("missing") and rng.random() < 0.06 else own.value(rng)
 
 
-def _sensitive(fields: list[Field]) -> bool:
-    return any(own.rule.get("role") == "sensitive" or _sensitive(own.fields) for own in fields)
+def _sensitive(fields: list[Field]) -> int:
+    """How many sensitive fields there are."""
+    return sum((own.rule.get("role") == "sensitive") + _sensitive(own.fields) for own in fields)
 
 
-@st.composite
-def cases(draw: st.DrawFn, recodings: tuple[str, ...] = ("generalization", "representatives")) -> Case:
-    """A case; Random is seeded by a drawn number, which keeps drawing cheap."""
-    rng = Random(draw(st.integers(0, 2**48)))
+def _models(rng: Random, fields: list[Field], recoding: str, *, rich: bool) -> list[dict[str, Any]]:
+    known = MODELS + OF_RICH if rich else MODELS
+    if recoding == "anatomy" or not list(at_root(fields)):
+        known = [model for model in known if model["kind"] not in POPULATION]
+    models = rng.sample(known, rng.choice((1, 1, 2)))
+    if models[-1]["kind"] not in ("k-anonymity", *POPULATION) and rng.random() < 0.2:
+        models = [MODELS[0], {**models[-1], "on": "first"}]
+    return models
+
+
+def _engine(rng: Random, fields: list[Field], recoding: str, models: list[dict[str, Any]]) -> Any:
+    """One that goes with the records, the recoding and the models, or none."""
+    clustree = {"kind": "clustree", "pairing": rng.choice(("greedy", "benefit", "optimal"))}
+    steps = [clustree, clustree, None]
+    if recoding == "anatomy" or not any(own.many or own.fields for own in fields):
+        steps += [{"kind": "mondrian"}, {"kind": "mondrian"}, {"kind": "mbf"}]
+        if _sensitive(fields) == 1 and any(
+            model["kind"] in NEAR and "relative" not in model for model in models
+        ):
+            steps += [{"kind": "spread"}] * 3
+    step = rng.choice(steps)
+    return None if step is None else {"steps": [step]}
+
+
+def cases(recodings: tuple[str, ...] = ("generalization", "representatives")) -> st.SearchStrategy[Case]:
+    """Cases by their number: one number to draw keeps drawing cheap."""
+    return st.integers(0, 2**48).map(lambda number: numbered(number, recodings))
+
+
+def numbered(number: int, recodings: tuple[str, ...]) -> Case:
+    """The case of a number."""
+    rng = Random(number)
     fields = [Field("f0", {"role": "identifier"}, lambda rng: f"id{rng.random()}")]
-    fields += _fields(rng, 2, ["f0"])
+    flat, rich = rng.random() < 0.35, rng.random() < 0.5
+    sensitive = RICH if rich else SENSITIVE
+    fields += _fields(rng, 0 if flat else 2, ["f0"], sensitive)
     if not _sensitive(fields):
-        rule, value = SENSITIVE[0]
+        rule, value = sensitive[0]
         fields.append(Field("f99", {"role": "sensitive", "optional": True, **rule}, value))
     patterns = [_object(rng, fields) for _ in range(rng.randint(1, 5))]
     records = [_alike(rng, rng.choice(patterns), fields) for _ in range(rng.randint(3, 14))]
@@ -242,11 +291,9 @@ def cases(draw: st.DrawFn, recodings: tuple[str, ...] = ("generalization", "repr
         _unlist(rng, fields)
     for record in records:
         record["f0"] = f"id{rng.random()}"
-    models = rng.sample(MODELS, rng.choice((1, 1, 2)))
-    if models[-1]["kind"] != "k-anonymity" and rng.random() < 0.2:
-        models = [MODELS[0], {**models[-1], "on": "first"}]
-    step = {"kind": "clustree", "pairing": rng.choice(("greedy", "benefit", "optimal"))}
-    return Case(fields, records, models, {"steps": [step]}, rng.choice(recodings), unlisted)
+    recoding = rng.choice(recodings)
+    models = _models(rng, fields, recoding, rich=rich)
+    return Case(fields, records, models, _engine(rng, fields, recoding, models), recoding, unlisted)
 
 
 def _unlist(rng: Random, fields: list[Field]) -> None:

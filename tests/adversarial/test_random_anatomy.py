@@ -19,8 +19,9 @@ import hierdata
 from hierdata.document import sensitive_part
 from hierdata.formats import FORMATS, Layout
 from hierdata.release import Release
-from tests.adversarial.random_releases import MISSING, Case, Field, cases
+from tests.adversarial.random_releases import Case, Field, cases
 from tests.adversarial.test_random_releases import released, shuffled
+from tests.adversarial.vocabulary import MISSING
 
 ANATOMY = cases(recodings=("anatomy",))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +20,8 @@ from hierdata.document import Siblings
 from hierdata.formats import FORMATS, Layout
 from hierdata.judge import Verdict
 from hierdata.release import Release
-from tests.adversarial.random_releases import MISSING, Case, Field, cases
+from tests.adversarial.random_releases import Case, Field, cases
+from tests.adversarial.vocabulary import MISSING, POPULATION
 
 SEED = b"sixteen bytes or"
 
@@ -110,8 +113,9 @@ def form(record: dict[str, Any], fields: list[Field]) -> list[Any]:
 
 
 def size_promised(model: dict[str, Any]) -> int:
-    sizes = {"k": model.get("k", 1), "l": model.get("l", 1)}
-    return max(int(sizes["k"]), 2 if sizes["l"] == "3/2" else int(sizes["l"]))
+    if model["kind"] in POPULATION:
+        return 1
+    return math.ceil(max(Fraction(model.get(letter, 1)) for letter in "klm"))
 
 
 @given(cases(recodings=("generalization",)))
@@ -164,7 +168,8 @@ def values_at(found: list[Any], keys: list[str]) -> list[Any]:
 @given(cases(recodings=("generalization",)))
 @settings(max_examples=250)
 def test_nothing_is_lost_iff_the_records_are_published_as_they_were(case: Case) -> None:
-    release = released(case, models=[{"kind": "k-anonymity", "k": 2}])
+    engine = None if case.engine == {"steps": [{"kind": "spread"}]} else case.engine  # not for k alone
+    release = released(case, models=[{"kind": "k-anonymity", "k": 2}], engine=engine)
     if release is None or not loses_exactly_what_it_changes(case):
         return
     before = Counter(
