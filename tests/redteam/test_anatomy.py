@@ -342,6 +342,36 @@ def test_anatomy_of_nothing_sensitive_is_refused() -> None:
         )
 
 
+@pytest.mark.parametrize("suffix", ["csv", "xml"])
+def test_one_group_has_one_spelling(tmp_path: Path, suffix: str) -> None:
+    """Joined as text, 1 and 01 are two groups of one person each."""
+    fields = {"zip": {"role": "quasi", "flat": True}, "ill": {"role": "sensitive"}}
+    prefix = {"csv": "$.", "xml": "/list/item/"}[suffix]
+    policy = {
+        "version": 1,
+        "recoding": "anatomy",
+        "models": [{"kind": "distinct-l-diversity", "l": 2}],
+        "fields": {f"{prefix}{name}": rule for name, rule in fields.items()},
+    }
+
+    def verdict(group: str) -> bool:
+        records = [{"zip": "a", "group": group}, {"zip": "b", "group": "1"}]
+        rows = [{"group": group, "ill": "flu", "count": "1"}, {"group": "1", "ill": "HIV", "count": "1"}]
+        for part, documents in (("records", records), ("sensitive", rows)):
+            text = "".join(
+                ",".join(line) + "\n" for line in ([*documents[0]], *(d.values() for d in documents))
+            )
+            if suffix == "xml":
+                tag = {"records": "item", "sensitive": "value"}[part]
+                cells = ["".join(f"<{key}>{cell}</{key}>" for key, cell in one.items()) for one in documents]
+                text = "<list>" + "".join(f"<{tag}>{own}</{tag}>" for own in cells) + "</list>"
+            (tmp_path / f"{part}.{suffix}").write_text(text, "utf-8")
+        return hierdata.verify(tmp_path, policy).passed
+
+    assert verdict("1")
+    assert not verdict("01")
+
+
 # Orders. Every person has a value of its own that says where in the input it stood.
 
 TABLE: dict[str, Any] = {
