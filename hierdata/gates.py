@@ -140,4 +140,4 @@ def _sentence(verdict: GateVerdict) -> str:
     asked = f"must be {verdict.operator} {number(Fraction(verdict.limit.exact))}"
     if verdict.value is None:
         return f"{name}{verdict.metric} {asked} and has no figure for this release"
-    return f"{name}{verdict.metric} {verdict.figure} is {verdict.value!r}, {asked}"
+    return f"{name}{verdict.metric} {verdict.figure} is {verdict.value:.6g}, {asked}"

@@ -15,9 +15,10 @@ from hierdata.domains.similarity import is_transitive
 from hierdata.errors import HierdataError, PolicyError
 from hierdata.policy import Policy
 from hierdata.policy.reading import read
-from hierdata.privacy import LevelAlphaK, PrivacyModel
+from hierdata.privacy import LevelAlphaK
 from hierdata.records.binding import problems
 from hierdata.records.survey import Keys, Survey
+from hierdata.shortfalls import domain_of, pairs, shortfalls
 
 Severity = Literal["error", "warning"]
 
@@ -58,7 +59,7 @@ def lint(
 def class_size(policy: Policy) -> int:
     """The least size of a class that all models of a policy allow: what engines that fix the size take."""
     sizes = []
-    for keys, model in _pairs(policy):
+    for keys, model in pairs(policy):
         try:
             sizes.append(model.bind(None if keys is None else _empty(policy, keys)).min_class_size)
         except PolicyError:
@@ -77,6 +78,8 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _levels(policy, survey)
     yield from _meanings(policy, survey)
     yield from _capacities(policy, survey)
+    yield from _sizes(policy, survey)
+    yield from (Finding("warning", _text(policy, keys), what) for keys, what in shortfalls(policy, survey))
     yield from _unique(policy, survey)
     yield from _repeating(policy, survey)
     yield from _telling(policy, survey)
@@ -86,30 +89,13 @@ def _text(policy: Policy, keys: Keys) -> str:
     return str(policy.by_keys[keys][0])
 
 
-def _pairs(policy: Policy) -> Iterator[tuple[Keys | None, PrivacyModel]]:
-    """Each model with each sensitive attribute that it judges; None for those on whole records."""
-    for model, scope in policy.scoped_models:
-        if not model.per_attribute:
-            yield None, model
-            continue
-        for keys in policy.sensitive:
-            if scope is None or keys in scope:
-                yield keys, model
-
-
 def _observed(survey: Survey | None, keys: Keys) -> Observed:
     return survey.values.get(keys, {}) if survey is not None else {}
 
 
 def _empty(policy: Policy, keys: Keys) -> SensitiveDomain:
     """The attribute's domain before any value is seen."""
-    return _domain(policy, keys, {})
-
-
-def _domain(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain:
-    rule = policy.sensitive[keys]
-    scale, taxonomy = rule.scale(observed), rule.semantics(policy.folder)
-    return SensitiveDomain.build(_text(policy, keys), observed, scale, rule.number, taxonomy)
+    return domain_of(policy, keys, {})
 
 
 def _files(policy: Policy) -> Iterator[Finding]:
@@ -133,7 +119,7 @@ def _models(policy: Policy) -> Iterator[Finding]:
         except PolicyError as error:
             broken.add(own)
             yield Finding("error", _text(policy, own), str(error))
-    for keys, model in _pairs(policy):
+    for keys, model in pairs(policy):
         judged.add(keys)
         if keys in broken:
             continue
@@ -170,7 +156,7 @@ def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
             yield Finding("error", _text(policy, keys), str(error))
             continue
         if outside := _uncovered(hierarchy, observed):
-            message, revealed = _counted(outside, f"outside the {_kind(domain)}")
+            message, revealed = _counted(outside, f"outside the {_kind(domain)}{_due(domain)}")
             yield Finding("error", _text(policy, keys), message, revealed)
 
 
@@ -188,6 +174,14 @@ def _kind(domain: QuasiDomain) -> str:
     """What a user calls the domain: its key in the policy."""
     key = next(key for key, member in DOMAINS.items() if isinstance(domain, member))
     return f"{key} domain" if key in ("flat", "date") else key
+
+
+def _due(domain: QuasiDomain) -> str:
+    """How values are spelled that a domain takes, where a wrong spelling is the likely reason."""
+    kind = next(key for key, member in DOMAINS.items() if isinstance(domain, member))
+    return {"date": ", which takes ISO dates such as 2001-03-04", "interval": ", which takes numbers"}.get(
+        kind, ""
+    )
 
 
 def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
@@ -222,12 +216,12 @@ def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
             if taxonomy is not None and (outside := _uncovered(taxonomy, observed)):
                 message, revealed = _counted(outside, "outside the taxonomy")
                 yield Finding("error", _text(policy, keys), message, revealed)
-    for pair, model in _pairs(policy):
+    for pair, model in pairs(policy):
         e = getattr(model, "e", None)
         if pair is None or e is None:
             continue
         with suppress(PolicyError):
-            paths = _domain(policy, pair, _observed(survey, pair)).paths
+            paths = domain_of(policy, pair, _observed(survey, pair)).paths
             if paths is not None and not is_transitive(paths, e):
                 message = f"{model.kind}: distances up to {plain(e)} connect values that are further apart"
                 yield Finding("warning", _text(policy, pair), f"{message}, for they differ in depth")
@@ -236,7 +230,7 @@ def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
 def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     """Levels of which a class of the fixed size can hold no value (erratum ML-6)."""
     size = class_size(policy)
-    for keys, model in _pairs(policy):
+    for keys, model in pairs(policy):
         if not isinstance(model, LevelAlphaK) or keys is None:
             continue
         found = _level_counts(policy, keys, survey) if survey is not None else None
@@ -252,6 +246,13 @@ def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
                 _text(policy, keys),
                 f"level {level}{values} cannot be published in classes of {size}: {remedy}",
             )
+
+
+def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    size = class_size(policy)
+    if 0 < survey.records < size:
+        message = f"a class needs at least {size} records, and the collection has {survey.records}"
+        yield Finding("error", "models", message)
 
 
 def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:

@@ -58,6 +58,10 @@ def anonymize(
     report_progress = progress or silent
     policy = _load(policy)
     collection = collect(source, policy)
+    if not isinstance(seed, bytes | None):
+        raise PolicyError(
+            f"a seed is secret bytes, such as os.urandom(16), and this has the type {type(seed).__name__}"
+        )
     seed = os.urandom(SEED_BYTES) if seed is None else seed
 
     surveyed, policy, hints = _survey(collection, policy, report_progress)
@@ -246,14 +250,23 @@ def _search(
             partition = coalesce(forest, partition, stage.constraints)
         if partition.class_count == 0:
             raise PromiseError(
-                partition.reason
-                or "no class satisfies the models: every record would be suppressed; `hierdata lint --data` "
-                "shows which levels have no room at this k",
+                partition.reason or _nothing_holds(prepared),
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
         gone |= partition.representative < 0
         partitions.append(partition)
     return tuple(partitions)
+
+
+def _nothing_holds(prepared: Prepared) -> str:
+    """Why no class was found, with the strongest parameters that would hold of all records."""
+    from hierdata.shortfalls import shortfalls
+
+    policy = prepared.policy
+    short = [f"{policy.by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
+    remedy = "ask for less; `hierdata lint --data` shows which levels have no room at this k"
+    why = "; ".join(short) or remedy
+    return f"no class that was tried satisfies all models, and every record would be suppressed: {why}"
 
 
 def _publish(

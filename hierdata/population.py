@@ -169,7 +169,7 @@ def read_population(
             if one.column not in layout.columns:
                 raise PolicyError(
                     f"the population table has no column {one.column!r} for this field: name one under "
-                    "population, columns",
+                    "population.columns",
                     path=one.path,
                 )
         rows = 0

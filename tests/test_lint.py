@@ -55,11 +55,17 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
     assert messages(found, "$.adress") == ["the rule matches nothing in the records; did you mean address?"]
     assert messages(found, "$.<key>") == ["a field is not listed in the policy"]
     assert messages(found, "$.major") == ["2 values (2 occurrences) outside the taxonomy"]
-    assert messages(found, "$.year") == ["1 value (1 occurrence) outside the interval"]
-    assert messages(found, "$.gpa") == ["1 value (1 occurrence) without a level"]
+    assert messages(found, "$.year") == ["1 value (1 occurrence) outside the interval, which takes numbers"]
+    assert messages(found, "$.gpa") == [
+        "1 value (1 occurrence) without a level",
+        "level-alpha-k: with nothing suppressed, k = 20, alpha = 1 0 0 0 0 is the strongest that holds, "
+        "and the policy asks for more",
+    ]
     assert messages(found, "$.visits[*].diagnosis") == [
         "1 value (1 occurrence) without a level",
         "level 5 (1 of 1 values) cannot be published in classes of 5: from k = 10 on it could",
+        "level-alpha-k: with nothing suppressed, k = 20, alpha = 0 0 0 0 1 is the strongest that holds, "
+        "and the policy asks for more",
     ]
     assert messages(found, "$.visits[*]") == [
         "stands in 1 place only, fewer than the 5 records of a class: its presence is telling, "
@@ -236,3 +242,43 @@ def test_points_of_a_wide_domain_are_shown_to_the_unit() -> None:
     rows = memberships(stated)["$.salary"]
     assert [row.label for row in rows] == ["0", "16667", "33333", "50000", "66667", "83333", "100000"]
     assert [row.degrees for row in rows[1:3]] == [(0.5, 0, 0, 0, 0), (0, 1, 0, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        ({"kind": "frequency-l-diversity", "l": 3}, "l = 2"),
+        ({"kind": "frequency-l-diversity", "l": 2}, None),
+        ({"kind": "alpha-k", "k": 2, "alpha": "1/3"}, "k = 8, alpha = 0.5"),
+        ({"kind": "l-e-diversity", "l": 3, "e": 1}, "l = 4/3"),
+        ({"kind": "l-e-diversity", "l": 2, "e": 0}, None),
+        ({"kind": "l-e-diversity", "l": 3, "e": 1, "repeats": "allow"}, None),
+        ({"kind": "k-anonymity", "k": 3}, None),
+    ],
+)
+def test_what_holds_with_nothing_suppressed_is_told(model: dict[str, Any], told: str | None) -> None:
+    """Four of flu, two of asthma, two of acne; lungs have six of eight."""
+    tree = {"tree": {"*": {"lungs": ["flu", "asthma"], "skin": ["acne"]}}}
+    stated = policy({"$.a": FLAT, "$.s": {"role": "sensitive", "taxonomy": tree}}, models=[model])
+    values = ["flu"] * 4 + ["asthma", "acne"] * 2
+    found = [
+        one for one in messages(check(stated, [{"a": "x", "s": s} for s in values]), "$.s") if "asks" in one
+    ]
+    reached = f"with nothing suppressed, {told} is the strongest that holds, and the policy asks for more"
+    assert found == ([] if told is None else [f"{model['kind']}: {reached}"])
+
+
+def test_near_numbers_with_nothing_suppressed() -> None:
+    """Of 1, 2, 3, 9 a window of width 2 holds three: 4/3, though 2 lies around all three."""
+    model = {"kind": "delta-l-diversity", "delta": 1, "l": 2}
+    stated = policy({"$.a": FLAT, "$.s": {"role": "sensitive"}}, models=[model])
+    found = messages(check(stated, [{"a": "x", "s": s} for s in (1, 2, 3, 9)]), "$.s")
+    assert found[0].startswith("delta-l-diversity: with nothing suppressed, l = 4/3 is the strongest")
+
+
+def test_a_collection_smaller_than_a_class() -> None:
+    stated = policy({"$.a": FLAT})
+    found = check(stated, [{"a": "x"}] * 2)
+    assert [(one.severity, one.message) for one in found] == [
+        ("error", "a class needs at least 3 records, and the collection has 2")
+    ]

@@ -141,7 +141,7 @@ def test_everything_wrong_is_named_at_once_with_the_nearest_name() -> None:
     found = problems(data)
     for start, end in {
         "unknown key 'dataste'": "did you mean dataset?",
-        "unlisted: 'drp'": "did you mean drop?, or a mapping is due, not 'drp'",
+        "unlisted: 'drp'": "did you mean drop?, or a mapping with keep is due, not 'drp'",
         "models[0]: 'level-alfa-k'": "did you mean level-alpha-k?",
         "models[1].k: ": "must be greater than or equal to 1, not 0",
         "models[1].alpha: ": "",
@@ -328,7 +328,7 @@ LAUGHS = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
         ("p.yaml", "a: 1e9999999", "the key 'version' is missing"),
         ("p.yaml", "a: 1e99999", "digits"),
         ("p.yaml", "a: \x01", "characters that YAML does not allow"),
-        ("p.yaml", "", "a mapping is due, not null"),
+        ("p.yaml", "", "this is null"),
         ("p.yaml", "a: 1\n---\nb: 2", "expected a single document"),
         ("p.json", '{"a": 1, "a": 2}', "the key 'a' stands twice"),
         ("p.json", '{"a": 1,}', "line 1, column"),
@@ -336,7 +336,7 @@ LAUGHS = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
         ("p.json", '{"a": 1e999}', "digits"),
         ("p.json", '{"a": ' + "9" * 5000 + "}", "digits"),
         ("p.json", "[" * 100_000, "nested beyond"),
-        ("p.json", "[]", "a mapping is due, not a list of 0"),
+        ("p.json", "[]", "this is a list of 0"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str, complaint: str) -> None:

@@ -35,7 +35,7 @@ def test_tables_stand_in_order_parents_first() -> None:
 @pytest.mark.parametrize(
     ("tables", "line"),
     [
-        ({}, "tables: must"),
+        ({}, "tables: at least 1 of these is due"),
         ({"a": {}, "b": {}}, "tables: one table holds the records and has no parent; here a and b have none"),
         (
             {"a": {"parent": "b", "on": "x", "key": "y"}, "b": {"parent": "a", "on": "x", "key": "y"}},

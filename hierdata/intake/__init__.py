@@ -44,6 +44,8 @@ def collect(source: object, policy: Policy) -> Collection:
         source = elements(source.getroot(), policy)
     if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
         return objects(source, policy)
+    if isinstance(source, dict):
+        raise PolicyError("a dict of tables needs `tables` in the policy; one record alone stands in a list")
     raise PolicyError(
         "the input must be a path, a DataFrame or Arrow table, or an iterable of dicts or lxml elements; "
         f"it has the type {type(source).__name__}"

@@ -59,7 +59,9 @@ def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:
 def fitted(format: Format, policy: Policy, base: Keys = ()) -> Format:
     """A format as the policy spells it (see format_of)."""
     if format.name in TABULAR and policy.recoding == "representatives":
-        raise PolicyError("a class with lists in it is no row of a table: take recoding: generalization")
+        raise PolicyError(
+            "recoding: a class with lists in it is no row of a table: take generalization or anatomy"
+        )
     if isinstance(format, Csv):
         return Csv(None if policy.csv is None else policy.csv.delimiter)
     if policy.csv is not None and policy.tables is None:

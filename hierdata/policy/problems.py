@@ -16,6 +16,22 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 
+_FEW_KEYS = 8
+"""So many known keys are listed where none is near an unknown one."""
+_LONGEST_SHOWN = 60
+_DUE = {
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+}
+"""What is due, in words of ours, by the validator's name for what is wrong."""
+
+
 @dataclass(frozen=True)
 class Mistake:
     """Something wrong with a policy: the key path (empty: the whole), and the reason."""
@@ -40,8 +56,13 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
     >>> nearest("tpye", ["type", "kind"]), nearest("x", ["type"])
     ('; did you mean type?', '')
+    >>> nearest("quasi-identifier", ["quasi", "identifier"]), nearest("mbf", ["MBF"])
+    ('; did you mean quasi?', '; did you mean MBF?')
     """
-    near = get_close_matches(str(name), list(names), n=1)
+    stated, known = str(name), list(names)
+    alike = [other for other in known if other.casefold() == stated.casefold()]
+    begun = [other for other in known if len(other) > 3 and stated.startswith(other)]
+    near = alike or begun or get_close_matches(stated, known, n=1, cutoff=0.65)
     return f"; did you mean {near[0]}?" if near else ""
 
 
@@ -67,7 +88,9 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
     if kind == "too_short" and context["actual_length"] < len(detail["input"]):
         return  # the items themselves are wrong, and told so
     if kind == "extra_forbidden":
-        hint = nearest(loc[-1], known_keys(loc[:-1], model))
+        known = known_keys(loc[:-1], model)
+        listed = f"; known here: {', '.join(known)}" if len(known) <= _FEW_KEYS else ""
+        hint = nearest(loc[-1], known) or listed
         yield key_path(loc[:-1], data), f"unknown key {str(loc[-1])!r}{hint}"
     elif kind == "missing":
         yield key_path(loc[:-1], data), f"the key {str(loc[-1])!r} is missing"
@@ -82,19 +105,40 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
         found = str(context.get("tag", detail["input"]))
         hint = nearest(found, re.findall(r"'([^']*)'", expected))
         yield where, f"{_shown(context.get('tag', detail['input']))} is not one of {expected}{hint}"
-    elif kind == "union_tag_not_found":
-        yield where, "the key 'kind' is missing"
     elif kind == "invalid_key":
         reason = "some YAML readers take on, off, yes and no for booleans: put the key in quotes"
         yield key_path(loc[:-1], data), f"a key is {_shown(detail['input'])}, not text; {reason}"
     elif kind in ("model_type", "dict_type", "model_attributes_type"):
-        yield where, f"a mapping is due, not {_shown(detail['input'])}"
+        yield where, _mapping_due(where, detail["input"], known_keys(loc, model))
     else:
-        message = re.sub(r"^(Input|Tuple|List|Dictionary|String) should ", "must ", detail["msg"])
-        yield where, f"{message}, not {_shown(detail['input'])}"
+        yield where, _due(detail)
+
+
+def _due(detail: ErrorDetails) -> str:
+    """What is due in the place of a value."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "too_short":
+        return f"at least {context['min_length']} of these is due, not {context['actual_length']}"
+    if kind == "union_tag_not_found":
+        return "the key 'kind' is missing"
+    if kind in _DUE:
+        return f"{_DUE[kind]} is due, not {_shown(detail['input'])}"
+    message = re.sub(r"^(Input|Tuple|List|Dictionary|String) should ", "must ", detail["msg"])
+    return f"{message}, not {_shown(detail['input'])}"
+
+
+def _mapping_due(where: str, found: object, known: Sequence[str]) -> str:
+    """What to say where a mapping is due. A whole file that is none may be data: nothing of it is shown."""
+    if not where:
+        kind = "text" if isinstance(found, str) else _shown(found)
+        return f"a policy is a mapping with the keys version, models and fields, and this is {kind}"
+    keys = f" with {' or '.join(known)}" if len(known) <= 3 else ""
+    return f"a mapping{keys} is due, not {_shown(found)}"
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, str) and len(value) > _LONGEST_SHOWN:
+        return f"a text of {len(value)} characters"
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list | tuple):

@@ -68,7 +68,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
         where = "fields" if policy.records is None else "records"
         yield (where,), "the tables say where the records lie: write paths like $.a"
     if policy.recoding == "representatives":
-        yield ("recoding",), "a class with lists in it is no row of a table: take generalization"
+        yield ("recoding",), "a class with lists in it is no row of a table: take generalization or anatomy"
     if policy.format not in (None, "csv", "parquet"):
         yield ("format",), "tables are CSV or Parquet"
     for table in () if wrong else policy.joined:

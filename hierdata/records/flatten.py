@@ -5,12 +5,16 @@ Pure functions on rows, which are documents without objects and arrays in them; 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from hierdata.document import Document, Scalar, Value
 from hierdata.errors import InputError
+
+_WHOLE = re.compile(r"0|[1-9][0-9]*")
+_LONGEST_NUMBER = 18
 
 ITEM = "value"
 """The column of a table whose rows were single values in an array."""
@@ -182,7 +186,7 @@ class _Children:
             _refuse(
                 table.name,
                 f"no row matches a row of {table.parent}: are `on` and `key` the right columns, their values "
-                "of the same spelling and type?",
+                f"of the same spelling and type, and has {table.parent} any rows?",
             )
         first = min(self._first[on] for on in self._groups)
         rows = "1 row belongs" if orphans == 1 else f"{orphans} rows belong"
@@ -220,6 +224,9 @@ def _key(document: Document, table: Table, column: str, number: int) -> Scalar:
     if key is None:
         _refuse(table.name, f"row {number} has no value in the column {column}, which joins the tables")
     assert not isinstance(key, dict | list), "a row holds single values"
+    # CSV knows text only: 17 there is the 17 of a table that knows numbers. 017 is not.
+    if isinstance(key, str) and len(key) <= _LONGEST_NUMBER and _WHOLE.fullmatch(key):
+        return int(key)
     return key
 
 

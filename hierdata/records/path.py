@@ -203,7 +203,7 @@ def _parse_dotted(text: str) -> Path:
     for key in text.split("."):
         start = ends[-1] + 1 if steps else 0
         if not key:
-            _refuse(text, start, "a name is due")
+            _refuse(text, start, "a name is due; a name with a dot in it is written $['a.b']")
         steps.append(Step(key, None))
         ends.append(start + len(key))
     return Path(tuple(steps), text, ends=tuple(ends))
