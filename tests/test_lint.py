@@ -76,7 +76,7 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
     ]
     severities = [finding.severity for finding in found]
     assert severities == sorted(severities)
-    assert len(found) == 9
+    assert len(found) == 11
     assert not [finding for finding in found if "secret" in finding.message or "HIV" in finding.message]
     (taxonomy,) = [finding for finding in found if finding.path == "$.major"]
     assert taxonomy.revealed == ("secret1", "secret3")

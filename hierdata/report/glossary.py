@@ -8,11 +8,14 @@ GLOSSARY = {
     "vertex type": "All vertices at one path ($ is the record itself); only these are ever compared.",
     "quasi-identifier": "A field by which somebody could be recognised, alone or with others.",
     "sensitive attribute": "A field whose value must not be learned about a person.",
-    "class": "Published records that are equal in structure and in all quasi-identifiers.",
+    "class": "Published records that are equal in structure and in all quasi-identifiers; with recoding "
+    "anatomy a group.",
+    "group": "With recoding anatomy: vertices of one type, each of another person, that share their "
+    "sensitive values, so that nobody can tell whose is which.",
     "generalize": "To publish a broader category, an interval or a period for a value; * is any value.",
     "suppress": "To leave a vertex, with everything below it, or a whole record out of what is published.",
     "sensitivity level": "How sensitive a value is, from 1 (least) upwards, as the policy says.",
-    "k": "The least number of records in a class.",
+    "k": "The least number of records in a class; of persons, with recoding anatomy or a population.",
     "l": "How many well-represented sensitive values each vertex of a class has at least.",
     "c": "The most frequent value occurs fewer than c times as often as the l-th most frequent and all "
     "rarer ones together.",

@@ -13,6 +13,7 @@ from hierdata.report.style import PAGE
 from hierdata.report.wording import (
     achieved,
     count,
+    found,
     limit,
     number,
     of,
@@ -37,7 +38,7 @@ def render(report: StewardReport) -> str:
         _section("counts", "What is published", _counts(report)),
         _section("loss", "What was lost and kept", _metrics(report)),
         _section("gates", "Limits that had to be kept", _gates(report)),
-        _section("costs", "What the algorithm gave up", _costs(report)),
+        _section("costs", "What was given up, and why", _costs(report)),
         _section("levels", "Sensitivity levels", _levels(report)),
         _section("warnings", "Warnings", _items(report.warnings)),
         _section("limitations", "What is not promised", _items(report.limitations)),
@@ -117,7 +118,7 @@ def _promises(report: StewardReport) -> str:
                 promise.kind,
                 parameters(promise),
                 standing(promise.held, promise.failing_classes),
-                promise.reason or achieved(promise.achieved),
+                found(promise),
             )
             for promise in report.promises
         ),
@@ -138,7 +139,7 @@ def _counts(report: StewardReport) -> str:
     counts = report.counts
     facts = [
         ("records published", of(counts.records)),
-        ("classes", sizes(report)),
+        ("groups" if report.recoding == "anatomy" else "classes", sizes(report)),
     ]
     if counts.k_raw is not None:
         facts.append(("k over the records as written, spelling and order included", count(counts.k_raw)))
@@ -205,7 +206,7 @@ def _costs(report: StewardReport) -> str:
     return _table(
         "What the engine had to do and to give up",
         ("what", "count"),
-        ((cost.meaning, count(cost.count)) for cost in report.costs.values()),
+        ((cost.meaning, count(cost.count)) for cost in report.costs.values() if cost.count),
         numbers=1,
     ) + _items(f"{path}: {reason}" for path, reason in report.reasons.items())
 

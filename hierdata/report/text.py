@@ -9,6 +9,7 @@ from hierdata.report.models import Outcome, StewardReport
 from hierdata.report.wording import (
     achieved,
     count,
+    found,
     limit,
     of,
     parameters,
@@ -39,23 +40,23 @@ def summary(report: Outcome) -> str:
     return "\n".join(lines)
 
 
-def verdict_text(found: Verdict) -> str:
+def verdict_text(told: Verdict) -> str:
     """What the judge found, for ``hierdata verify``."""
-    opening = "The promise holds" if found.passed else "The promise does NOT hold"
-    classes = plural(found.classes, "class", "classes")
-    lines = [f"{opening}: {plural(found.records, 'record')} in {classes}, the smallest of {count(found.k)}."]
-    lines += _columns(_judged(judgement) for judgement in found.judgements)
-    if found.k_raw is not None:
-        lines.append(f"k over the records as written, without sensitive values: {count(found.k_raw)}")
-    if found.k_exempt is not None:
-        lines.append(f"k with the exempt fields compared too: {count(found.k_exempt)}")
+    opening = "The promise holds" if told.passed else "The promise does NOT hold"
+    classes = plural(told.classes, "class", "classes")
+    lines = [f"{opening}: {plural(told.records, 'record')} in {classes}, the smallest of {count(told.k)}."]
+    lines += _columns(_judged(judgement) for judgement in told.judgements)
+    if told.k_raw is not None:
+        lines.append(f"k over the records as written, without sensitive values: {count(told.k_raw)}")
+    if told.k_exempt is not None:
+        lines.append(f"k with the exempt fields compared too: {count(told.k_exempt)}")
     lines += [
         f"{path}: must not be published and occurs {plural(times, 'time')}"
-        for path, times in found.forbidden.items()
+        for path, times in told.forbidden.items()
     ]
-    if found.malformed:
-        lines.append(f"{plural(found.malformed, 'document')} are not as the recoding writes them.")
-    lines += [f"not judged, its facts are missing: {name}" for name in found.not_judged]
+    if told.malformed:
+        lines.append(f"{plural(told.malformed, 'document')} are not as the recoding writes them.")
+    lines += [f"not judged, its facts are missing: {name}" for name in told.not_judged]
     return "\n".join(lines)
 
 
@@ -88,7 +89,7 @@ def _columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
 def _promises(report: Outcome) -> Iterable[tuple[str, ...]]:
     for promise in report.promises:
         held = standing(promise.held, promise.failing_classes)
-        reached = promise.reason or achieved(promise.achieved)
+        reached = found(promise)
         yield promise.kind, parameters(promise), f"{held} ({reached})" if reached else held
 
 
@@ -105,8 +106,8 @@ def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:
 
 def _gates(report: Outcome) -> Iterable[tuple[str, ...]]:
     for gate in report.gates:
-        found = "no figure" if gate.value is None else f"{gate.figure} {rounded(gate.value)}"
-        yield gate.name or gate.metric, found, f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
+        figure = "no figure" if gate.value is None else f"{gate.figure} {rounded(gate.value)}"
+        yield gate.name or gate.metric, figure, f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
 
 
 def _costs(report: StewardReport) -> Iterable[tuple[str, ...]]:

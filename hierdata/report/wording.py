@@ -103,6 +103,13 @@ def achieved(reached: Mapping[str, Fraction | Exact]) -> str:
     return ", ".join(f"{letter} = {' '.join(values)}" for letter, values in together.items())
 
 
+def found(promise: Promise) -> str:
+    """What was achieved of a promise; why it was not judged; that there was nothing to judge."""
+    if promise.held and not promise.achieved:
+        return "no value is published that it could judge"
+    return promise.reason or achieved(promise.achieved)
+
+
 def limit(gate: GateVerdict) -> str:
     """What a gate asks for, ``<= 0.3``."""
     return f"{gate.operator} {number(Fraction(gate.limit.exact))}"
@@ -138,8 +145,10 @@ def of(tally: Tally) -> str:
 
 
 def sizes(outcome: Outcome) -> str:
-    """How many classes there are, and of what size."""
+    """How many classes there are, and of what size; of anatomy these are groups of persons."""
     counts = outcome.counts
     least, most = counts.smallest_class, counts.largest_class
     size = count(most) if least == most else f"{count(least)} to {count(most)}"
+    if outcome.recoding == "anatomy":
+        return f"{plural(counts.classes, 'group')} of {size} persons"
     return f"{plural(counts.classes, 'class', 'classes')} of {size}"

@@ -8,6 +8,7 @@ from hierdata.judge import Judgement, JudgeRules, Verdict, judge
 from hierdata.privacy import KAnonymity
 from hierdata.report.models import Promise
 from hierdata.report.text import summary, verdict_text
+from hierdata.report.wording import found, sizes
 from tests.report.sample import GPA, GRADE, counts, judgement, steward_report
 
 
@@ -18,8 +19,8 @@ def verdict(passed: bool = True, judgements: tuple[Judgement, ...] = (), **chang
 
 
 def line(text: str, start: str) -> str:
-    (found,) = (each for each in text.splitlines() if each.split()[:1] == [start])
-    return " ".join(found.split())
+    (only,) = (each for each in text.splitlines() if each.split()[:1] == [start])
+    return " ".join(only.split())
 
 
 def test_a_summary_tells_promised_achieved_and_lost() -> None:
@@ -99,3 +100,11 @@ def test_a_verdict_that_fails_gives_every_reason() -> None:
         "not judged, its facts are missing: alpha-k",
     ):
         assert fact in text
+
+
+def test_groups_of_persons_and_a_promise_about_nothing() -> None:
+    grouped = steward_report().model_copy(update={"recoding": "anatomy"})
+    assert "groups of" in sizes(grouped)
+    assert sizes(grouped).endswith(" persons")
+    silent = grouped.promises[0].model_copy(update={"held": True, "achieved": {}})
+    assert found(silent) == "no value is published that it could judge"
