@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from operator import itemgetter
@@ -18,6 +17,7 @@ from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import Prepared, judge_rules, many_keys, prepare, references, stated_scales
 from hierdata.progress import Progress, counted, silent
 from hierdata.published import Counted, read_published, released
+from hierdata.seeds import order_of, seed_of
 
 if TYPE_CHECKING:
     from hierdata.forest import Forest
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | dict[str, object]"
 Notice: TypeAlias = Callable[[str], None]
-
-SEED_BYTES = 16
-_BLOCK = 0  # a small collection is one block
 
 
 def anonymize(
@@ -58,20 +55,17 @@ def anonymize(
     report_progress = progress or silent
     policy = _load(policy)
     collection = collect(source, policy)
-    if not isinstance(seed, bytes | None):
-        raise PolicyError(
-            f"a seed is secret bytes, such as os.urandom(16), and this has the type {type(seed).__name__}"
-        )
-    seed = os.urandom(SEED_BYTES) if seed is None else seed
+    seed = seed_of(seed)
 
     surveyed, policy, hints = _survey(collection, policy, report_progress)
     prepared = prepare(policy, surveyed, hints)
     gates = bind_gates(policy, prepared.schema, prepared.domains)
     from hierdata.outcome import write_files
     from hierdata.release import Release, Staging
+    from hierdata.search import search
 
     forest = _encode(collection, prepared, report_progress)
-    partitions = _search(forest, prepared, seed, report_progress, notice)
+    partitions = search(forest, prepared, seed, report_progress, notice)
     publication = _publish(forest, partitions, prepared, seed)
 
     folder = Staging(staging)
@@ -215,75 +209,13 @@ def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> F
     return encode(bind(documents, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
 
 
-def _search(
-    forest: Forest, prepared: Prepared, seed: bytes, progress: Progress, notice: Notice | None
-) -> tuple[Partition, ...]:
-    """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see."""
-    import numpy as np
-
-    from hierdata.coalesce import coalesce
-    from hierdata.forest import Scope
-    from hierdata.kernels.jit import announce_compilation
-
-    if notice is not None:
-        announce_compilation(
-            lambda: notice("compiling for this machine, once: about half a minute; later runs start at once")
-        )
-    total = forest.record_count
-
-    def clustered(done: int) -> None:
-        progress("clustering", done, total)
-
-    clustered(0)
-    # One generator a block, keyed by the block's number (DECISIONS 6).
-    key = int.from_bytes(hashlib.blake2b(_BLOCK.to_bytes(8), key=_key(seed), digest_size=16).digest())
-    rng = np.random.Generator(np.random.Philox(key=key))
-    gone = np.zeros(forest.vertex_count, np.bool_)
-    partitions = []
-    for stage in prepared.stages:
-        scope = Scope.of(forest, stage.kind, gone)
-        partition: Partition | None = None
-        for engine in stage.steps:
-            partition = engine.step(forest, scope, stage.constraints, partition, rng, clustered)
-        assert partition is not None, "a stage has at least one step"
-        if not prepared.policy.separates:
-            partition = coalesce(forest, partition, stage.constraints)
-        if partition.class_count == 0:
-            raise PromiseError(
-                partition.reason or _nothing_holds(prepared),
-                path=forest.schema.types[stage.kind].path if stage.kind else None,
-            )
-        gone |= partition.representative < 0
-        partitions.append(partition)
-    return tuple(partitions)
-
-
-def _nothing_holds(prepared: Prepared) -> str:
-    """Why no class was found, with the strongest parameters that would hold of all records."""
-    from hierdata.shortfalls import shortfalls
-
-    policy = prepared.policy
-    short = [f"{policy.by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
-    remedy = "ask for less; `hierdata lint --data` shows which levels have no room at this k"
-    why = "; ".join(short) or remedy
-    return f"no class that was tried satisfies all models, and every record would be suppressed: {why}"
-
-
 def _publish(
     forest: Forest, partitions: tuple[Partition, ...], prepared: Prepared, seed: bytes
 ) -> Publication:
-    """Recode, in the order of a keyed hash of the ordinals, which tells nothing of the input's order."""
     from hierdata.recodings import RECODINGS
 
-    def place(ordinal: int) -> bytes:
-        return hashlib.blake2b(ordinal.to_bytes(8), key=_key(seed), person=b"order", digest_size=16).digest()
-
-    order = sorted(range(forest.record_count), key=place)
-    return RECODINGS[prepared.policy.recoding]().publish(forest, partitions, order)
-
-
-def _key(seed: bytes) -> bytes:
-    return hashlib.blake2b(seed, person=b"hierdata").digest()
+    recoding = RECODINGS[prepared.policy.recoding]()
+    return recoding.publish(forest, partitions, order_of(seed, forest.record_count))
 
 
 def _write(publication: Publication, form: Form, folder: Path, progress: Progress) -> dict[str, Path]:

@@ -83,8 +83,8 @@ class ShareCaps:
     None for no bound). With ``reach``, the groups from ``reach[group][0]`` to ``reach[group][1]`` count
     together with it (its own among them; symmetric: b is in a's reach iff a is in b's): (delta,l)-diversity,
     where only values that are present are centres. ``sufficient`` False says that the caps are necessary
-    only: whoever closes a class must ask ``holds``. Sufficient ones may ask for more than the model does,
-    where it has no such form (erratum LE-2).
+    only: whoever closes a class must ask ``holds``. ``necessary`` False says that they ask for more than the
+    model does, which has no such form (erratum LE-2): what breaks them may still satisfy it.
     """
 
     group_of: tuple[int, ...]
@@ -92,6 +92,7 @@ class ShareCaps:
     most: int | None = None
     reach: tuple[tuple[int, int], ...] | None = None
     sufficient: bool = True
+    necessary: bool = True
 
 
 class Constraint(ABC):

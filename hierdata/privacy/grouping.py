@@ -110,6 +110,7 @@ class _OnGroups(Constraint):
                 caps.most,
                 caps.reach,
                 caps.sufficient,
+                caps.necessary,
             )
 
     def _grouped(self, counts: Mapping[int, int]) -> dict[int, int]:

@@ -88,7 +88,8 @@ class _Once(_Apart):
     def __init__(self, least: int, e: Fraction, paths: tuple[NodePath, ...]) -> None:
         super().__init__(least, e, paths)
         buckets = max(self._bucket_of, default=-1) + 1
-        self.caps = ShareCaps(self._bucket_of, (Fraction(1),) * buckets, most=1)
+        exact = is_transitive(paths, e)
+        self.caps = ShareCaps(self._bucket_of, (Fraction(1),) * buckets, most=1, necessary=exact)
 
     def holds(self, view: ClassView) -> bool:
         codes = _present(view.counts)

@@ -16,10 +16,10 @@ import pytest
 from hierdata.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
-from hierdata.engines.cutting.caps import RowCaps
 from hierdata.engines.cutting.places import depth_first
 from hierdata.engines.cutting.thinning import thinned
 from hierdata.engines.mondrian import Mondrian
+from hierdata.engines.rows.caps import RowCaps
 from hierdata.engines.rows.table import joins, nodes_of
 from hierdata.forest import Scope
 from hierdata.partition import Partition

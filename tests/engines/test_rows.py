@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +18,7 @@ from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import dense, dissolved, joins, nodes_of, partition_of
 from hierdata.metrics import METRICS
 from hierdata.partition import SUPPRESSED
-from hierdata.privacy import FrequencyLDiversity, KAnonymity, LEDiversity
+from hierdata.privacy import EntropyLDiversity, FrequencyLDiversity, KAnonymity, LEDiversity
 from hierdata.privacy.base import ClassView, Constraint
 from tests import naive_mbf as naive
 from tests.semantic_tables import Table, classes_of
@@ -155,6 +156,40 @@ def test_the_nearest_class_is_taken_then_the_smaller_then_the_first(monkeypatch:
     monkeypatch.setattr(leftovers, "_AFFORDED", 0)
     monkeypatch.setattr(leftovers, "_COMPARED", 1)
     assert joined([0, 0, 1, 1, 1, 2, 2, -1], 7) == 0, "eight distances are enough for three classes"
+
+
+@pytest.mark.parametrize("window", [0, 2**24])
+@pytest.mark.parametrize("below", [False, True])
+@pytest.mark.parametrize("seed", range(30))
+def test_a_leftover_goes_where_the_twin_puts_it(
+    seed: int, below: bool, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a window of nothing, classes are looked at until one accepts: to any, if there is one."""
+    monkeypatch.setattr(leftovers, "_AFFORDED", window)
+    monkeypatch.setattr(leftovers, "_COMPARED", 0)
+    table, classes = random_table(seed, below, attributes=1 + seed % 2)
+    model = (LEDiversity(l=1, e=1), FrequencyLDiversity(l="4/3"), EntropyLDiversity(l="4/3"))[seed % 3]
+    constraints = table.bind(model)
+    records = table.scope.records
+    meetings = np.unique(np.column_stack([classes, records]), axis=0, return_index=True)[1]
+    classes = dense(np.where(np.isin(np.arange(len(classes)), meetings), classes, SUPPRESSED))
+    classes = dissolved(classes, ~satisfied(table.forest, table.scope, constraints, classes))
+
+    def accepts(own: Sequence[int]) -> bool:
+        return holds(constraints, table, list(own)) and len(set(records[list(own)].tolist())) == len(own)
+
+    def far(record: int, own: Sequence[int]) -> int:
+        nodes = nodes_of(table.forest, table.scope)[[*own, record]]
+        joined = joins(table.forest.hierarchies[table.kind], nodes, np.zeros(len(nodes), np.int64))
+        return int(table.forest.losses[table.kind][0][joined[0, 0]])
+
+    for row in np.flatnonzero(classes == SUPPRESSED).tolist():
+        rng = np.random.default_rng(seed)
+        after = attach(table.forest, table.scope, constraints, classes, np.array([row]), rng)
+        wanted = naive.attach(members(classes), [row], accepts, far)
+        assert (after[row] >= 0) == any(row in own for own in wanted)
+        assert all(map(accepts, members(after)))
+        assert not window or members(after) == [sorted(own) for own in wanted]
 
 
 @pytest.mark.parametrize("below", [False, True])

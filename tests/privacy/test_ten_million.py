@@ -14,7 +14,7 @@ import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines.aligning.arrays import pack_caps
-from hierdata.engines.cutting.caps import PackedCaps, RowCaps
+from hierdata.engines.rows.caps import PackedCaps, RowCaps
 from hierdata.judge import JudgeRules, SensitiveRule, judge_counted
 from hierdata.kernels.cutting import within_caps
 from hierdata.privacy import MODELS

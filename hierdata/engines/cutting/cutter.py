@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.cutting.caps import PackedCaps, RowCaps
 from hierdata.engines.cutting.places import Line
+from hierdata.engines.rows.caps import PackedCaps, RowCaps
 from hierdata.kernels.cutting import (
     CLOSED,
     CUT,

@@ -6,7 +6,7 @@ import numpy as np
 
 from hierdata.domains.number import plain
 from hierdata.engines.base import Constraints
-from hierdata.engines.cutting.caps import RowCaps, row_caps
+from hierdata.engines.rows.caps import RowCaps, row_caps
 from hierdata.engines.rows.table import codes_of
 from hierdata.forest import Forest, Scope
 from hierdata.records.schema import Role

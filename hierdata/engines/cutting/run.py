@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.asking import Asked, confirmed
-from hierdata.engines.cutting.caps import RowCaps, decided
+from hierdata.engines.cutting.caps import decided
 from hierdata.engines.cutting.cutter import cut
 from hierdata.engines.cutting.limits import shortage
 from hierdata.engines.cutting.places import Line
 from hierdata.engines.cutting.thinning import thinned
 from hierdata.engines.cutting.tracks import Apart
+from hierdata.engines.rows.caps import RowCaps
 from hierdata.engines.rows.contents import satisfied
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import class_sizes, dense, joins, nodes_of, partition_of

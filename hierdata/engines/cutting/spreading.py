@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from hierdata.domains.number import plain
 from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.asking import confirmed
-from hierdata.engines.cutting.caps import RowCaps, row_caps
 from hierdata.engines.cutting.cutter import cut
 from hierdata.engines.cutting.places import Line
 from hierdata.engines.cutting.tracks import Apart
+from hierdata.engines.rows.caps import RowCaps, row_caps
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import codes_of, partition_of
 from hierdata.errors import PolicyError

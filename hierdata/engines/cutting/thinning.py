@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.cutting.caps import RowCaps
+from hierdata.engines.rows.caps import RowCaps
 
 
 def thinned(rows: NDArray[np.int64], bound: Iterable[RowCaps], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.contents import Contents, accepted, satisfied
+from hierdata.engines.rows.caps import PackedCaps, row_caps
+from hierdata.engines.rows.contents import satisfied
 from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of
 from hierdata.forest import MISSING, Forest, Scope
+from hierdata.kernels.attaching import joined, nearest
 from hierdata.partition import SUPPRESSED
 from hierdata.privacy.base import ClassView, Constraint
 
@@ -19,6 +22,8 @@ _COMPARED = 64
 """How many distances are computed for each row of the scope, however many leftovers there are."""
 _AFFORDED = 2**24
 """So many are computed in any case: tables up to some ten thousand rows are searched in full."""
+_ASKED = 2**26
+"""How many classes more are looked at, in all, for leftovers that find none among those."""
 
 
 def attach(
@@ -33,22 +38,28 @@ def attach(
 
     A class accepts a row if every constraint still holds with it and it has no row of the same record. The
     distance is the sum of LM' of the joins of the row's nodes and the class's; ties go to the smaller class,
-    then to the lower number. Every class is asked whether it accepts. In large tables with very many
-    leftovers the nearest is taken among a random part of those that do, so that no more than 64 x rows
-    distances are computed (2^24 in small ones).
+    then to the lower number. Caps that are necessary are tested in compiled code; what keeps them is asked,
+    the nearest first. In large tables with very many leftovers the nearest is taken among a random part of
+    the classes, so that no more than 64 x rows distances are computed (2^24 in small ones). A row that none
+    of those accepts is shown to all others, until 2^26 of these have been looked at.
     """
     if not len(leftovers) or not (classes != SUPPRESSED).any():
         return classes
-    joined = _Attachment(forest, scope, constraints, classes, len(leftovers)).run(leftovers, rng)
+    kept = classes != SUPPRESSED
+    numbers = rng.permutation(int(classes.max()) + 1)  # in random order, so that neighbours are a random part
+    result = classes.copy()
+    result[kept] = np.argsort(numbers)[classes[kept]]
+    result = _Attachment(forest, scope, constraints, result, numbers, len(leftovers)).run(leftovers, rng)
+    result[result != SUPPRESSED] = numbers[result[result != SUPPRESSED]]
     if constraints.population is not None:
         # Where the steps of a hierarchy do not nest, the join of all members can lie below that of the steps.
-        failing = ~satisfied(forest, scope, constraints, joined)
-        joined[failing[joined] & (classes == SUPPRESSED)] = SUPPRESSED
-    return joined
+        failing = ~satisfied(forest, scope, constraints, result)
+        result[failing[result] & (classes == SUPPRESSED)] = SUPPRESSED
+    return result
 
 
 class _Attachment:
-    """The classes while leftovers join them."""
+    """The classes while leftovers join them; ``numbers`` are those by which ties are broken."""
 
     def __init__(
         self,
@@ -56,169 +67,170 @@ class _Attachment:
         scope: Scope,
         constraints: Constraints,
         classes: NDArray[np.int64],
+        numbers: NDArray[np.int64],
         leftovers: int,
     ) -> None:
         hierarchies = forest.hierarchies[scope.kind]
-        self._classes = classes.copy()
-        self._records = scope.records
-        self._record_count = forest.record_count
-        self._constraints = constraints
+        self._classes = classes
         self._codes = codes_of(forest, scope)
+        self._population = constraints.population
+        self._on_records = _Asked(constraints.on_records)
+        self._on_values = [_Asked(own) for own in constraints.on_values[scope.kind]]
+        self._contents: dict[int, list[dict[int, int]]] = {}
         self._sizes = class_sizes(classes)
-        self._first, self._ancestors = _numbered(hierarchies)
-        self._losses = np.concatenate([np.zeros(0, np.int64), *forest.losses[scope.kind]])
-        nodes = nodes_of(forest, scope)
-        self._joins = joins(hierarchies, nodes, classes) + self._first
-        self._nodes = nodes + self._first
-        self._attributes = [
-            _Attribute(bound, classes, self._codes[:, position])
-            for position, bound in enumerate(constraints.on_values[scope.kind])
-        ]
-        # At the root a record has one row, so nobody can meet himself.
-        self._members = None if scope.kind == 0 else set(self._keys(classes, np.flatnonzero(classes >= 0)))
         self._window = max(_AFFORDED, _COMPARED * len(classes)) // leftovers
+        self._spare = _ASKED
+        self._first, ancestors = _numbered(hierarchies)
+        nodes = nodes_of(forest, scope)
+        self._nodes: NDArray[np.int32] = nodes + self._first
+        self._joins: NDArray[np.int32] = joins(hierarchies, nodes, classes) + self._first
+        self._latest, self._earlier = _linked(classes)
+        # A class that refused a row is not asked again under the same stamp.
+        self._stamp = 0
+        self._refused = np.zeros(len(self._sizes), np.int64)
+        bound = [
+            row_caps(self._codes[:, position], one.caps)
+            for position, own in enumerate(constraints.on_values[scope.kind])
+            for one in own
+            if one.caps is not None and one.caps.necessary
+        ]
+        caps = PackedCaps.of([own for own in bound if own.fits()], len(classes))
+        self._ancestors = ancestors
+        self._recurring = scope.kind > 0  # at the root a record has one row, so nobody can meet himself
+        self._alike = constraints.population is None and not self._recurring
+        self._arrays = (
+            self._refused,
+            scope.records,
+            self._nodes,
+            self._joins,
+            self._sizes,
+            numbers,
+            ancestors,
+            np.concatenate([np.zeros(0, np.int64), *forest.losses[scope.kind]]),
+            self._latest,
+            self._earlier,
+            *(caps.groups, caps.first_group, caps.most, caps.reach, caps.shares, caps.tally),
+            np.empty(len(classes) + 1, np.int64),
+        )
 
     def run(self, leftovers: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Attach the leftovers: those of equal values one after the other, in random order."""
         mixed = rng.permutation(leftovers)
-        vectors, which = np.unique(self._codes[mixed], axis=0, return_inverse=True)
-        order = np.argsort(which.ravel(), kind="stable")
-        bounds = np.searchsorted(which.ravel()[order], np.arange(len(vectors) + 1))
-        for at, vector in enumerate(vectors.tolist()):
-            accepting = rng.permutation(np.flatnonzero(self._accepting(vector)))
-            for row in mixed[order[bounds[at] : bounds[at + 1]]].tolist():
-                chosen = self._nearest(row, accepting, rng)
-                if chosen is None:
-                    continue
-                own = int(accepting[chosen])
-                self._join(row, own, vector)
-                if not self._accepts(own, vector):
-                    accepting[chosen] = accepting[-1]
-                    accepting = accepting[:-1]
+        starts = rng.integers(len(self._sizes), size=len(mixed))
+        vectors = np.unique(self._codes[mixed], axis=0, return_inverse=True)[1].ravel()
+        order = np.argsort(vectors, kind="stable")
+        for alike in np.split(order, np.flatnonzero(np.diff(vectors[order])) + 1):
+            self._stamp += 1
+            for row, start in zip(mixed[alike].tolist(), starts[alike].tolist(), strict=True):
+                own = self._nearest(row, start)
+                if own is not None:
+                    self._join(row, own)
+                elif self._alike and self._window + self._spare >= len(self._sizes):
+                    break  # all refused it, and would refuse its like
         return self._classes
 
-    def _accepting(self, vector: list[int]) -> NDArray[np.bool_]:
-        """Which classes may take a row with these values."""
-        accepting = np.ones(len(self._sizes), np.bool_)
-        if self._constraints.population is None:
-            for size in np.unique(self._sizes).tolist():
-                view = ClassView(size + 1, {})
-                accepting[self._sizes == size] = accepted(self._constraints.on_records, view)
-        for attribute, code in zip(self._attributes, vector, strict=True):
-            accepting &= attribute.accepting(code)
-        return accepting
+    def _nearest(self, row: int, start: int) -> int | None:
+        """The nearest class that accepts the row; None without one."""
+        if self._population is not None:
+            self._stamp += 1  # who refuses this row may accept its like
+        wanted = 1
+        while True:
+            found, distances = np.empty((2, wanted), np.int64)
+            at_most = min(self._window + self._spare, len(self._sizes))
+            count, seen = nearest(
+                row, start, self._window, at_most, self._stamp, self._recurring, found, distances,
+                *self._arrays,
+            )  # fmt: skip
+            self._spare -= max(0, seen - self._window)
+            for own in found[:count].tolist():
+                if self._accepts(row, own):
+                    return int(own)
+                self._refused[own] = self._stamp
+            if not count:
+                return None
+            wanted *= 4
 
-    def _accepts(self, own: int, vector: list[int]) -> bool:
-        view = ClassView(int(self._sizes[own]) + 1, {})
-        by_size = self._constraints.population is not None or accepted(self._constraints.on_records, view)
-        return by_size and all(
-            attribute.accepts(own, code) for attribute, code in zip(self._attributes, vector, strict=True)
-        )
+    def _accepts(self, row: int, own: int) -> bool:
+        """Whether all constraints hold with the row; in its class a value occurs once more."""
+        records = int(self._sizes[own]) + 1
+        population = None
+        if self._population is not None:
+            population = self._population((self._joined(row, own) - self._first).tolist())
+        if not self._on_records.hold(ClassView(records, {}, population)):
+            return False
+        for asked, held, code in zip(
+            self._on_values, self._held(own), self._codes[row].tolist(), strict=True
+        ):
+            counts = held if code == MISSING else held | {code: held.get(code, 0) + 1}
+            if not asked.hold(ClassView(records, counts)):
+                return False
+        return True
 
-    def _nearest(self, row: int, accepting: NDArray[np.int64], rng: np.random.Generator) -> int | None:
-        """The position of the nearest class among those that accept the row's values; None without one."""
-        first = int(rng.integers(len(accepting) - self._window + 1)) if len(accepting) > self._window else 0
-        at = self._without(row, accepting, np.arange(first, min(first + self._window, len(accepting))))
-        if not len(at) and len(accepting) > self._window:
-            at = self._without(row, accepting, np.arange(len(accepting)))
-        if not len(at):
-            return None
-        numbers = accepting[at]
-        order = np.lexsort((numbers, self._sizes[numbers], self._distances(row, numbers)))
-        return next(
-            (int(at[best]) for best in order.tolist() if self._enough_like(row, int(numbers[best]))), None
-        )
+    def _held(self, own: int) -> list[dict[int, int]]:
+        """How often each value occurs in a class, by sensitive attribute; counted when it is first asked."""
+        if own not in self._contents:
+            rows = list(self._members(own))
+            counted = (Counter(column) for column in self._codes[rows].T.tolist())
+            self._contents[own] = [
+                {code: count for code, count in counts.items() if code != MISSING} for counts in counted
+            ]
+        return self._contents[own]
 
-    def _enough_like(self, row: int, own: int) -> bool:
-        """Whether enough of the population fits the class with this row in it."""
-        constraints = self._constraints
-        if constraints.population is None:
-            return True
-        root = (self._joined(row, np.array([own]))[0] - self._first).tolist()
-        return accepted(constraints.on_records, constraints.view(int(self._sizes[own]) + 1, {}, root))
+    def _members(self, own: int) -> Iterator[int]:
+        row = int(self._latest[own])
+        while row >= 0:
+            yield row
+            row = int(self._earlier[row])
 
-    def _without(self, row: int, accepting: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Those positions whose class has no row of the same record."""
-        if self._members is None:
-            return at
-        record = int(self._records[row])
-        free = [own * self._record_count + record not in self._members for own in accepting[at].tolist()]
-        return at[np.array(free, np.bool_)]
+    def _joined(self, row: int, own: int) -> NDArray[np.int32]:
+        return joined(row, own, self._nodes, self._joins, self._ancestors)
 
-    def _distances(self, row: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        distances: NDArray[np.int64] = self._losses[self._joined(row, numbers)].sum(axis=1)
-        return distances
-
-    def _joined(self, row: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The nodes of these classes with a row in them: the deepest entries that both have."""
-        own = self._ancestors[self._nodes[row]]
-        shared = (self._ancestors[self._joins[numbers]] == own) & (own >= 0)
-        depth = own.shape[1] - 1 - np.argmax(shared[:, :, ::-1], axis=2)
-        joined: NDArray[np.int64] = own[np.arange(len(own)), depth]
-        return joined
-
-    def _join(self, row: int, own: int, vector: list[int]) -> None:
+    def _join(self, row: int, own: int) -> None:
+        for held, code in zip(self._held(own), self._codes[row].tolist(), strict=True):
+            if code != MISSING:
+                held[code] = held.get(code, 0) + 1
+        self._joins[own] = self._joined(row, own)
         self._classes[row] = own
         self._sizes[own] += 1
-        self._joins[own] = self._joined(row, np.array([own]))[0]
-        for attribute, code in zip(self._attributes, vector, strict=True):
-            attribute.add(own, code)
-        if self._members is not None:
-            self._members.add(own * self._record_count + int(self._records[row]))
-
-    def _keys(self, classes: NDArray[np.int64], rows: NDArray[np.int64]) -> list[int]:
-        keys: list[int] = (classes[rows] * self._record_count + self._records[rows]).tolist()
-        return keys
+        self._earlier[row], self._latest[own] = self._latest[own], row
 
 
-class _Attribute:
-    """The classes' contents of one sensitive attribute, and who would still be welcome."""
+class _Asked:
+    """Constraints that are asked once for each summary."""
 
-    def __init__(
-        self, constraints: tuple[Constraint, ...], classes: NDArray[np.int64], codes: NDArray[np.int32]
-    ) -> None:
-        contents = Contents(classes, codes)
-        self._constraints = constraints
-        self._of_class = contents.of_class
-        self._views = contents.views
-        self._grown: dict[tuple[int, int], int] = {}
+    def __init__(self, constraints: Sequence[Constraint]) -> None:
+        self._answers: list[tuple[Constraint, dict[Hashable, bool]]] = [(one, {}) for one in constraints]
 
-    def accepting(self, code: int) -> NDArray[np.bool_]:
-        """For each class, whether the constraints hold with one more value."""
-        answers = np.zeros(len(self._views), np.bool_)
-        for number in np.flatnonzero(np.bincount(self._of_class)).tolist():
-            answers[number] = self._would_hold(number, code)
-        return answers[self._of_class]
-
-    def accepts(self, own: int, code: int) -> bool:
-        return self._would_hold(int(self._of_class[own]), code)
-
-    def add(self, own: int, code: int) -> None:
-        number = int(self._of_class[own])
-        grown = self._grown.get((number, code))
-        if grown is None:
-            grown = self._grown[number, code] = len(self._views)
-            self._views.append(_with(self._views[number], code))
-        self._of_class[own] = grown
-
-    def _would_hold(self, number: int, code: int) -> bool:
-        return accepted(self._constraints, _with(self._views[number], code))
+    def hold(self, view: ClassView) -> bool:
+        """Whether all of them do."""
+        for constraint, answers in self._answers:
+            key = view.records, view.population, constraint.summary(view.counts)
+            if key not in answers:
+                answers[key] = constraint.holds(view)
+            if not answers[key]:
+                return False
+        return True
 
 
-def _with(view: ClassView, code: int) -> ClassView:
-    counts = dict(view.counts)
-    if code != MISSING:
-        counts[code] = counts.get(code, 0) + 1
-    return ClassView(view.records + 1, counts)
+def _linked(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The last member of each class, and of each row the member before it; -1 without one."""
+    order = np.argsort(classes, kind="stable")
+    order = order[np.searchsorted(classes[order], 0) :]
+    before = np.append(-1, order[:-1])
+    alone = np.append(True, np.diff(classes[order]) > 0)
+    earlier = np.full(len(classes), -1)
+    earlier[order] = np.where(alone, -1, before)
+    latest: NDArray[np.int64] = order[np.append(alone[1:], True)]
+    return latest, earlier
 
 
-def _numbered(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _numbered(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The ancestors of the nodes of all hierarchies under one numbering, and each one's first number."""
     counts = [len(tree.ancestors) for tree in hierarchies]
-    first = np.cumsum([0, *counts])[:-1].astype(np.int64)
+    first = np.cumsum([0, *counts])[:-1].astype(np.int32)
     depth = max((len(tree.ancestors[0]) for tree in hierarchies), default=1)
-    ancestors = np.full((sum(counts), depth), -1, np.int64)
+    ancestors = np.full((sum(counts), depth), -1, np.int32)
     for at, tree in zip(first.tolist(), hierarchies, strict=True):
-        own = np.array(tree.ancestors, np.int64)
+        own = np.array(tree.ancestors, np.int32)
         ancestors[at : at + len(own), : own.shape[1]] = np.where(own >= 0, own + at, -1)
     return first, ancestors

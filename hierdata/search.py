@@ -1,0 +1,68 @@
+"""The search for classes: the stages of a policy run one after the other, each by its engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hierdata.coalesce import coalesce
+from hierdata.errors import PromiseError
+from hierdata.forest import Forest, Scope
+from hierdata.kernels.jit import announce_compilation
+from hierdata.partition import Partition
+from hierdata.prepare import Prepared
+from hierdata.progress import Progress
+from hierdata.seeds import generator
+from hierdata.shortfalls import shortfalls
+
+Notice = Callable[[str], None]
+
+_BLOCK = 0  # a collection is one block
+
+
+def search(
+    forest: Forest, prepared: Prepared, seed: bytes, progress: Progress, notice: Notice | None
+) -> tuple[Partition, ...]:
+    """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see.
+
+    ``notice`` is told where kernels must be compiled first. Raises PromiseError where a stage finds no class.
+    """
+    if notice is not None:
+        announce_compilation(
+            lambda: notice("compiling for this machine, once: about half a minute; later runs start at once")
+        )
+    total = forest.record_count
+
+    def clustered(done: int) -> None:
+        progress("clustering", done, total)
+
+    clustered(0)
+    rng = generator(seed, _BLOCK)
+    gone = np.zeros(forest.vertex_count, np.bool_)
+    partitions = []
+    for stage in prepared.stages:
+        scope = Scope.of(forest, stage.kind, gone)
+        partition: Partition | None = None
+        for engine in stage.steps:
+            partition = engine.step(forest, scope, stage.constraints, partition, rng, clustered)
+        assert partition is not None, "a stage has at least one step"
+        if not prepared.policy.separates:
+            partition = coalesce(forest, partition, stage.constraints)
+        if partition.class_count == 0:
+            raise PromiseError(
+                partition.reason or _nothing_holds(prepared),
+                path=forest.schema.types[stage.kind].path if stage.kind else None,
+            )
+        gone |= partition.representative < 0
+        partitions.append(partition)
+    return tuple(partitions)
+
+
+def _nothing_holds(prepared: Prepared) -> str:
+    """Why no class was found, with the strongest parameters that would hold of all records."""
+    policy = prepared.policy
+    short = [f"{policy.by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
+    remedy = "ask for less; `hierdata lint --data` shows which levels have no room at this k"
+    why = "; ".join(short) or remedy
+    return f"no class that was tried satisfies all models, and every record would be suppressed: {why}"

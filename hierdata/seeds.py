@@ -1,0 +1,48 @@
+"""What the seed of a release decides: the random numbers of the search, and the order of publication."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from hierdata.errors import PolicyError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BYTES = 16
+
+
+def seed_of(stated: object) -> bytes:
+    """The seed that was asked for; where there is none, bits of the system's. Raises PolicyError."""
+    if stated is None:
+        return os.urandom(BYTES)
+    if not isinstance(stated, bytes):
+        kind = type(stated).__name__
+        raise PolicyError(
+            f"a seed is secret bytes, such as os.urandom({BYTES}), and this has the type {kind}"
+        )
+    return stated
+
+
+def generator(seed: bytes, block: int) -> np.random.Generator:
+    """The random numbers of one block of a collection, keyed by its number (DECISIONS 6)."""
+    import numpy as np
+
+    key = hashlib.blake2b(block.to_bytes(8), key=_key(seed), digest_size=16).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(key)))
+
+
+def order_of(seed: bytes, count: int) -> list[int]:
+    """The ordinals in the order of publication, by a keyed hash: it tells nothing of the input's order."""
+    key = _key(seed)
+
+    def place(ordinal: int) -> bytes:
+        return hashlib.blake2b(ordinal.to_bytes(8), key=key, person=b"order", digest_size=16).digest()
+
+    return sorted(range(count), key=place)
+
+
+def _key(seed: bytes) -> bytes:
+    return hashlib.blake2b(seed, person=b"hierdata").digest()
