@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from hierdata.judge import Verdict
+    from hierdata.measurement import Measurement, measure
     from hierdata.pipeline import anonymize, verify
     from hierdata.policy import Policy
     from hierdata.policy import load as load_policy
@@ -34,6 +35,7 @@ __all__ = [
     "GateError",
     "HierdataError",
     "InputError",
+    "Measurement",
     "Policy",
     "PolicyError",
     "PromiseError",
@@ -44,6 +46,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "load_policy",
+    "measure",
     "verify",
 ]
 
@@ -51,6 +54,7 @@ _HOMES = {
     "GateError": "errors",
     "HierdataError": "errors",
     "InputError": "errors",
+    "Measurement": "measurement",
     "Policy": "policy",
     "PolicyError": "errors",
     "PromiseError": "errors",
@@ -60,6 +64,7 @@ _HOMES = {
     "VerificationError": "errors",
     "anonymize": "pipeline",
     "load_policy": "policy",
+    "measure": "measurement",
     "verify": "pipeline",
 }
 _NAMES = {"load_policy": "load"}

@@ -12,6 +12,7 @@ import typer
 
 from hierdata.cli.anonymize import anonymize
 from hierdata.cli.lint import lint
+from hierdata.cli.measure import measure
 from hierdata.cli.session import explain
 from hierdata.cli.synth import synth
 from hierdata.cli.verify import verify
@@ -46,7 +47,7 @@ def options(
     """Take the options that stand before a command."""
 
 
-_COMMANDS = {command.__name__: command for command in (anonymize, verify, lint, synth)}
+_COMMANDS = {command.__name__: command for command in (anonymize, verify, lint, measure, synth)}
 
 for command in _COMMANDS.values():
     app.command()(command)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,121 +14,9 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest
 from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.rates import Split, rate, split
 from hierdata.publication import Publication
 from hierdata.records.schema import Role, Schema, VertexType
-
-Split: TypeAlias = Mapping[tuple[float, float], int]
-"""How wholes fall into parts: how often a part of this size stands in a whole of that size, (whole, part)."""
-
-Table: TypeAlias = Collection[Mapping[Any, int]]
-"""One mapping for each value of Y: how often each value of X occurs with it."""
-
-
-def split(counts: Iterable[float]) -> Split:
-    """One whole and its parts: how often each value occurs.
-
-    >>> dict(split([2, 1, 1]))
-    {(4, 2): 1, (4, 1): 2}
-    """
-    parts = [count for count in counts if count]
-    whole = sum(parts)
-    return Counter((whole, part) for part in parts)
-
-
-def together(splits: Iterable[Split]) -> Split:
-    """Several wholes, each with its parts."""
-    total: Counter[tuple[float, float]] = Counter()
-    for own in splits:
-        total.update(own)
-    return total
-
-
-def uncertainty(parts: Split) -> float:
-    """The entropy of each whole in bits, times its size, added up: sum of part * log2(whole / part).
-
-    All terms are positive, so nothing cancels and the rounding stays that of a single term.
-    """
-    terms = (
-        times * part * math.log1p((whole - part) / part) for (whole, part), times in sorted(parts.items())
-    )
-    return math.fsum(terms) / math.log(2)
-
-
-def entropy(counts: Iterable[int]) -> float:
-    """H(X) in bits, from how often each value occurs; 0 where none does.
-
-    >>> entropy([1, 1, 2])
-    1.5
-    """
-    listed = list(counts)
-    return uncertainty(split(listed)) / max(sum(listed), 1)
-
-
-def conditional_entropy(table: Table) -> float:
-    """H(X|Y) in bits.
-
-    >>> conditional_entropy([{"flu": 1, "cold": 1}, {"flu": 2}])
-    0.5
-    """
-    left = together(split(row.values()) for row in table)
-    return uncertainty(left) / max(sum(sum(row.values()) for row in table), 1)
-
-
-def discrimination_rate(table: Table) -> Fraction | float:
-    """DR_X(Y) = 1 - H(X|Y) / H(X), 0..1.
-
-    A Fraction where the rate is rational, else the nearest float.
-
-    >>> discrimination_rate([{4: 1, 5: 1, 6: 1}, {7: 1, 9: 1, 12: 1}, {8: 1, 10: 1, 11: 1}])
-    Fraction(1, 2)
-    """
-    values: Counter[Any] = Counter()
-    for row in table:
-        values.update(row)
-    return rate(together(split(row.values()) for row in table), split(values.values()))
-
-
-def rate(left: Split, before: Split) -> Fraction | float:
-    """1 - (uncertainty that is left) / (uncertainty before); 0 where there was none (erratum DR-11).
-
-    Both uncertainties of whole counts are sums of logarithms of primes with whole coefficients, and those of
-    different primes are independent: the quotient is rational exactly where the coefficients are in
-    proportion. Only then can it touch a rational limit, and then it is a Fraction.
-    """
-    of_before = _prime_logarithms(before)
-    if not of_before:
-        return Fraction(0)
-    if all(isinstance(part, int) for _, part in left):
-        of_left = _prime_logarithms(left)
-        prime = next(iter(of_before))
-        quotient = Fraction(of_left.get(prime, 0), of_before[prime])
-        if of_left == {p: own * quotient for p, own in of_before.items() if quotient}:
-            return 1 - quotient
-    return min(max(1 - uncertainty(left) / uncertainty(before), 0.0), 1.0)
-
-
-def _prime_logarithms(parts: Split) -> dict[int, int]:
-    """The uncertainty as a sum of logarithms of primes: the coefficient of each, none of them 0."""
-    numbers: Counter[int] = Counter()
-    for (whole, part), times in parts.items():
-        numbers[int(whole)] += times * int(part)
-        numbers[int(part)] -= times * int(part)
-    primes: Counter[int] = Counter()
-    for number, coefficient in numbers.items():
-        for prime in _prime_factors(number) if coefficient else ():
-            primes[prime] += coefficient
-    return {prime: coefficient for prime, coefficient in primes.items() if coefficient}
-
-
-def _prime_factors(number: int) -> list[int]:
-    factors = []
-    divisor = 2
-    while divisor * divisor <= number:
-        while number % divisor == 0:
-            factors.append(divisor)
-            number //= divisor
-        divisor += 1 if divisor == 2 else 2
-    return [*factors, number] if number > 1 else factors
 
 
 @dataclass(frozen=True)
@@ -158,7 +43,7 @@ class DiscriminationRate(Metric):
     vertices that show Y. Such a rate is a float; else it is a Fraction where it is rational.
 
     The paper also has rates of single values, which mix in how frequent a value is (erratum DR-7); they are
-    no figure of a release.
+    no figure of a release: see ``rates.ValueRate``.
     """
 
     symbol = "DR"

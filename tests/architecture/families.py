@@ -70,7 +70,9 @@ FAMILIES = {
     ),
     "engines": Family("ENGINES", Engine, {}),
     "recodings": Family("RECODINGS", Recoding, {}),
-    "metrics": Family("METRICS", Metric, {}),
+    "metrics": Family(
+        "METRICS", Metric, {"rates": "entropies and rates of counts, for a metric and for tables"}
+    ),
     "synth": Family(
         "GENERATORS",
         None,

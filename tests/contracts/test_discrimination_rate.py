@@ -16,12 +16,8 @@ from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.engines.clustree import CluStree
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest, Scope
-from hierdata.metrics.discrimination_rate import (
-    DiscriminationRate,
-    conditional_entropy,
-    discrimination_rate,
-    entropy,
-)
+from hierdata.metrics.discrimination_rate import DiscriminationRate
+from hierdata.metrics.rates import conditional_entropy, discrimination_rate, entropy
 from hierdata.privacy import KAnonymity
 from hierdata.publication import Part, Publication, generalized, grouped
 from hierdata.records.schema import Role

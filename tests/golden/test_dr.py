@@ -15,7 +15,7 @@ import pytest
 
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.metrics.discrimination_rate import conditional_entropy, discrimination_rate, entropy
+from hierdata.metrics.rates import conditional_entropy, discrimination_rate, entropy
 from tests.golden.cases import Case, agrees, load
 
 GOLDEN = load("semantic_discrimination_rate.json")

@@ -1,0 +1,83 @@
+"""What an attacker is after: a semantic partition of a sensitive attribute, stated in a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, model_validator
+
+from hierdata.document import Scalar
+from hierdata.domains.base import Uncovered
+from hierdata.domains.levels import Levels
+from hierdata.domains.semantic_partition import SemanticPartition
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.domains.taxonomy import Taxonomy
+from hierdata.errors import PolicyError
+from hierdata.policy.problems import mistakes
+from hierdata.policy.reading import read
+
+
+class Goal(SemanticPartition):
+    """A semantic partition (DR definition 5): ``blocks``, a ``depth`` of a ``taxonomy``, or ``levels``.
+
+    With ``levels`` each sensitivity level is a block, stated as in a policy.
+
+    >>> Goal(levels={"by": {"A": 1, "B": 2, "C": 2}}).blocks_of("grade", {"A": 4, "B": 1, "C": 7}, Path())
+    {'A': 1, 'B': 2, 'C': 2}
+    """
+
+    taxonomy: Taxonomy | None = Field(default=None, description="the tree that depth cuts")
+    levels: Levels | None = Field(default=None, description="the sensitivity level of each value")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Goal:
+        if sum(form is not None for form in (self.blocks, self.depth, self.levels)) != 1:
+            raise ValueError("a partition is given by one of blocks, depth, levels")
+        if (self.depth is None) != (self.taxonomy is None):
+            raise ValueError("depth and taxonomy go together")
+        return self
+
+    def blocks_of(self, path: str, counts: Mapping[Scalar, int], folder: Path) -> dict[Scalar, int]:
+        """The number of the block of each value; files are named relative to ``folder``.
+
+        Raises PolicyError where a value is in no block or in more than one.
+        """
+        scale = self.levels.compile(counts) if self.levels else None
+        taxonomy = self.taxonomy.compile(counts, folder) if self.taxonomy else None
+        domain = SensitiveDomain.build(path, counts, scale, taxonomy=taxonomy)
+        codes: dict[Scalar, int] = {}
+        missed = []
+        for value in counts:
+            try:
+                codes[value] = domain.code_of(value)
+            except Uncovered:
+                missed.append(str(value))
+        if missed:
+            raise PolicyError(
+                f"the partition must have each of the {len(counts)} values in one block: "
+                f"{len(missed)} in none",
+                path=path,
+                revealed=missed,
+            )
+        blocks = domain.levels if self.levels else self.block_of(domain)
+        assert blocks is not None
+        return {value: blocks[code] for value, code in codes.items()}
+
+
+def stated(partition: str | Path | Mapping[str, Any] | SemanticPartition) -> tuple[Goal, Path]:
+    """The partition of a YAML or JSON file or of plain data, and the folder its files are relative to.
+
+    Raises PolicyError with every problem, one a line, TargetError for a file that cannot be opened.
+    """
+    if isinstance(partition, str | Path):
+        data, folder = read(Path(partition)), Path(partition).parent
+    elif isinstance(partition, SemanticPartition):
+        data, folder = partition.model_dump(exclude_none=True), Path()
+    else:
+        data, folder = partition, Path()
+    try:
+        return Goal.model_validate(data), folder
+    except ValidationError as error:
+        raise PolicyError("\n".join(map(str, mistakes(error, Goal, data)))) from None

@@ -1,0 +1,192 @@
+"""Entropies and discrimination rates of counts, by keys and by single values (DR, definitions 3, 4, 7)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+Split: TypeAlias = Mapping[tuple[float, float], int]
+"""How wholes fall into parts: how often a part of this size stands in a whole of that size, (whole, part)."""
+
+Table: TypeAlias = Collection[Mapping[Any, int]]
+"""One mapping for each value of Y: how often each value of X occurs with it."""
+
+
+def split(counts: Iterable[float]) -> Split:
+    """One whole and its parts: how often each value occurs.
+
+    >>> dict(split([2, 1, 1]))
+    {(4, 2): 1, (4, 1): 2}
+    """
+    parts = [count for count in counts if count]
+    whole = sum(parts)
+    return Counter((whole, part) for part in parts)
+
+
+def split_rows(table: Table) -> Split:
+    """Several wholes, each with its parts: the rows of a table."""
+    total: Counter[tuple[float, float]] = Counter()
+    for row in table:
+        whole = sum(row.values())
+        for part in row.values():
+            if part:
+                total[whole, part] += 1
+    return total
+
+
+def uncertainty(parts: Split) -> float:
+    """The entropy of each whole in bits, times its size, added up: sum of part * log2(whole / part).
+
+    All terms are positive, so nothing cancels and the rounding stays that of a single term.
+    """
+    terms = (
+        times * part * math.log1p((whole - part) / part) for (whole, part), times in sorted(parts.items())
+    )
+    return math.fsum(terms) / math.log(2)
+
+
+def entropy(counts: Iterable[int]) -> float:
+    """H(X) in bits, from how often each value occurs; 0 where none does.
+
+    >>> entropy([1, 1, 2])
+    1.5
+    """
+    listed = list(counts)
+    return uncertainty(split(listed)) / max(sum(listed), 1)
+
+
+def conditional_entropy(table: Table) -> float:
+    """H(X|Y) in bits.
+
+    >>> conditional_entropy([{"flu": 1, "cold": 1}, {"flu": 2}])
+    0.5
+    """
+    return uncertainty(split_rows(table)) / max(sum(sum(row.values()) for row in table), 1)
+
+
+def discrimination_rate(table: Table) -> Fraction | float:
+    """DR_X(Y) = 1 - H(X|Y) / H(X), 0..1.
+
+    A Fraction where the rate is rational, else the nearest float.
+
+    >>> discrimination_rate([{4: 1, 5: 1, 6: 1}, {7: 1, 9: 1, 12: 1}, {8: 1, 10: 1, 11: 1}])
+    Fraction(1, 2)
+    """
+    values: Counter[Any] = Counter()
+    for row in table:
+        values.update(row)
+    return rate(split_rows(table), split(values.values()))
+
+
+def rate(left: Split, before: Split) -> Fraction | float:
+    """1 - (uncertainty that is left) / (uncertainty before); 0 where there was none (erratum DR-11).
+
+    A Fraction where it is rational, else the nearest float.
+    """
+    return 1 - Prior(before).left_by(left)
+
+
+@dataclass(frozen=True)
+class ValueRate:
+    """What one value y of the keys tells of X; several keys have one value together.
+
+    - ``count``: the rows that show y; ``share``: p(y), exact;
+    - ``entropy``: H(X|y) in bits, 0 and more;
+    - ``rate``: DR_X(y) = 1 - p(y) H(X|y) / H(X), 0..1, lower is better (tables 5 and 7). It tends to 1 for
+      rare values whatever they tell (erratum DR-7): never compare values of different share with it;
+    - ``refinement``: 1 - H(X|y) / H(X), at most 1, lower is better; negative where X is less certain among
+      these rows than in the table;
+    - ``divergence``: relative entropy of X given y from X in bits, 0 and more, lower is better;
+    - ``distance``: half the sum of |p(x|y) - p(x)|, 0..1, exact, lower is better: t-closeness where all
+      values are equally far apart. Both see a skew, which no rate does (erratum DR-10).
+
+    Rates and refinements are Fractions where they are rational, else floats; 0 for a constant X (DR-11).
+    """
+
+    count: int
+    share: Fraction
+    entropy: float
+    rate: Fraction | float
+    refinement: Fraction | float
+    divergence: float
+    distance: Fraction
+
+
+class Prior:
+    """How uncertain X is before anything is known: what is known then is held against it.
+
+    >>> Prior(split([2, 2])).left_by(split([1, 1]))
+    Fraction(1, 2)
+    """
+
+    def __init__(self, before: Split) -> None:
+        self._logarithms = _prime_logarithms(before)
+        self._uncertainty = uncertainty(before)
+        self._rows = sum(int(part) * times for (_, part), times in before.items())
+
+    def left_by(self, parts: Split) -> Fraction | float:
+        """The share of the uncertainty that these parts leave, 0..1; 1 where there was none (DR-11)."""
+        return min(self._quotient(parts), 1.0) if self._logarithms else Fraction(1)
+
+    def value_rate(self, row: Mapping[Any, int], values: Mapping[Any, int]) -> ValueRate:
+        """The figures of one y: how often each value of X occurs with it, and how often in all."""
+        size, whole = sum(row.values()), self._rows
+        parts = split(row.values())
+        left = self.left_by(parts)
+        shares = [(count * whole, values[value] * size) for value, count in row.items() if count]
+        gains = (own * math.log2(own / usual) for own, usual in shares)
+        return ValueRate(
+            count=size,
+            share=Fraction(size, whole),
+            entropy=uncertainty(parts) / size,
+            rate=1 - left,
+            refinement=1 - left * Fraction(whole, size) if self._logarithms else Fraction(0),
+            divergence=max(0.0, math.fsum(gains) / (size * whole)),
+            distance=Fraction(sum(max(0, own - usual) for own, usual in shares), size * whole),
+        )
+
+    def _quotient(self, left: Split) -> Fraction | float:
+        """(uncertainty that is left) / (uncertainty before).
+
+        Both uncertainties of whole counts are sums of logarithms of primes with whole coefficients, and those
+        of different primes are independent: the quotient is rational exactly where the coefficients are in
+        proportion. Only then can it touch a rational limit, and then it is a Fraction.
+        """
+        if all(isinstance(part, int) for _, part in left):
+            of_left = _prime_logarithms(left)
+            prime, bottom = next(iter(self._logarithms.items()))
+            top = of_left.get(prime, 0)
+            proportional = all(of_left.get(p, 0) * bottom == own * top for p, own in self._logarithms.items())
+            if proportional and (len(of_left) == len(self._logarithms) if top else not of_left):
+                return Fraction(top, bottom)
+        return uncertainty(left) / self._uncertainty
+
+
+def _prime_logarithms(parts: Split) -> dict[int, int]:
+    """The uncertainty as a sum of logarithms of primes: the coefficient of each, none of them 0."""
+    numbers: Counter[int] = Counter()
+    for (whole, part), times in parts.items():
+        numbers[int(whole)] += times * int(part)
+        numbers[int(part)] -= times * int(part)
+    primes: Counter[int] = Counter()
+    for number, coefficient in numbers.items():
+        for prime in _prime_factors(number) if coefficient else ():
+            primes[prime] += coefficient
+    return {prime: coefficient for prime, coefficient in primes.items() if coefficient}
+
+
+@lru_cache(maxsize=1 << 16)
+def _prime_factors(number: int) -> tuple[int, ...]:
+    factors = []
+    divisor = 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            factors.append(divisor)
+            number //= divisor
+        divisor += 1 if divisor == 2 else 2
+    return (*factors, number) if number > 1 else tuple(factors)
