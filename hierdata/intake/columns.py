@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hierdata.document import Document
-from hierdata.errors import InputError, PolicyError
+from hierdata.document import COUNT, GROUP, Document
+from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.formats import FORMATS, Format, Layout, detect
 from hierdata.formats.csv import Csv
 from hierdata.formats.parquet import Parquet
@@ -97,6 +97,22 @@ def table_form(
     }
     released = replace(layout, columns=tuple(columns), types=types)
     return TableForm(published_format(format, layout, policy), released, suffix, not policy.separates)
+
+
+def published_form(source: PathSource, format: Format, suffix: str, policy: Policy) -> TableForm:
+    """The form of a published table.
+
+    Raises VerificationError for columns that the policy does not know: names may say what no cell does.
+    """
+    layout = open_layout(source, format, ())
+    form = TableForm(published_format(format, layout, policy), layout, suffix)
+    known = {key for keys in policy.by_keys for key in keys}
+    known |= {column for table in policy.joined for column in table.joins}
+    known |= {GROUP, COUNT} if policy.separates else set()
+    strangers = sum(column not in known for column in open_layout(source, form.format, ()).columns)
+    if strangers and not isinstance(policy.unlisted, Keep):
+        raise VerificationError(f"{strangers} columns are not listed in the policy", path=source.name)
+    return form
 
 
 def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> None:

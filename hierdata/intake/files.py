@@ -12,7 +12,7 @@ from hierdata.document import Document
 from hierdata.errors import TargetError
 from hierdata.formats import Format, Layout
 from hierdata.formats.source import PathSource, Source, write_stream
-from hierdata.intake.columns import TABULAR, TableForm, check_columns, format_of, published_format, table_form
+from hierdata.intake.columns import TABULAR, check_columns, format_of, published_form, table_form
 from hierdata.intake.form import Collection, FileForm, Form, open_layout, read_file
 from hierdata.policy import Policy
 
@@ -32,11 +32,11 @@ def file_collection(source: Source, policy: Policy) -> Collection:
 def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
     """The form of a published file, told by its name; with ``element`` its documents are no records."""
     format = format_of(path.name, policy)
-    place = () if element is not None and format.name == "xml" else policy.place
-    layout = open_layout(PathSource(path), format, place)
+    source = PathSource(path)
     if format.name in TABULAR:
-        return TableForm(published_format(format, layout, policy), layout, path.suffix)
-    return FileForm(format, layout, path.suffix)
+        return published_form(source, format, path.suffix, policy)
+    place = () if element is not None and format.name == "xml" else policy.place
+    return FileForm(format, open_layout(source, format, place), path.suffix)
 
 
 def spilled(documents: Iterator[Document], format: Format, layout: Layout) -> Collection:

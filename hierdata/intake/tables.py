@@ -20,7 +20,7 @@ from hierdata.intake.columns import (
     TableForm,
     check_columns,
     format_of,
-    published_format,
+    published_form,
     table_form,
 )
 from hierdata.intake.form import Collection, Form, open_layout, read_file
@@ -123,9 +123,8 @@ def tables_form(folder: Path, policy: Policy) -> Form:
     for table in tables:
         file = _file_of(folder, table, policy)
         format = format_of(file.name, policy, places(policy.joined)[table.name])
-        layout = open_layout(PathSource(file), format, ())
         suffix = file.name.removeprefix(table.name)
-        forms[table.name] = TableForm(published_format(format, layout, policy), layout, suffix)
+        forms[table.name] = published_form(PathSource(file), format, suffix, policy)
     return TablesForm(forms[tables[0].name].format, tables, forms)
 
 

@@ -174,3 +174,33 @@ def test_the_release_claims_what_the_judge_found(tmp_path: Path, forge: Any) -> 
     file.write_text(json.dumps(stated), "utf-8")
     with pytest.raises(hierdata.VerificationError, match=r"release\.json"):
         hierdata.verify(folder, JSON_POLICY)
+
+
+@pytest.mark.parametrize("header", ["q,s,Ada", "q,s,id", "Ada,q,s"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_column_without_values_says_nothing_by_its_name(tmp_path: Path, header: str, suffix: str) -> None:
+    policy = {
+        "version": 1,
+        "models": MODELS,
+        "fields": {
+            "$.id": {"role": "identifier", "optional": True},
+            "$.q": {"role": "quasi", "flat": True},
+            "$.s": {"role": "sensitive"},
+        },
+    }
+    rows = [{"q": "1", "s": "A"}, {"q": "1", "s": "B"}]
+    file = tmp_path / f"records.{suffix}"
+    columns = header.split(",")
+    if suffix == "csv":
+        lines = [columns, *([row.get(column, "") for column in columns] for row in rows)]
+        file.write_text("".join(",".join(line) + "\n" for line in lines), "utf-8")
+    else:
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table({column: pa.array([row.get(column) for row in rows], "str") for column in columns})
+        pytest.importorskip("pyarrow.parquet").write_table(table, file)
+    if "Ada" not in columns:
+        assert hierdata.verify(file, policy).passed
+        return
+    with pytest.raises(hierdata.VerificationError, match="not listed") as refused:
+        hierdata.verify(file, policy)
+    assert "Ada" not in str(refused.value)
