@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import ValidationError
@@ -17,6 +18,7 @@ import hierdata.privacy
 from hierdata.domains.similarity import is_transitive
 from hierdata.privacy import MODELS, LEDiversity, PrivacyModel
 from hierdata.privacy.base import ClassView, ShareCaps
+from hierdata.privacy.grouping import GroupingModel
 from tests.architecture.families import FAMILIES
 from tests.privacy.models import CASES, DOMAIN, MULTISETS, Twin, bound, name, values_of, views
 
@@ -32,6 +34,11 @@ def test_every_file_is_a_model_of_its_name_and_every_model_is_tested() -> None:
     for kind, model in MODELS.items():
         assert model.model_fields["kind"].default == kind
         assert model.__module__ == f"hierdata.privacy.{kind.replace('-', '_')}"
+        counted = {one.by for one, _ in CASES if isinstance(one, GroupingModel) and one.kind == kind}
+        ways = (
+            get_args(GroupingModel.model_fields["by"].annotation) if issubclass(model, GroupingModel) else ()
+        )
+        assert counted == set(ways), "each way of counting"
 
 
 @PARAMETERS
@@ -80,7 +87,8 @@ def test_a_monotone_model_survives_all_unions(model: PrivacyModel) -> None:
 def test_a_model_that_is_not_monotone_has_a_counterexample(kind: str) -> None:
     """With some parameters: l = 1 survives every union, whatever the model."""
     own = [model for model, _ in CASES if model.kind == kind]
-    assert not own or all(bound(model).monotone for model in own) == all(map(closed_under_union, own))
+    assert own, "no model without its unions"
+    assert all(bound(model).monotone for model in own) == all(map(closed_under_union, own))
 
 
 def _unions(model: PrivacyModel, a: ClassView, b: ClassView) -> Iterator[ClassView]:
