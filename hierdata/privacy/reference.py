@@ -77,8 +77,14 @@ def at_most(number: Fraction, denominators: int) -> Fraction:
 def least_room(shares: Sequence[Fraction]) -> int:
     """A size below which no class can keep every value within its share; mostly the least such size.
 
-    n values need sum(floor(share n)) >= n. The search ends early where there are many values.
+    n values need sum(floor(share n)) >= n. The search ends early where there are many values. Where the
+    original has none, no class has any, and every size will do.
+
+    >>> least_room([Fraction(1, 2), Fraction(1, 3), Fraction(1, 3)]), least_room([])
+    (3, 1)
     """
+    if not shares:
+        return 1
     size = 1
     for size in range(1, 2 + _WORK // max(1, len(shares))):
         if sum(share.numerator * size // share.denominator for share in shares) >= size:
