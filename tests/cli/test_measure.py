@@ -1,0 +1,103 @@
+"""``hierdata measure``: figures for people and machines, values of keys for the steward alone."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+TABLE = "age,decade,illness\n31,30s,flu\n34,30s,cold\n58,50s,asthma\n52,50s,asthma\n"
+ASKED = ("--key", "age", "--key", "decade", "--sensitive", "illness")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_figures_for_people(run: Run, table: Path) -> None:
+    ran = run("measure", table, *ASKED, "--generalizes", "decade=age")
+    assert (ran.code, ran.err) == (0, "")
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert ["age", "4", "1", "0", "0", "0.75", "2"] in lines
+    assert ["decade", "2", "0.6667", "0.3333", "0.5", "0.5", "1", "0.5", "0.3333"] in lines
+    assert ["v1", "2", "0.5", "1", "0.6667", "0.3333", "0.5", "1"] in lines
+    for value in ("31", "30s", "50s", "flu", "asthma"):
+        assert value not in ran.out
+
+
+def test_figures_for_machines(run: Run, table: Path) -> None:
+    found = run("measure", table, *ASKED, "--json").json
+    assert [own["keys"] for own in found["keys"]] == [["age"], ["decade"], ["age", "decade"]]
+    assert found["keys"][1]["rate"] == {"value": pytest.approx(2 / 3), "exact": "2/3"}
+    assert [value["value"] for value in found["keys"][2]["values"]][:2] == ["v1, v1", "v2, v1"]
+    assert (found["rows"], found["categories"], found["entropy"]) == (4, 3, 1.5)
+
+
+def test_names_are_for_the_steward(run: Run, table: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    assert run("measure", table, *ASKED, "--reveal", names).code == 0
+    assert names.read_text().splitlines()[2:6] == [
+        "age\tv3\t52",
+        "age\tv4\t58",
+        "decade\tv1\t30s",
+        "decade\tv2\t50s",
+    ]
+    assert stat.S_IMODE(names.stat().st_mode) == 0o600
+    assert run("measure", table, *ASKED, "--reveal", names).code == 6
+
+
+def test_many_values_are_cut_for_people_only(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "long.csv"
+    table.write_text("a,x\n" + "".join(f"{at},{at % 2}\n" for at in range(25)))
+    out = run("measure", table, "--key", "a", "--sensitive", "x").out
+    assert "v20" in out
+    assert "v21" not in out
+    assert "and 5 more values: --json has them all" in out
+    assert (
+        len(run("measure", table, "--key", "a", "--sensitive", "x", "--json").json["keys"][0]["values"]) == 25
+    )
+
+
+def test_a_constant_is_told(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "constant.csv"
+    table.write_text("a,x\n1,p\n2,p\n")
+    ran = run("measure", table, "--key", "a", "--sensitive", "x")
+    assert ran.code == 0
+    assert "nothing to refine, and every rate is 0" in ran.out
+
+
+def test_a_partition_that_does_not_fit(run: Run, table: Path, tmp_path: Path) -> None:
+    partition = tmp_path / "partition.yaml"
+    partition.write_text("blocks: {lungs: [flu, asthma], all: [flu]}\n")
+    ran = run("measure", table, *ASKED, "--partition", partition)
+    assert ran.code == 2
+    assert ran.err.endswith("have each of the 3 values in one block: 1 in none, 1 repeated\n")
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (("--key", "hair"), 2, "no column hair"),
+        (("--generalizes", "decade"), 2, "KEY=COLUMN"),
+        (("--format", "xml"), 2, "one of the formats json"),
+        (("--format", "csv"), 0, ""),
+    ],
+)
+def test_usage(run: Run, table: Path, more: tuple[str, str], code: int, message: str) -> None:
+    ran = run("measure", table, *ASKED, *more)
+    assert ran.code == code
+    assert message in ran.err
+
+
+def test_broken_tables(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "short.csv"
+    table.write_text("age,decade,illness\n31,30s,flu\n34\n")
+    ran = run("measure", table, *ASKED)
+    assert (ran.code, ran.err) == (5, "hierdata: record 2: the row has 1 cells, and the header has 3\n")
+    assert run("measure", tmp_path / "nobody.csv", *ASKED).code == 6
