@@ -266,6 +266,7 @@ def test_examples_run_and_print_what_is_shown(
     printed = None
     for block in blocks(page):
         if block.file is not None:
+            Path(block.file).parent.mkdir(exist_ok=True)
             Path(block.file).write_text(block.text, "utf-8")
         elif block.language == "sh":
             printed = "".join(run(line, tmp_path) for line in block.text.splitlines() if line)
