@@ -27,8 +27,11 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "k-anonymity": [{"k": 2}, {"k": 4}],
     "distinct-l-diversity": [{"l": 2}, {"l": 2, "by": "level"}],
     "frequency-l-diversity": [{"l": 2}, {"l": "5/2"}],
-    "entropy-l-diversity": [{"l": "3/2"}],
-    "recursive-cl-diversity": [{"c": 2, "l": 2}],
+    "entropy-l-diversity": [{"l": "3/2"}, {"l": "3/2", "by": "similarity", "e": 1}],
+    "recursive-cl-diversity": [
+        {"c": 2, "l": 2},
+        {"c": 2, "l": 2, "by": "partition", "partition": {"depth": 1}},
+    ],
     "alpha-k": [{"k": 3, "alpha": "0.5"}, {"k": 3, "alpha": "0.4", "values": [1, 21]}],
     "level-alpha-k": [{"k": 3}, {"k": 10}],
     "l-e-diversity": [{"l": 2, "e": 1}, {"l": 2, "e": "1/2", "repeats": "allow"}],
