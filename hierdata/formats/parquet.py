@@ -174,10 +174,12 @@ def _known(kind: pa.DataType) -> bool:
     types = arrow().types
     if types.is_dictionary(kind):
         return _known(kind.value_type)
+    if types.is_decimal(kind):
+        return bool(kind.scale >= 0)  # Parquet has no others
     return any(
         test(kind)
         for test in (
-            *(types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null),
+            *(types.is_integer, types.is_floating, types.is_boolean, types.is_null),
             *(
                 types.is_string,
                 types.is_large_string,
@@ -197,7 +199,11 @@ def _values(column: Any, first: int) -> list[Scalar]:
         column = column.cast(kind.value_type)
         kind = kind.value_type
     if lib.types.is_date(kind) or lib.types.is_timestamp(kind):
-        return cast("list[Scalar]", _iso(column).to_pylist())
+        try:
+            return cast("list[Scalar]", _iso(column).to_pylist())
+        except lib.ArrowInvalid:
+            pass
+        raise InputError("the time zone of a column of timestamps is not known here")
     if not lib.types.is_floating(kind):
         try:
             return cast("list[Scalar]", column.to_pylist())

@@ -70,3 +70,17 @@ def test_a_number_is_an_integer_by_its_value(tmp_path: Path, number: str, passes
     else:
         with pytest.raises(hierdata.InputError, match=r"record 1: .*properties/q/type"):
             hierdata.anonymize(file, policy)
+
+
+@pytest.mark.parametrize("column", ["q", "s"])
+def test_arrow_types_that_cannot_be_published_are_refused_by_name(column: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    odd = {
+        "time zone": pa.array([1, 1], pa.timestamp("s", "Nowhere/Zembla")),
+        r"decimal128\(5, -2\)": pa.array([1000, 1000], pa.decimal128(5, -2)),
+    }
+    for said, values in odd.items():
+        table = pa.table({"q": [1, 1], "s": [1, 2], column: values})
+        with pytest.raises(hierdata.InputError, match=said) as refused:
+            hierdata.anonymize(table, POLICY)
+        assert "Zembla" not in str(refused.value)
