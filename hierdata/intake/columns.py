@@ -41,6 +41,7 @@ class TableForm(FileForm):
         first = self.layout.columns if element is None else tuple(fullest)
         found = dict.fromkeys(column for document in held for column in document)
         columns = tuple(dict.fromkeys([*(column for column in first if column in found), *found]))
+        columns = columns or first  # a table without rows has a header all the same
         replace(self, layout=replace(self.layout, columns=columns), fixed=True).write(held, path, element)
 
     def _found(self, path: Path, element: str | None, alone: bool) -> Layout:

@@ -81,3 +81,29 @@ def test_other_keys_than_numbers_of_rows_fail(
         with pytest.raises(hierdata.VerificationError, match="its keys are not the numbers") as refused:
             hierdata.verify(published, policy)
         assert "SSN" not in str(refused.value)
+
+
+def test_a_table_of_which_nothing_is_left_has_a_header(tmp_path: Path) -> None:
+    people = [{"id": at, "zip": "a", "ill": "xy"[at % 2]} for at in range(6)]
+    visits = [{"person": 0, "ward": "u", "cost": 1}, {"person": 1, "ward": "u", "cost": 1}]
+    folder = tmp_path / "input"
+    folder.mkdir()
+    for name, rows in {"people": people, "visits": visits}.items():
+        lines = [list(rows[0]), *([str(cell) for cell in row.values()] for row in rows)]
+        (folder / f"{name}.csv").write_text("".join(",".join(line) + "\n" for line in lines), "utf-8")
+    policy = {
+        "version": 1,
+        "recoding": "anatomy",
+        "tables": {"people": {"key": "id"}, "visits": {"parent": "people", "on": "person"}},
+        "engine": {"steps": [{"kind": "clustree"}]},
+        "models": [{"kind": "distinct-l-diversity", "l": 2}],
+        "fields": {
+            "$.zip": {"role": "quasi", "flat": True},
+            "$.ill": {"role": "sensitive"},
+            "$.visits[*].ward": {"role": "quasi", "flat": True},
+            "$.visits[*].cost": {"role": "sensitive"},
+        },
+    }
+    release = hierdata.anonymize(folder, policy, seed=SEED).save(tmp_path / "release")
+    assert (release / "public" / "records" / "visits.csv").read_text("utf-8").count("\n") == 1
+    assert hierdata.verify(release, policy, original=folder).passed
