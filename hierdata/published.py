@@ -68,7 +68,7 @@ def released(published: Path, policy: Policy) -> Released:
         if (name == RECORDS or beside) and name not in parts:
             parts[name] = path
         else:
-            strangers += path.name not in PUBLIC_FILES
+            strangers += path.name not in PUBLIC_FILES or not path.is_file()
     if RECORDS not in parts:
         raise PolicyError("this folder is no release: there is no file public/records.*", path=str(published))
     if strangers:

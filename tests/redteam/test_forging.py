@@ -204,3 +204,16 @@ def test_a_column_without_values_says_nothing_by_its_name(tmp_path: Path, header
     with pytest.raises(hierdata.VerificationError, match="not listed") as refused:
         hierdata.verify(file, policy)
     assert "Ada" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["codebook.json", "release.json"])
+def test_no_folder_goes_by_the_name_of_a_file(tmp_path: Path, name: str) -> None:
+    items = json.loads(f"[{JSON_ITEMS}]")
+    policy = {key: value for key, value in JSON_POLICY.items() if key != "records"}
+    folder = hierdata.anonymize(items, policy).save(tmp_path / "release")
+    file = folder / "public" / name
+    file.unlink()
+    file.mkdir()
+    (file / "raw").write_text("Ada", "utf-8")
+    with pytest.raises(hierdata.VerificationError, match="1 more than a release"):
+        hierdata.verify(folder, policy)
