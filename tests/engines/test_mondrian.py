@@ -16,11 +16,13 @@ import pytest
 from hierdata.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
-from hierdata.engines.cutting.places import depth_first
+from hierdata.engines.cutting.places import Line, depth_first
+from hierdata.engines.cutting.redealing import redealt
 from hierdata.engines.cutting.thinning import thinned
 from hierdata.engines.mondrian import Mondrian
 from hierdata.engines.rows.caps import RowCaps
-from hierdata.engines.rows.table import joins, nodes_of
+from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.rows.table import dense, joins, nodes_of
 from hierdata.forest import Scope
 from hierdata.partition import Partition
 from hierdata.privacy import MODELS
@@ -153,3 +155,57 @@ def test_losses_that_would_not_fit_steer_all_the_same() -> None:
     partition = run(own, model("k-anonymity", k=4))
     assert partition.class_count > 20
     assert (partition.class_of >= 0).all()
+
+
+REDEALT: list[list[PrivacyModel]] = [
+    [model("k-anonymity", k=3), model("frequency-l-diversity", l=2)],
+    [model("distinct-l-diversity", l=3)],
+    [model("entropy-l-diversity", l="3/2")],
+    [model("t-closeness", t="0.3")],
+    [model("delta-l-diversity", delta=1, l=2)],
+]
+
+
+@pytest.mark.parametrize("models", REDEALT, ids=lambda models: models[-1].kind)
+@pytest.mark.parametrize("below", [False, True])
+def test_classes_are_dealt_where_that_loses_less_and_keeps_every_model(
+    models: list[PrivacyModel], below: bool
+) -> None:
+    divided = 0
+    for seed in range(30):
+        rng = random.Random(seed)
+        rows = rng.randint(8, 60)
+        owners = sorted(rng.randrange(rows) for _ in range(rows)) if below else None
+        own = ages(
+            [rng.randint(0, 15) for _ in range(rows)], [rng.randint(0, 6) for _ in range(rows)], owners
+        )
+        scope, constraints = Scope.of(own.forest, own.kind), own.bind(*models)
+        before = dense(np.array([rng.choice((-1, 0, 0, 0, 1, 1)) for _ in range(rows)]))
+        after = redealt(own.forest, scope, constraints, Line.of(own.forest, scope), before)
+        assert ((after < 0) == (before < 0)).all()
+        for at in range(int(before.max()) + 1):
+            parts = np.unique(after[before == at]).tolist()
+            assert set(before[np.isin(after, parts)].tolist()) == {at}
+            if len(parts) > 1:
+                divided += 1
+                assert sum(loss(own, after == part) for part in parts) < loss(own, before == at)
+                for part in parts:
+                    alone = np.where(after == part, 0, -1)
+                    assert satisfied(own.forest, scope, constraints, alone).all()
+                    assert len(set(scope.records[after == part].tolist())) == int((after == part).sum())
+    assert divided
+
+
+def loss(own: Table, members: np.ndarray[Any, Any]) -> int:
+    scope = Scope.of(own.forest, own.kind)
+    classes = np.where(members, 0, -1)
+    (tree,) = own.forest.hierarchies[own.kind]
+    joined = joins([tree], nodes_of(own.forest, scope), classes)[0, 0]
+    return int(members.sum()) * int(own.forest.losses[own.kind][0][joined])
+
+
+def test_a_dealt_class_has_a_like_share_of_every_value() -> None:
+    """Of 12 rows 3 have each value, whose ages are alike: no cut holds, and 3 classes of 4 can be dealt."""
+    own = ages([0, 4, 8] * 4, [value for value in range(4) for _ in range(3)])
+    partition = run(own, model("frequency-l-diversity", l=4))
+    assert members(partition) == [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]

@@ -15,6 +15,7 @@ from hierdata.engines.cutting.caps import decided
 from hierdata.engines.cutting.cutter import cut
 from hierdata.engines.cutting.limits import shortage
 from hierdata.engines.cutting.places import Line
+from hierdata.engines.cutting.redealing import redealt
 from hierdata.engines.cutting.thinning import thinned
 from hierdata.engines.cutting.tracks import Apart
 from hierdata.engines.rows.caps import RowCaps
@@ -50,7 +51,8 @@ def mondrian(
             dealt = apart.dealt(line, scope, [apart.tracks(rows, Fraction(least)) for rows in free], least)
             classes = np.where(dealt >= 0, dealt + 1 + classes.max(), classes)
             classes = confirmed(forest, scope, constraints, classes)
-    classes = united(forest, scope, constraints, dense(classes))
+    classes = redealt(forest, scope, constraints, line, dense(classes))
+    classes = united(forest, scope, constraints, classes)
     left = np.flatnonzero(classes == SUPPRESSED)
     classes = attach(forest, scope, constraints, classes, left, rng)
     progress(count)
