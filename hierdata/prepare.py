@@ -11,12 +11,13 @@ from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import Constraints
-from hierdata.errors import PolicyError
+from hierdata.errors import PolicyError, PromiseError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy import Policy
 from hierdata.policy.model import Keep
 from hierdata.population import Compared, Population, read_population
 from hierdata.privacy.base import Constraint
+from hierdata.privacy.k_map import KMap
 from hierdata.records.binding import Binding, resolve
 from hierdata.records.path import parse
 from hierdata.records.schema import Attribute, Role, Schema
@@ -91,10 +92,23 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     root = [keys for keys, attribute in by_type[0].items() if attribute.role is Role.QUASI]
     books = {keys: tree.codebook for keys, tree in zip(root, hierarchies[0], strict=True)}
     population = population_of(policy, many_keys(schema), books)
+    _check_rows(policy, population)
     crowd = None if population is None else population.at_root(root, hierarchies[0]).count
     constraints = replace(_constraints(policy, sensitive, domains), population=crowd)
     stages = tuple(staged(policy, schema, constraints))
     return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
+
+
+def _check_rows(policy: Policy, population: Population | None) -> None:
+    """Raise PromiseError where a model asks for more people than the population table has."""
+    if population is None:
+        return
+    for model in policy.models:
+        if isinstance(model, KMap) and model.k > population.rows:
+            raise PromiseError(
+                f"k-map asks for {model.k} people whom a class fits, and the population table has "
+                f"{population.rows} rows: that is the largest k that would work"
+            )
 
 
 def compiled_scales(policy: Policy, survey: Survey) -> Scales:

@@ -408,3 +408,25 @@ def test_importing_the_policy_brings_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_nothing_is_shown_of_a_file_that_is_no_policy(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("name;illness\nAnna Secret;flu\n", "utf-8")
+    with pytest.raises(PolicyError) as caught:
+        load(file)
+    assert str(caught.value) == (
+        "a policy is a mapping with the keys version, models and fields, and this is text"
+    )
+
+
+def test_what_is_due_is_said_in_our_words() -> None:
+    fields = {"$.a": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive"}}
+    models = [{"kind": "distinct-l-diversity", "l": 1.5, "on": "$.s"}, {"kind": "k-anonymity", "k": "5"}]
+    found = problems({"version": 1, "models": models, "fields": fields, "engine": "mondrian"})
+    assert set(found) >= {
+        "models[0].l: a whole number is due, not 1.5",
+        "models[0].on: a list is due, not '$.s'",
+        "models[1].k: a whole number is due, not '5'",
+        "engine: a mapping with preset or steps is due, not 'mondrian'",
+    }

@@ -56,7 +56,10 @@ def test_tables_stand_in_order_parents_first() -> None:
             TABLES | {"drugs": {"parent": "visits", "on": "x", "key": "x"}},
             "tables.drugs: key and on are two columns",
         ),
-        (TABLES | {"people": {"key": "id", "file": "../x.csv"}}, "tables.people.file: must match"),
+        (
+            TABLES | {"people": {"key": "id", "file": "../x.csv"}},
+            "tables.people.file: the name of a file in the folder",
+        ),
         (TABLES | {"people": {"key": "id", "name": "x"}}, "tables.people: unknown key 'name'"),
         ({"a/b": {"key": "id"}}, "tables[a/b]: must match"),
     ],
@@ -82,8 +85,11 @@ def test_tables_that_are_no_trees(tables: dict[str, Any], line: str) -> None:
             "fields[$.visits[*].person]: the column",
         ),
         ({"fields": FIELDS | {"id": {"role": "identifier"}}}, "fields.id: the column joins tables"),
-        ({"csv": {"delimiter": ";;"}}, "csv.delimiter: must match"),
-        ({"csv": {"delimiter": '"'}}, "csv.delimiter: must match"),
+        (
+            {"csv": {"delimiter": ";;"}},
+            "csv.delimiter: one character that is no quote and no line end is due",
+        ),
+        ({"csv": {"delimiter": '"'}}, "csv.delimiter: one character that is no quote and no line end is due"),
         ({"csv": {"for_peopel": True}}, "csv: unknown key 'for_peopel'; did you mean for_people?"),
     ],
 )

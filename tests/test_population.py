@@ -302,3 +302,15 @@ def test_without_a_table_the_judge_does_not_judge() -> None:
     assert not verdict.passed
     assert verdict.judgements[0].held is None
     assert verdict.judgements[0].reason == "no population table was given"
+
+
+def test_more_people_than_the_population_has_are_refused_with_their_number(tmp_path: Path) -> None:
+    table(tmp_path, [{"a": "x"}] * 7)
+    stated = {
+        "version": 1,
+        "models": [{"kind": "k-map", "k": 8}],
+        "fields": {"a": {"role": "quasi", "flat": True}},
+        "population": {"file": str(tmp_path / "population.csv")},
+    }
+    with pytest.raises(PromiseError, match="has 7 rows: that is the largest k that would work"):
+        hierdata.anonymize([{"a": "x"}] * 3, stated)

@@ -288,7 +288,7 @@ class Policy(BaseModel):
                 else:
                     if not known:
                         names = [str(self.by_keys[keys][0]) for keys in self.sensitive]
-                        hint = nearest(text, names)
+                        hint = nearest(text, names) or f"; name some of {', '.join(names)}"
                         yield ("models", index, "on"), f"{text} is no sensitive field{hint}"
 
     def _apart_problems(self) -> Iterator[_Problem]:

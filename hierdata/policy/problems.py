@@ -30,6 +30,11 @@ _DUE = {
     "int_from_float": "a whole number",
 }
 """What is due, in words of ours, by the validator's name for what is wrong."""
+_SPELLED = {
+    "delimiter": "one character that is no quote and no line end",
+    "file": "the name of a file in the folder, without a path,",
+}
+"""How a text is spelled, by the key that it stands under."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +126,9 @@ def _due(detail: ErrorDetails) -> str:
         return f"at least {context['min_length']} of these is due, not {context['actual_length']}"
     if kind == "union_tag_not_found":
         return "the key 'kind' is missing"
-    if kind in _DUE:
-        return f"{_DUE[kind]} is due, not {_shown(detail['input'])}"
+    due = _SPELLED.get(str(detail["loc"][-1])) if kind == "string_pattern_mismatch" else _DUE.get(kind)
+    if due is not None:
+        return f"{due} is due, not {_shown(detail['input'])}"
     message = re.sub(r"^(Input|Tuple|List|Dictionary|String) should ", "must ", detail["msg"])
     return f"{message}, not {_shown(detail['input'])}"
 
