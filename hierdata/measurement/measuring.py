@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain, repeat
+from operator import getitem, itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hierdata.document import Scalar
 from hierdata.domains.semantic_partition import SemanticPartition
@@ -26,6 +28,8 @@ from hierdata.metrics.rates import (
     uncertainty,
 )
 from hierdata.progress import Progress, silent
+
+_Counts: TypeAlias = "dict[Scalar, int]"
 
 MISSING = "missing"
 """The label of a missing value."""
@@ -77,7 +81,7 @@ def measure(
         entropy(asked.values.values()),
         tuple(measured),
         tuple(_notes(len(asked.values), everything.total() - found.total())),
-        {key: {label: value for value, label in own.items()} for key, own in asked.labels.items()},
+        {key: {_label(value, at): value for value, at in own.items()} for key, own in asked.places.items()},
     )
 
 
@@ -106,17 +110,23 @@ def _in_blocks(
 
 
 def _column(found: Counter[Row], at: int) -> Counter[Scalar]:
-    counts: Counter[Scalar] = Counter()
-    for row, count in found.items():
-        counts[row[at]] += count
-    return counts
+    return Counter(_elements(found, at))
 
 
-def _labels(values: Iterable[Scalar]) -> dict[Scalar, str]:
-    """Numbers in ascending order, then text, then what is missing."""
+def _elements(found: Counter[Row], *at: int) -> Iterator[Any]:
+    """What each row shows there: a value, or several."""
+    return chain.from_iterable(map(repeat, map(itemgetter(*at), found), found.values()))
+
+
+def _places(values: Iterable[Scalar]) -> dict[Scalar, int]:
+    """The place of each value, from 1: numbers in ascending order, then text, then what is missing."""
     there = set(values)
-    missing = {None: MISSING} if None in there else {}
-    return {value: f"v{place}" for place, value in enumerate(sorted(there - {None}, key=_order), 1)} | missing
+    ordered: list[Scalar] = sorted(there - {None}, key=_order)
+    return {value: at for at, value in enumerate([*ordered, None][: len(there)], 1)}
+
+
+def _label(value: Scalar, place: int) -> str:
+    return MISSING if value is None else f"v{place}"
 
 
 def _order(value: Scalar) -> tuple[bool, int | Decimal, str]:
@@ -125,19 +135,19 @@ def _order(value: Scalar) -> tuple[bool, int | Decimal, str]:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The rows, the sensitive value first; how often each of these occurs; the labels of values by key."""
+    """The rows, the sensitive value first; how often each of these occurs; the places of values by key."""
 
     found: Counter[Row]
     columns: Sequence[str]
     values: Counter[Scalar]
-    labels: Mapping[str, Mapping[Scalar, str]]
+    places: Mapping[str, Mapping[Scalar, int]]
     prior: Prior
 
     @classmethod
     def of(cls, found: Counter[Row], columns: Sequence[str], keys: Sequence[str]) -> _Asked:
         values = _column(found, 0)
-        labels = {key: _labels(_column(found, columns.index(key))) for key in keys}
-        return cls(found, columns, values, labels, Prior(split(values.values())))
+        places = {key: _places(_column(found, columns.index(key))) for key in keys}
+        return cls(found, columns, values, places, Prior(split(values.values())))
 
     def rates(self, keys: tuple[str, ...], original: str | None) -> KeyRates:
         at = [self.columns.index(key) for key in keys]
@@ -153,33 +163,26 @@ class _Asked:
         entropy = uncertainty(left) / self.found.total()
         return KeyRates(keys, rate, entropy, identity, skewness, self._by_value(keys, table))
 
-    def _by_value(self, keys: Sequence[str], table: Mapping[Row, Counter[Scalar]]) -> dict[str, ValueRate]:
+    def _by_value(self, keys: Sequence[str], table: Mapping[Row, _Counts]) -> dict[str, ValueRate]:
         """The figures of each value by label; most values of many keys show the same few rows."""
         known: dict[frozenset[tuple[Scalar, int]], ValueRate] = {}
-        named = []
-        for shown, row in table.items():
+        places = [self.places[key] for key in keys]
+        found: dict[str, ValueRate] = {}
+        for shown in sorted(table, key=lambda shown: tuple(map(getitem, places, shown))):
+            row = table[shown]
             shape = frozenset(row.items())
-            figures = known.get(shape)
-            if figures is None:
-                figures = known[shape] = self.prior.value_rate(row, self.values)
-            named.append(([self.labels[key][one] for key, one in zip(keys, shown, strict=True)], figures))
-        named.sort(key=lambda item: [_place(label) for label in item[0]])
-        return {", ".join(labels): figures for labels, figures in named}
+            if shape not in known:
+                known[shape] = self.prior.value_rate(row, self.values)
+            labels = map(_label, shown, map(getitem, places, shown))
+            found[", ".join(labels)] = known[shape]
+        return found
 
 
-def _place(label: str) -> tuple[bool, int]:
-    return (True, 0) if label == MISSING else (False, int(label[1:]))
-
-
-def _table(found: Counter[Row], of: int, by: Sequence[int]) -> dict[Row, Counter[Scalar]]:
+def _table(found: Counter[Row], of: int, by: Sequence[int]) -> dict[Row, _Counts]:
     """How often each value of one column occurs with each value of the others."""
-    table: dict[Row, Counter[Scalar]] = {}
-    for row, count in found.items():
-        shown = tuple([row[at] for at in by])
-        own = table.get(shown)
-        if own is None:
-            own = table[shown] = Counter()
-        own[row[of]] += count
+    table: dict[Row, _Counts] = {}
+    for (value, *shown), count in Counter(_elements(found, of, *by)).items():
+        table.setdefault(tuple(shown), {})[value] = count
     return table
 
 
