@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,7 +84,27 @@ def _check(
         findings = _against_schema(policy, data) + findings
     # Without usable domains there are no fuzzy sets to show; the findings say why.
     usable = all(finding.severity != "error" for finding in findings)
+    if usable and survey is not None:
+        findings = _against_steps(policy, survey, hints) + findings
     return findings, memberships(policy, survey) if usable else {}
+
+
+def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
+    """The first thing that keeps engines, population table or gates from going with these records."""
+    from hierdata.gates import bind_gates
+    from hierdata.lint import Finding
+    from hierdata.prepare import prepare
+    from hierdata.records.values import Values
+
+    try:
+        extended = policy.with_unlisted(survey.shape, hints)
+        uncounted = {keys: Values() for keys in extended.quasi if keys not in survey.values}
+        prepared = prepare(extended, replace(survey, values=survey.values | uncounted), hints)
+        bind_gates(extended, prepared.schema, prepared.domains)
+    except HierdataError as error:
+        path = error.path or ""
+        return [Finding("error", path, str(error).removeprefix(f"{path}: "), error.revealed)]
+    return []
 
 
 def _against_schema(policy: Policy, data: Path | None) -> list[Finding]:

@@ -101,3 +101,19 @@ def test_membership_degrees_for_machines(run: Run) -> None:
     ]
     assert [row["at"] for row in rows] == [f"v{place}" for place in range(1, len(rows) + 1)]
     assert {len(row["degrees"]) for row in rows} == {5}
+
+
+def test_an_engine_that_does_not_go_with_the_records_is_found(run: Run, desk: Desk) -> None:
+    desk.policy.write_text(desk.policy.read_text() + "engine: {steps: [{kind: mondrian}]}\n")
+    ran = run("lint", desk.policy, "--data", desk.people, "--json")
+    assert ran.code == 2
+    (error,) = (one["message"] for one in ran.json["findings"] if one["severity"] == "error")
+    assert error.startswith("mondrian partitions rows of one vertex type")
+
+
+def test_kept_fields_go_with_engines(run: Run, desk: Desk) -> None:
+    text = desk.policy.read_text().replace(
+        "$.visits[*].ward:", "$.visits[*].wing: {role: quasi, flat: true, optional: true}\n  # "
+    )
+    desk.policy.write_text(text + "unlisted: {keep: they are harmless}\n")
+    assert run("lint", desk.policy, "--data", desk.people, "--json").code == 0
