@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ _AHEAD = 16
 _PATIENCE = 64
 """How many largest buckets in a row may fail to begin a class before no more are tried."""
 _REPORTED = 1024
+_Entry: TypeAlias = tuple[int, float, int]
+"""How many rows a bucket has left, negative, a number drawn for ties, and the bucket."""
 
 
 def draw(
@@ -30,26 +33,34 @@ def draw(
 
 
 class _Drawing:
-    """Buckets in a heap by what is left in them, equal ones in random order."""
+    """Buckets by what is left in them, equal ones in random order.
+
+    Each has an entry in the heap of its leading group, its group of the coordinate that has the fewest; the
+    heap over all groups holds the first of each, and what it held before. A group without room is so passed
+    over at once, however many buckets it has.
+    """
 
     def __init__(self, buckets: Buckets, records: NDArray[np.int64], rng: np.random.Generator) -> None:
         self._size = buckets.class_size
         self._rows, self._groups = _bucketed(buckets, rng)
         self._rooms = [buckets.room(coordinate) for coordinate in buckets.coordinates]
-        self._room = [rows for room in self._rooms for rows in room]
+        self._room = [rows for room in self._rooms for rows in room] or [self._size]
         self._held = [0] * len(self._room)
         repeated = len(np.unique(records)) < len(records)
         self._record_of = records.tolist() if repeated else None
         self._ties = _draws(rng)
         self._given_up: set[int] = set()
-        self._heap: list[tuple[int, float, int]] = []
+        fewest = min(range(len(self._rooms)), key=lambda at: len(self._rooms[at]), default=0)
+        self._leading = [groups[fewest] if groups else 0 for groups in self._groups]
+        self._heaps: dict[int, list[_Entry]] = {}
+        self._first: list[_Entry] = []
         self._refill()
 
     def run(self, progress: Callable[[int], None]) -> list[int]:
         """The rows of all classes, class after class."""
         drawn: list[int] = []
         failed = 0
-        while self._heap:
+        while self._first:
             rows, of = self._fill()
             if len(rows) == self._size:
                 drawn += rows
@@ -68,34 +79,54 @@ class _Drawing:
 
     def _fill(self) -> tuple[list[int], list[int]]:
         """The rows of a class and their buckets: from the largest that has room, again and again."""
-        heap, size, held, ties = self._heap, self._size, self._held, self._ties
+        first, heaps, leading = self._first, self._heaps, self._leading
         rows: list[int] = []
         of: list[int] = []
-        aside: list[tuple[int, float, int]] = []
-        while heap and len(rows) < size:
-            entry = heappop(heap)
-            bucket = entry[2]
-            row = self._row(bucket, rows) if self._has_room(bucket) else None
-            if row is None:
-                aside.append(entry)
+        aside: list[_Entry] = []
+        passed: set[int] = set()
+        while first and len(rows) < self._size:
+            entry = heappop(first)
+            group = leading[entry[2]]
+            heap = heaps[group]
+            if not heap or heap[0] != entry:
+                continue  # the group has had another first one since
+            if self._held[group] >= self._room[group]:
+                passed.add(group)
                 continue
-            rows.append(row)
-            of.append(bucket)
-            for group in self._groups[bucket]:
-                held[group] += 1
-            left = len(self._rows[bucket])
-            if left:
-                entry = (-left, next(ties), bucket)
-                if self._has_room(bucket):
-                    heappush(heap, entry)
+            heappop(heap)
+            left = self._take(entry, rows, of)
+            if left is not None:
+                if left is not entry and self._has_room(entry[2]):
+                    heappush(heap, left)
                 else:
-                    aside.append(entry)
+                    aside.append(left)
+            if heap:
+                heappush(first, heap[0])
+        self._restore(aside, passed, of)
+        return rows, of
+
+    def _take(self, entry: _Entry, rows: list[int], of: list[int]) -> _Entry | None:
+        """Add a row of a bucket; answer its entry after that, the same if it has none for this class."""
+        bucket = entry[2]
+        row = self._row(bucket, rows) if self._has_room(bucket) else None
+        if row is None:
+            return entry
+        rows.append(row)
+        of.append(bucket)
+        for group in self._groups[bucket]:
+            self._held[group] += 1
+        left = len(self._rows[bucket])
+        return (-left, next(self._ties), bucket) if left else None
+
+    def _restore(self, aside: list[_Entry], passed: set[int], of: list[int]) -> None:
+        """Enter again what had no room in a class that took rows of these buckets."""
         for entry in aside:
-            heappush(heap, entry)
+            heappush(self._heaps[self._leading[entry[2]]], entry)
+        for group in passed.union(self._leading[bucket] for _, _, bucket in aside):
+            heappush(self._first, self._heaps[group][0])
         for bucket in of:
             for group in self._groups[bucket]:
-                held[group] = 0
-        return rows, of
+                self._held[group] = 0
 
     def _has_room(self, bucket: int) -> bool:
         held, room = self._held, self._room
@@ -131,12 +162,14 @@ class _Drawing:
 
     def _refill(self) -> None:
         """Enter every bucket that has rows, room, and has not been given up."""
-        self._heap[:] = [
-            (-len(rows), next(self._ties), bucket)
-            for bucket, rows in enumerate(self._rows)
-            if rows and bucket not in self._given_up and self._has_room(bucket)
-        ]
-        heapify(self._heap)
+        self._heaps = {group: [] for group in self._leading}
+        for bucket, rows in enumerate(self._rows):
+            if rows and bucket not in self._given_up and self._has_room(bucket):
+                self._heaps[self._leading[bucket]].append((-len(rows), next(self._ties), bucket))
+        for heap in self._heaps.values():
+            heapify(heap)
+        self._first = [heap[0] for heap in self._heaps.values() if heap]
+        heapify(self._first)
 
 
 def _draws(rng: np.random.Generator) -> Iterator[float]:
