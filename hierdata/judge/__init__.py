@@ -15,11 +15,12 @@ from itertools import repeat
 
 from hierdata.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.judge.anatomy import judge_groups
+from hierdata.judge.attribute import Attribute
 from hierdata.judge.bench import Panel
 from hierdata.judge.flat import Reader
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.spelled import single, whole
-from hierdata.judge.walk import Attribute, Children, Walk
+from hierdata.judge.walk import Children, Walk
 
 __all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge", "judge_counted"]
 

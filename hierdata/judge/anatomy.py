@@ -21,10 +21,11 @@ from hierdata.document import (
     Value,
     sensitive_part,
 )
+from hierdata.judge.attribute import Attribute
 from hierdata.judge.bench import Panel
 from hierdata.judge.rules import JudgeRules, Keys, Verdict
 from hierdata.judge.spelled import single, whole
-from hierdata.judge.walk import UNLISTED, Attribute
+from hierdata.judge.walk import UNLISTED
 
 
 def judge_groups(

@@ -6,8 +6,8 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from fractions import Fraction
 
 from hierdata.errors import PolicyError
+from hierdata.judge.attribute import Attribute
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
-from hierdata.judge.walk import Attribute
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 
 

@@ -8,7 +8,8 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from hierdata.document import Document
-from hierdata.judge.walk import REMEMBERED, Attribute, Children, Walk, digest
+from hierdata.judge.attribute import REMEMBERED, Attribute
+from hierdata.judge.walk import Children, Walk, digest
 
 Seen: TypeAlias = tuple[bytes, bytes, list[int], Children]
 """Digests of a record's form and of its text as written, its codes of sensitive values, its children."""

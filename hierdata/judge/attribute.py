@@ -1,0 +1,100 @@
+"""A sensitive path as the judge meets it: a code for each value seen, and their domain in the end."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+
+from hierdata.document import Scalar
+from hierdata.domains.base import Uncovered
+from hierdata.domains.number import identity
+from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
+from hierdata.judge.rules import SensitiveRule
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+REMEMBERED = 100_000
+"""Spelled values kept for speed: a bound, so that memory follows the classes and not the values."""
+
+
+class Attribute:
+    """The values seen at one sensitive path: a code for each, equal numbers being one value."""
+
+    def __init__(self, rule: SensitiveRule) -> None:
+        self.rule = rule
+        self.uncovered = 0
+        self._values: list[Scalar] = []
+        self._levels: list[int] = []
+        self._paths: list[tuple[int, ...]] = []
+        self._known: dict[Any, int] = {}
+        self._codes: dict[Any, int] = {}
+        self._missing_numbers = {Decimal(text) for text in rule.missing if _NUMBER.fullmatch(text)}
+
+    def code(self, value: Scalar) -> int:
+        """The value's code, -1 for a missing one."""
+        # 1, True and Decimal(1) are one key to a dict, so other types than text stand beside their value.
+        key = value if type(value) is str else (type(value), value)
+        code = self._known.get(key)
+        if code is None:
+            code = self._code(value)
+            if len(self._known) < REMEMBERED:
+                self._known[key] = code
+        return code
+
+    def _code(self, value: Scalar) -> int:
+        if self._is_missing(value):
+            return -1
+        canonical = self._canonical(value)
+        code = self._codes.get(canonical)
+        if code is None:
+            code = self._codes[canonical] = len(self._values)
+            self._values.append(value)
+            try:
+                self._paths.append(path_in(self.rule.taxonomy, value))
+                if self.rule.scale is not None:
+                    self._levels.append(self.rule.scale.level(value))
+            except Uncovered:
+                self.uncovered += 1
+        return code
+
+    def _is_missing(self, value: Scalar) -> bool:
+        """Text is missing by its text, a number by its value, as the policy means it."""
+        if isinstance(value, str | bool):
+            return (value if isinstance(value, str) else str(value).lower()) in self.rule.missing
+        return value is None or value in self._missing_numbers
+
+    def _canonical(self, value: Scalar) -> object:
+        scale = self.rule.scale
+        try:
+            return identity(value, self.rule.number) if scale is None else scale.canonical(value)
+        except Uncovered:
+            return type(value), value
+
+    def domain(self) -> SensitiveDomain:
+        """The values seen and those of the reference, with levels and paths when all are covered.
+
+        To be asked for when all documents have been walked: a value of the reference that no document shows
+        gets its code here.
+        """
+        rule = self.rule
+        number = rule.number or (rule.scale is not None and rule.scale.reads_numbers)
+        reference: tuple[int, ...] | None = None
+        if rule.reference is not None:
+            counted: Counter[int] = Counter()
+            for value, count in rule.reference.items():
+                counted[self.code(value)] += count
+            reference = tuple(counted[code] for code in range(len(self._values)))
+        values = tuple(self._values)
+        if self.uncovered:
+            return SensitiveDomain(rule.path, values, number=number, reference=reference)
+        return SensitiveDomain(
+            rule.path,
+            values,
+            None if rule.scale is None else tuple(self._levels),
+            5 if rule.scale is None else rule.scale.count,
+            number,
+            None if rule.taxonomy is None else tuple(self._paths),
+            reference,
+            heights_in(rule.taxonomy),
+        )
