@@ -160,7 +160,10 @@ def test_taxonomies_of_sensitive_values_are_looked_into() -> None:
 def test_a_taxonomy_that_is_missing_or_broken_is_one_error() -> None:
     models = [{"kind": "l-e-diversity", "l": 2, "e": 1}]
     missing = policy({"$.d": {"role": "sensitive"}}, models=models)
-    assert messages(lint(missing), "$.d") == ["l-e-diversity needs 'taxonomy' on this sensitive attribute"]
+    assert messages(lint(missing), "$.d") == [
+        "l-e-diversity needs 'taxonomy' on this sensitive attribute: add it, or let the model's `on` name "
+        "others"
+    ]
     broken = policy({"$.d": {"role": "sensitive", "taxonomy": "gone.csv"}}, models=models)
     (finding,) = lint(broken)
     assert (finding.severity, finding.path) == ("error", "$.d")

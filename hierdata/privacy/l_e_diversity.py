@@ -42,7 +42,11 @@ class LEDiversity(PrivacyModel):
         """The constraint for one attribute. Raises PolicyError without a taxonomy."""
         domain = needed(domain)
         if domain.paths is None:
-            raise PolicyError("l-e-diversity needs 'taxonomy' on this sensitive attribute", path=domain.path)
+            raise PolicyError(
+                "l-e-diversity needs 'taxonomy' on this sensitive attribute: add it, or let the model's `on` "
+                "name others",
+                path=domain.path,
+            )
         return (_Once if self.repeats == "forbid" else _Often)(self.l, self.e, domain.paths)
 
     def promise(self, *, apart: bool = False) -> str:

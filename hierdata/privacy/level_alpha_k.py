@@ -40,7 +40,11 @@ class LevelAlphaK(PrivacyModel):
         """The constraint for one attribute. Raises PolicyError without levels or with more than alphas."""
         domain = needed(domain)
         if domain.levels is None:
-            raise PolicyError("level-alpha-k needs 'levels' on this sensitive attribute", path=domain.path)
+            raise PolicyError(
+                "level-alpha-k needs 'levels' on this sensitive attribute: add them, or let the model's `on` "
+                "name others",
+                path=domain.path,
+            )
         if len(self.alpha) < domain.level_count:
             raise PolicyError(
                 f"level-alpha-k has {len(self.alpha)} alphas, the attribute {domain.level_count} levels",

@@ -17,7 +17,9 @@ def numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[Number, ...]:
     """The values of a domain as numbers. Raises PolicyError where some are none."""
     domain = needed(domain)
     if domain.numbers is None:
-        raise PolicyError(f"{kind} needs numbers: add `number: true`", path=domain.path)
+        raise PolicyError(
+            f"{kind} needs numbers: add `number: true`, or let `on` name others", path=domain.path
+        )
     return domain.numbers
 
 

@@ -19,6 +19,7 @@ from hierdata.report.wording import (
     of,
     parameters,
     percent,
+    place,
     published,
     rounded,
     share,
@@ -150,7 +151,7 @@ def _counts(report: StewardReport) -> str:
     return _table("The release", ("what", "found"), facts) + _table(
         "Suppression by vertex type",
         ("vertex type", "input", "published", "suppressed", "suppressed, share"),
-        ((path, *_tally(tally)) for path, tally in counts.vertices.items()),
+        ((place(path), *_tally(tally)) for path, tally in counts.vertices.items()),
         numbers=4,
     )
 
@@ -208,7 +209,7 @@ def _costs(report: StewardReport) -> str:
         ("what", "count"),
         ((cost.meaning, count(cost.count)) for cost in report.costs.values() if cost.count),
         numbers=1,
-    ) + _items(f"{path}: {reason}" for path, reason in report.reasons.items())
+    ) + _items(f"{place(path)}: {reason}" for path, reason in report.reasons.items())
 
 
 def _levels(report: StewardReport) -> str:

@@ -105,7 +105,9 @@ def limitations(
     )
     models = (sentence for kind, sentence in _BY_MODEL.items() if kind in kinds)
     rounded = () if loss_exact else (ROUNDED_LOSS,)
-    groups = (_GROUPS.format(paths=" and at ".join(scopes)),) if scopes else ()
+    groups = (
+        (_GROUPS.format(paths=" and at ".join(path or "the records" for path in scopes)),) if scopes else ()
+    )
     return (_ALWAYS[0], _BY_RECODING[recoding], *groups, *models, *_ALWAYS[1:], *fields, *rounded)
 
 

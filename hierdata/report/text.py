@@ -14,6 +14,7 @@ from hierdata.report.wording import (
     of,
     parameters,
     percent,
+    place,
     plural,
     published,
     rounded,
@@ -34,7 +35,7 @@ def summary(report: Outcome) -> str:
     lines += _section("Gates", _gates(report))
     if isinstance(report, StewardReport):
         lines += _section("Given up", _costs(report))
-        lines += [f"{path}: {reason}" for path, reason in report.reasons.items()]
+        lines += [f"{place(path)}: {reason}" for path, reason in report.reasons.items()]
         lines += [f"warning: {warning}" for warning in report.warnings]
     lines.append("What is not promised: see the limitations in release.json.")
     return "\n".join(lines)
@@ -95,7 +96,7 @@ def _promises(report: Outcome) -> Iterable[tuple[str, ...]]:
 
 def _vertices(report: Outcome) -> Iterable[tuple[str, ...]]:
     for path, tally in report.counts.vertices.items():
-        yield path, of(tally), percent(tally.published, tally.input)
+        yield place(path), of(tally), percent(tally.published, tally.input)
 
 
 def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:

@@ -62,6 +62,15 @@ def share(part: float) -> str:
     return f"{min(max(100 * part, 0.1), 99.9):.1f} %"
 
 
+def place(path: str) -> str:
+    """Where vertices stand: a policy that names plain columns has no path for the records themselves.
+
+    >>> place(""), place("$.courses[*]")
+    ('records', '$.courses[*]')
+    """
+    return path or "records"
+
+
 def plural(amount: int | str, noun: str, many: str = "") -> str:
     """A count with its noun.
 
