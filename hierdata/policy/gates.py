@@ -14,14 +14,12 @@ from hierdata.domains.number import Exact
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.errors import PolicyError
 from hierdata.policy.fields import Reason
-from hierdata.policy.problems import nearest
+from hierdata.policy.problems import Problem, nearest
 from hierdata.records.path import parse
 
 if TYPE_CHECKING:
     from hierdata.policy.model import Policy
     from hierdata.records.survey import Keys
-
-Problem: TypeAlias = tuple[tuple[int | str, ...], str]
 
 _TOO_NEAR = Fraction(1, 10**12)
 """Far above the rounding of a figure that is no fraction, far below what matters."""

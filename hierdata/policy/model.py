@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -21,20 +21,21 @@ from pydantic import (
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines.base import Engine
 from hierdata.errors import PolicyError
+from hierdata.policy.consistency import problems as own_problems
 from hierdata.policy.families import EngineSpec, FormatName, Model, Step
 from hierdata.policy.fields import FieldRule, Reason
 from hierdata.policy.gates import AttackerModel, Gate
 from hierdata.policy.gates import problems as gate_problems
 from hierdata.policy.population import PopulationTable
 from hierdata.policy.population import problems as population_problems
-from hierdata.policy.problems import InconsistencyError, nearest
+from hierdata.policy.problems import InconsistencyError
 from hierdata.policy.tables import CsvOptions, TableName, TableRule, in_order
 from hierdata.policy.tables import problems as table_problems
 from hierdata.presets import PRESETS
 from hierdata.privacy import PrivacyModel
 from hierdata.records.flatten import Table
 from hierdata.records.path import Path, parse
-from hierdata.records.rules import Unlisted, plant
+from hierdata.records.rules import Unlisted
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, Shape
 
@@ -46,9 +47,6 @@ def _readable(text: str, info: ValidationInfo) -> str:
         raise ValueError(str(error)) from None
     return text
 
-
-_Problem: TypeAlias = tuple[tuple[int | str, ...], str]
-"""The keys of what is wrong, and the reason."""
 
 PathText = Annotated[str, AfterValidator(_readable)]
 
@@ -257,62 +255,14 @@ class Policy(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Policy:
         problems = [
-            *self._place_problems(),
+            *own_problems(self),
             *table_problems(self),
-            *self._model_problems(),
-            *self._apart_problems(),
             *population_problems(self),
-            *self._preset_problems(),
             *gate_problems(self),
         ]
         if problems:
             raise InconsistencyError(problems)
         return self
-
-    def _place_problems(self) -> Iterator[_Problem]:
-        yield from ((("fields",), str(problem)) for problem in plant(self.rules(), Shape())[1])
-        place = self.paths[0].place
-        if self.records is not None and place and self.place != place:
-            yield ("records",), "the paths of the fields begin elsewhere"
-
-    def _model_problems(self) -> Iterator[_Problem]:
-        for index, model in enumerate(self.models):
-            if model.per_attribute and not self.sensitive:
-                yield ("models", index), f"{model.kind} judges sensitive fields, and there are none"
-                continue
-            for text in model.on or ():
-                try:
-                    known = self._keys(text) in self.sensitive
-                except PolicyError as error:
-                    yield ("models", index, "on"), str(error)
-                else:
-                    if not known:
-                        names = [str(self.by_keys[keys][0]) for keys in self.sensitive]
-                        hint = nearest(text, names) or f"; name some of {', '.join(names)}"
-                        yield ("models", index, "on"), f"{text} is no sensitive field{hint}"
-
-    def _apart_problems(self) -> Iterator[_Problem]:
-        """What does not go with sensitive values that are published apart."""
-        if not self.separates:
-            return
-        if not self.sensitive:
-            yield ("recoding",), "anatomy publishes sensitive fields apart, and there are none"
-        for index, model in enumerate(self.models):
-            if model.needs_population:
-                reason = f"{model.kind} hides records among others of a population, and anatomy hides none"
-                yield ("models", index), reason
-
-    def _preset_problems(self) -> Iterator[_Problem]:
-        if self.preset is None:
-            return
-        preset = PRESETS[self.preset]
-        for index, model in enumerate(self.models):
-            if model.kind not in preset.kinds:
-                allowed = " and ".join(preset.kinds)
-                reason = f"the preset {self.preset} goes with {allowed}, not with {model.kind}"
-                yield ("models", index), reason
-        if self.recoding != preset.recoding:
-            yield ("recoding",), f"the preset {self.preset} fixes {preset.recoding}"
 
 
 _STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from hierdata.errors import PolicyError
+from hierdata.policy.problems import Problem
 from hierdata.records.path import parse
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class PopulationTable(BaseModel):
     )
 
 
-def problems(policy: Policy) -> Iterator[tuple[tuple[int | str, ...], str]]:
+def problems(policy: Policy) -> Iterator[Problem]:
     """Where the table and the models do not go together, or a column belongs to no quasi-identifier."""
     asking = [index for index, model in enumerate(policy.models) if model.needs_population]
     if policy.population is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from pydantic import BaseModel
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
+Problem: TypeAlias = tuple[tuple[int | str, ...], str]
+"""The keys of what is wrong in a policy, and the reason."""
 
 _FEW_KEYS = 8
 """So many known keys are listed where none is near an unknown one."""
@@ -51,7 +53,7 @@ class Mistake:
 class InconsistencyError(ValueError):
     """Parts of a policy that contradict each other: the keys of each, and the reason."""
 
-    def __init__(self, problems: Sequence[tuple[tuple[int | str, ...], str]]) -> None:
+    def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(reason for _, reason in problems))
         self.problems = problems
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hierdata.policy.problems import nearest
+from hierdata.policy.problems import Problem, nearest
 from hierdata.records.flatten import Table, places
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 Column = Annotated[str, Field(min_length=1)]
 TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$")]
 """It names a file too."""
-
-Problem = tuple[tuple[int | str, ...], str]
 
 
 class CsvOptions(BaseModel):
