@@ -59,7 +59,7 @@ def test_stated_models_stand_and_absent_ones_are_filled_in() -> None:
         ({"engine": {"preset": "MLevCluTree", "steps": [{"kind": "clustree"}]}}, "by preset or by steps"),
         ({"engine": {}}, "by preset or by steps"),
         ({"engine": {"preset": 3}}, "3 is not one of"),
-        ({"models": 3}, "must be a list"),
+        ({"models": 3}, "a list is due"),
     ],
 )
 def test_what_does_not_go_with_a_preset_is_refused(changes: dict[str, Any], complaint: str) -> None:
