@@ -33,6 +33,8 @@ class Spread(Engine):
     So for whole l no partition, with any suppression, publishes more rows, as long as no model asks for
     larger classes than l. Otherwise classes have s rows pairwise apart, s the least size that all models
     allow, and ``reason`` states the bound for l itself: the gap is what more could be published at best.
+    Where s is above l rounded up, that asks for more than the models do: the table is cut by ``mondrian``
+    too, and what publishes more rows, or as many with less loss, is taken.
 
     Quasi-identifiers are kept close by the cuts of ``mondrian`` under another rule: both sides must keep
     W * s <= size, which adds up over sides, so that no row is lost by cutting. The final blocks are dealt in

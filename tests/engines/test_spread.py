@@ -203,3 +203,20 @@ def test_two_attributes_at_once_are_refused() -> None:
 def test_an_empty_choice_keeps_nothing() -> None:
     apart = Apart(np.zeros(0, np.int32), np.zeros(0, np.int32))
     assert len(apart.tracks(np.zeros(0, np.int64), Fraction(2))) == 0
+
+
+@pytest.mark.parametrize("k", [5, 10])
+def test_larger_classes_than_l_are_never_worse_than_cuts(k: int) -> None:
+    """k values need not be apart pairwise, so cuts may publish more or lose less than what is dealt."""
+    for seed in range(6):
+        rng = random.Random(seed)
+        own = of_values([rng.randint(0, rng.choice((6, 60))) for _ in range(60)], seed)
+        models = MODELS["k-anonymity"](k=k), diversity(1, 2)
+        found = run(own, *models)
+        cut = Mondrian().step(
+            own.forest, Scope.of(own.forest), own.bind(*models), None, np.random.default_rng(1)
+        )
+        assert (found.class_of >= 0).sum() >= (cut.class_of >= 0).sum()
+        assert bool(found.reason) == bool((found.class_of < 0).any())
+        sizes = np.bincount(found.class_of[found.class_of >= 0])
+        assert not len(sizes) or sizes.min() >= k

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
-from hierdata.engines.rows.table import nodes_of
+from hierdata.engines.rows.table import nodes_of, summable
 from hierdata.forest import MISSING, Forest, Scope
-
-_LARGEST_SUM = 2**62
 
 
 @dataclass(frozen=True)
@@ -21,8 +19,7 @@ class Line:
 
     ``places[row, i]`` is the place of the row's node among those that occur at the i-th quasi-identifier,
     ``first[i]`` the row of ``above`` where its places begin. ``above[first[i] + place]`` are the node's
-    ancestors, numbered over all hierarchies, and ``losses[node]`` is LM' as an integer. Where the loss of all
-    rows would not fit into 64 bits, low bits are dropped: they steer the search and promise nothing.
+    ancestors, numbered over all hierarchies, and ``losses[node]`` is LM' as an integer (``summable``).
     """
 
     places: NDArray[np.int32]
@@ -52,13 +49,12 @@ class Line:
             above.append(rows)
             first.append(first[-1] + len(occurring))
             nodes_before += len(tree.labels)
-        all_losses = np.concatenate([*losses, np.zeros(1, np.int64)])
-        most = len(nodes) * sum(int(own.max()) for own in losses)
+        fitting = summable(losses, len(nodes))
         return cls(
             places,
             np.array(first, np.int64),
             np.concatenate([*above, np.zeros((1, depth), np.int32)]),
-            all_losses >> max(0, most.bit_length() - _LARGEST_SUM.bit_length()),
+            np.concatenate([*fitting, np.zeros(1, np.int64)]),
         )
 
 

@@ -11,7 +11,7 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.places import Line
 from hierdata.engines.cutting.tracks import Apart
 from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.table import class_sizes, codes_of, dense, joins, nodes_of
+from hierdata.engines.rows.table import class_sizes, codes_of, dense, losses_of
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED
 
@@ -83,13 +83,5 @@ def _better(
     parent[dealt[there]] = classes[there]
     whole = np.bincount(parent[~satisfied(forest, scope, constraints, dealt)], minlength=count) == 0
     after = np.zeros(count, np.int64)
-    np.add.at(after, parent, _losses(forest, scope, dealt))
-    return np.append(complete & whole & (after < _losses(forest, scope, classes)), False)
-
-
-def _losses(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What publishing each class loses: rows times LM' of the nodes that generalize all of it."""
-    published = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
-    each = sum(own[published[:, at]] for at, own in enumerate(forest.losses[scope.kind]))
-    lost: NDArray[np.int64] = class_sizes(classes) * each
-    return lost
+    np.add.at(after, parent, losses_of(forest, scope, dealt))
+    return np.append(complete & whole & (after < losses_of(forest, scope, classes)), False)

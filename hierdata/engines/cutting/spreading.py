@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import ceil
 
 import numpy as np
@@ -15,10 +17,11 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.asking import confirmed
 from hierdata.engines.cutting.cutter import cut
 from hierdata.engines.cutting.places import Line
+from hierdata.engines.cutting.run import mondrian
 from hierdata.engines.cutting.tracks import Apart
 from hierdata.engines.rows.caps import RowCaps, row_caps
 from hierdata.engines.rows.leftovers import attach
-from hierdata.engines.rows.table import codes_of, partition_of
+from hierdata.engines.rows.table import codes_of, losses_of, partition_of
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
@@ -51,7 +54,19 @@ def spread(
     gone = int((classes == SUPPRESSED).sum())
     lost = "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
     reason = _reason(apart, present, l, least) if gone else ""
-    return partition_of(forest, scope, classes, Counter({lost: gone}), reason)
+    dealt = partition_of(forest, scope, classes, Counter({lost: gone}), reason)
+    if least == ceil(l):
+        return dealt
+    # Classes of more than l values, all apart, are more than is asked: cuts ask for no more than the models.
+    by_cuts = mondrian(forest, scope, constraints, rng, progress)
+    by_cuts = replace(by_cuts, reason=by_cuts.reason or reason)
+    return max(dealt, by_cuts, key=partial(_worth, forest, scope))
+
+
+def _worth(forest: Forest, scope: Scope, partition: Partition) -> tuple[int, int]:
+    """More published rows are better, then less loss."""
+    classes = partition.class_of[scope.rows]
+    return int((classes != SUPPRESSED).sum()), -int(losses_of(forest, scope, classes).sum())
 
 
 def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Apart, Fraction]:
@@ -111,12 +126,8 @@ def _reason(apart: Apart, present: NDArray[np.int64], l: Fraction, least: int) -
             f"{plain(l)}: {one} is the largest l that would work"
         )
     bound = len(apart.tracks(present, l))
-    if one < least:
-        return (
-            f"a class is made of {least} values that do not lie near each other, and there are {one} at "
-            f"most: {one} is the largest class size that spread can reach here"
-        )
-    return (
+    text = (
         f"at most {bound} of the {len(present)} values can be published: too many of them lie near each "
         f"other for classes in which at most 1 in {plain(l)} does"
     )
+    return text if one >= least else f"{text}; a class of {least} needs some that do"

@@ -12,6 +12,8 @@ from hierdata.domains.base import Hierarchy
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
 
+_LARGEST_SUM = 2**62
+
 
 def nodes_of(forest: Forest, scope: Scope) -> NDArray[np.int32]:
     """The hierarchy nodes of the rows: one line a row, one column a quasi-identifier."""
@@ -67,6 +69,24 @@ def joins(
             joined[shared, column] = least[shared]
             settled |= shared
     return joined
+
+
+def summable(losses: Sequence[NDArray[np.int64]], rows: int) -> list[NDArray[np.int64]]:
+    """LM' by node and quasi-identifier, of which the sum over all rows fits into 64 bits.
+
+    Where it would not, low bits are dropped: losses steer the search and promise nothing.
+    """
+    most = rows * sum(int(own.max()) for own in losses)
+    return [own >> max(0, most.bit_length() - _LARGEST_SUM.bit_length()) for own in losses]
+
+
+def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What publishing each class loses: rows times LM' of the nodes that generalize all of it, summed."""
+    published = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
+    lost = np.zeros(len(published), np.int64)
+    for column, losses in enumerate(summable(forest.losses[scope.kind], len(classes))):
+        lost += losses[published[:, column]]
+    return lost * class_sizes(classes)
 
 
 def partition_of(
