@@ -112,7 +112,9 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
     known |= {GROUP, COUNT} if policy.separates else set()
     strangers = sum(column not in known for column in open_layout(source, form.format, ()).columns)
     if strangers and not isinstance(policy.unlisted, Keep):
-        raise VerificationError(f"{strangers} columns are not listed in the policy", path=source.name)
+        raise VerificationError(
+            f"the header has columns that the policy does not list: {strangers}", path=source.name
+        )
     return form
 
 
