@@ -36,7 +36,9 @@ class MBF(Engine):
     several attributes, ragged taxonomies or several rows of a record it may be out of reach.
 
     O(n log m) for n rows in m buckets. With several attributes a class passes over the buckets that share a
-    coordinate with it, at worst all of them: O(n/l m log m), the paper's own bound (LE-11).
+    coordinate with it, those of one coordinate all at once. With two attributes at most l - 1 in each of its
+    groups are left to pass over one by one; with more it may be all: O(n/l m log m), the paper's own bound
+    (LE-11).
     """
 
     kind: Literal["mbf"] = "mbf"

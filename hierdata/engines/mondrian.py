@@ -25,6 +25,10 @@ class Mondrian(Engine):
     the union holds. Share caps are decided in compiled code, other models are asked, for at most 64 cuts of a
     region, the cheapest first. O(rows log rows) while cuts are not lopsided.
 
+    A class that no cut divides is dealt to smaller ones, where that loses less and they satisfy the models:
+    in the order of the sensitive values, so that each has a like share of every value. That helps where
+    models are near what the whole class allows.
+
     Where a group of values has more than its share of the whole table, as few rows as possible are taken out
     first, by chance. Parts that satisfy the models are found in a region that does not (it may be so for
     models that are not monotone). What is left over joins the nearest class that accepts it, or is

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hierdata.domains import DOMAINS
 from hierdata.engines.cutting.spreading import nearness
 from hierdata.engines.cutting.tracks import Apart
+from hierdata.engines.mondrian import Mondrian
 from hierdata.engines.spread import Spread
 from hierdata.errors import PolicyError
 from hierdata.forest import Scope
@@ -213,9 +214,8 @@ def test_larger_classes_than_l_are_never_worse_than_cuts(k: int) -> None:
         own = of_values([rng.randint(0, rng.choice((6, 60))) for _ in range(60)], seed)
         models = MODELS["k-anonymity"](k=k), diversity(1, 2)
         found = run(own, *models)
-        cut = Mondrian().step(
-            own.forest, Scope.of(own.forest), own.bind(*models), None, np.random.default_rng(1)
-        )
+        scope, constraints = Scope.of(own.forest), own.bind(*models)
+        cut = Mondrian().step(own.forest, scope, constraints, None, np.random.default_rng(1))
         assert (found.class_of >= 0).sum() >= (cut.class_of >= 0).sum()
         assert bool(found.reason) == bool((found.class_of < 0).any())
         sizes = np.bincount(found.class_of[found.class_of >= 0])
