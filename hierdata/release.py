@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hierdata.document import Document
-from hierdata.errors import TargetError
+from hierdata.errors import PolicyError, TargetError
 from hierdata.report.models import StewardReport
 
 
@@ -52,7 +52,15 @@ class Release:
         return self.part(self.parts[0])
 
     def part(self, name: str) -> Iterator[Document]:
-        """The documents of one of ``parts``: those beside the records are rows of sensitive values."""
+        """The documents of one of ``parts``: those beside the records are rows of sensitive values.
+
+        Raises PolicyError for another name.
+        """
+        if name not in self.parts:
+            raise PolicyError(f"the release has no such part; it has {', '.join(self.parts)}")
+        return self._kept(name)
+
+    def _kept(self, name: str) -> Iterator[Document]:
         yield from self.read(self.folder, name)  # a generator keeps the release, and so the folder, alive
 
     def save(self, directory: str | os.PathLike[str]) -> Path:

@@ -9,7 +9,7 @@ import numpy as np
 from hierdata.coalesce import coalesce
 from hierdata.errors import PromiseError
 from hierdata.forest import Forest, Scope
-from hierdata.kernels.jit import announce_compilation
+from hierdata.kernels.jit import announcing_compilation
 from hierdata.partition import Partition
 from hierdata.prepare import Prepared
 from hierdata.progress import Progress
@@ -28,10 +28,14 @@ def search(
 
     ``notice`` is told where kernels must be compiled first. Raises PromiseError where a stage finds no class.
     """
-    if notice is not None:
-        announce_compilation(
-            lambda: notice("compiling for this machine, once: about half a minute; later runs start at once")
-        )
+    if notice is None:
+        return _searched(forest, prepared, seed, progress)
+    message = "compiling for this machine, once: about half a minute; later runs start at once"
+    with announcing_compilation(lambda: notice(message)):
+        return _searched(forest, prepared, seed, progress)
+
+
+def _searched(forest: Forest, prepared: Prepared, seed: bytes, progress: Progress) -> tuple[Partition, ...]:
     total = forest.record_count
 
     def clustered(done: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import hierdata
 
 PEOPLE = [{"age": age, "reason": reason} for age in (30, 30, 40, 40) for reason in ("flu", "cold")]
@@ -63,3 +65,17 @@ def test_the_signer_is_told_what_becomes_of_each_field_and_what_is_doubtful() ->
     report = hierdata.anonymize(PEOPLE, {**POLICY, "fields": fields, "models": models}).report
     assert report.fields["$.age"] == "quasi-identifier: generalized (flat)"
     assert report.fields["$.reason"].startswith("sensitive")
+
+
+def test_a_part_that_the_release_has_not_is_refused_at_once() -> None:
+    release = hierdata.anonymize(PEOPLE, POLICY)
+    with pytest.raises(hierdata.PolicyError, match="it has records"):
+        release.part("sensitive")
+
+
+def test_whoever_listens_is_told_of_compiling_in_his_own_run_only() -> None:
+    from numba.core import event
+
+    before = len(event._registered["numba:compile"])
+    hierdata.anonymize(PEOPLE, POLICY, notice=lambda _: None)
+    assert len(event._registered["numba:compile"]) == before

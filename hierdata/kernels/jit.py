@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -60,6 +61,8 @@ class _Announcer(event.Listener):
         pass
 
 
-def announce_compilation(callback: Callable[[], None]) -> None:
-    """Call ``callback`` once before anything is compiled in this process; cached code does not count."""
-    event.register("numba:compile", _Announcer(callback))  # type: ignore[no-untyped-call]
+@contextmanager
+def announcing_compilation(callback: Callable[[], None]) -> Iterator[None]:
+    """Call ``callback`` once if anything is compiled inside; cached code does not count."""
+    with event.install_listener("numba:compile", _Announcer(callback)):
+        yield

@@ -70,11 +70,16 @@ class GroupingModel(PrivacyModel):
             return _groups(self.partition.block_of(domain))
         if self.e is not None:
             if domain.paths is None:
-                raise PolicyError(f"{self.kind} by similarity needs 'taxonomy' here", path=domain.path)
+                raise PolicyError(
+                    f"{self.kind} by similarity needs 'taxonomy' on this sensitive attribute",
+                    path=domain.path,
+                )
             return _groups(components(domain.paths, self.e))
         if self.by == "level":
             if domain.levels is None:
-                raise PolicyError(f"{self.kind} by level needs 'levels' here", path=domain.path)
+                raise PolicyError(
+                    f"{self.kind} by level needs 'levels' on this sensitive attribute", path=domain.path
+                )
             return Groups(domain.level_count, tuple(level - 1 for level in domain.levels))
         return Groups(len(domain.values))
 

@@ -190,7 +190,11 @@ def _hierarchical(domain: SensitiveDomain, reference: tuple[int, ...]) -> _Sets:
     it: to the values under that node it is as far as they are to each other.
     """
     if domain.paths is None or domain.heights is None:
-        raise PolicyError("t-closeness by hierarchical distance needs 'taxonomy' here", path=domain.path)
+        raise PolicyError(
+            "t-closeness by hierarchical distance needs 'taxonomy' on this sensitive attribute: add it, or "
+            "let the model's `on` name others",
+            path=domain.path,
+        )
     heights = domain.heights
     nodes = len(heights)
     root = max(1, heights[0])
