@@ -15,6 +15,7 @@ from hierdata.engines import Constraints
 from hierdata.forest import Forest
 from hierdata.forms import ranks
 from hierdata.partition import SUPPRESSED, Partition
+from hierdata.records.schema import Role
 
 Counts = list[Counter[int]]
 """By sensitive attribute, how often each code occurs."""
@@ -52,6 +53,12 @@ class _Search:
         self._class_of = partition.class_of.copy()
         self._costs: Counter[str] = Counter()
         self._counted: dict[int, Counts] = {}
+        # Items of an exempt array: the whole array tells nobody apart, so neither does their number.
+        self._exempt = frozenset(
+            kind.index
+            for kind in forest.schema.types
+            if any(one.role is Role.CARRIED and not one.steps for one in kind.attributes)
+        )
         kept = np.flatnonzero(self._shown >= 0)
         order = kept[np.argsort(self._shown[kept], kind="stable")]
         own, starts = np.unique(self._shown[order], return_index=True)
@@ -72,7 +79,7 @@ class _Search:
 
     def has_changed(self) -> bool:
         """Look at all that coincides, once; answer whether something was given up."""
-        rank = ranks(self._forest, self._shown, self._partition.nodes)
+        rank = ranks(self._forest, self._shown, self._partition.nodes, self._exempt)
         unions: defaultdict[int, list[int]] = defaultdict(list)
         for root in self._roots:
             unions[rank[root]].append(root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -13,12 +13,14 @@ from hierdata.document import Scalar
 from hierdata.forest import Forest
 
 
-def ranks(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> dict[int, int]:
+def ranks(
+    forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32], beside: Collection[int] = ()
+) -> dict[int, int]:
     """The rank of the form of each vertex that is published as itself.
 
     v is published as ``shown[v]`` by ``nodes``, in the layout of ``Forest.nodes``. Two vertices have the same
     rank iff their subtrees are equal in vertex types, structure and labels. Ranks follow the hierarchies'
-    nodes, never the order in the input.
+    nodes, never the order in the input. Vertices of the types ``beside`` do not belong to what is above them.
     """
     found: dict[int, int] = {}
     below: defaultdict[int, list[int]] = defaultdict(list)
@@ -36,7 +38,8 @@ def ranks(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) ->
         places = {form: place for place, form in enumerate(sorted(set(forms.values())))}
         for v, form in forms.items():
             found[v] = kind.index * forest.vertex_count + places[form]
-            below[int(forest.parent[v])].append(found[v])
+            if kind.index not in beside:
+                below[int(forest.parent[v])].append(found[v])
     return found
 
 
