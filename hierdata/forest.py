@@ -117,7 +117,7 @@ class Scope:
     """What is partitioned: the vertices of one type that are still there, one row each.
 
     ``kind`` 0 means the records with all that belongs to them. ``vertices`` are the rows' vertices,
-    ascending; ``rows`` their positions among all vertices of the type, which ``Partition.class_of`` goes by;
+    ascending unless ``shuffled``; ``rows`` their positions among all vertices of the type, which ``Partition.class_of`` goes by;
     ``records`` the records they belong to. A class takes at most one vertex of any record.
     """
 
@@ -133,6 +133,11 @@ class Scope:
         rows = np.arange(len(every)) if gone is None else np.flatnonzero(~gone[every])
         vertices = every[rows]
         return cls(kind, vertices, rows, forest.record_of[vertices])
+
+    def shuffled(self, rng: np.random.Generator) -> Scope:
+        """The same rows in random order."""
+        order = rng.permutation(len(self.rows))
+        return Scope(self.kind, self.vertices[order], self.rows[order], self.records[order])
 
 
 class _Encoder:

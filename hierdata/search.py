@@ -47,6 +47,9 @@ def _searched(forest: Forest, prepared: Prepared, seed: bytes, progress: Progres
     partitions = []
     for stage in prepared.stages:
         scope = Scope.of(forest, stage.kind, gone)
+        if prepared.policy.separates:
+            # Ties go by the order of the rows, and groups would tell who stood beside whom in the input.
+            scope = scope.shuffled(rng)
         partition: Partition | None = None
         for engine in stage.steps:
             partition = engine.step(forest, scope, stage.constraints, partition, rng, clustered)

@@ -69,4 +69,5 @@ class CluStree(Engine):
             )
         from hierdata.engines.aligning.run import Run
 
-        return Run(forest, constraints, size, self.window, self.pairing, self.grow).run(rng, progress)
+        run = Run(forest, constraints, size, self.window, self.pairing, self.grow)
+        return run.run(scope.records, rng, progress)

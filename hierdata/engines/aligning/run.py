@@ -51,10 +51,12 @@ class Run(Alignment):
         self._costs: Counter[str] = Counter()
         self._classes = 0
 
-    def run(self, rng: np.random.Generator, progress: Callable[[int], None]) -> Partition:
-        """Make classes until fewer records remain than a class holds."""
+    def run(
+        self, records: NDArray[np.int64], rng: np.random.Generator, progress: Callable[[int], None]
+    ) -> Partition:
+        """Make classes of the records until fewer remain than a class holds; ties go by their order."""
         forest, size = self.forest, self._size
-        remaining = np.arange(forest.record_count, dtype=np.int64)
+        remaining = records
         draws = rng.integers(0, 2**63 - 1, size=forest.record_count // size + 1)
         for draw in draws:
             if len(remaining) < size:
