@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -70,9 +71,7 @@ def distribution(stated: dict[str, str]) -> dict[Any, Fraction]:
 def listed(stated: dict[str, str]) -> list[str]:
     """Values that are distributed so."""
     shares = distribution(stated)
-    total = 1
-    for share in shares.values():
-        total *= share.denominator
+    total = math.lcm(*(share.denominator for share in shares.values()))
     return [value for value, share in shares.items() for _ in range(int(share * total))]
 
 
