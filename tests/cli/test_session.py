@@ -78,8 +78,16 @@ def test_trouble_with_files_is_no_internal_error(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_leaves_nothing_behind(
-    run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
+    run: Run,
+    desk: Desk,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    number: signal.Signals,
+    code: int,
 ) -> None:
+    if signal.getsignal(number) is signal.SIG_IGN:  # nohup has it ignored, and so do we then
+        request.addfinalizer(lambda: signal.signal(number, signal.SIG_IGN))
+        signal.signal(number, signal.SIG_DFL)
     seen = []
 
     def interrupted(*_: object) -> None:

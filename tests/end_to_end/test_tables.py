@@ -26,6 +26,7 @@ TABLES = STUDENTS / "tables"
 KEYED = POLICIES / "students-tables.yaml"
 NAMES = ("students", "courses", "books", "evaluations")
 MAJORS = ("Physics", "Statistics", "Film Studies", "Linguistics", "Logistics")
+TEXT = {pa.large_string(): pa.string()}
 
 
 def rows() -> list[dict[str, Any]]:
@@ -117,6 +118,9 @@ def test_parquet_a_frame_and_an_arrow_table_are_one_and_keep_their_types(
     expected: Release, tmp_path: Path
 ) -> None:
     table = pa.Table.from_pandas(frame(), preserve_index=False)
+    # Which of Arrow's two sorts of text a frame becomes depends on the version of pandas.
+    fields = [field.with_type(TEXT.get(field.type, field.type)) for field in table.schema]
+    table = table.cast(pa.schema(fields))
     pq.write_table(table, tmp_path / "a.parquet")
     found = []
     for source in (tmp_path / "a.parquet", table, frame()):
@@ -268,7 +272,8 @@ def test_strangers_and_changes_in_a_release_of_tables_are_refused(tmp_path: Path
     with pytest.raises(hierdata.HierdataError):
         assert hierdata.verify(folder, KEYED).passed, "its books and evaluations are orphans"
     (records / "courses.csv").write_text("".join(courses).replace("cid,sid,code,grade", "cid,sid,code,name"))
-    assert not hierdata.verify(folder, KEYED).passed
+    with pytest.raises(hierdata.VerificationError, match="does not list"):
+        hierdata.verify(folder, KEYED)
 
 
 def test_other_keys_and_another_order_of_tables_change_nothing(students: Release, tmp_path: Path) -> None:
