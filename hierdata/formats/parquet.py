@@ -91,13 +91,16 @@ def arrow() -> Any:
 def from_frame(frame: Any) -> pa.Table:
     """A pandas DataFrame as an Arrow table. The index is no column; NaN, NaT and NA are missing values.
 
-    Raises InputError for a column that holds values of several types.
+    Text becomes one sort of Arrow's, whatever the version of pandas takes. Raises InputError for a column that
+    holds values of several types.
     """
     lib = arrow()
     arrays, names = [], [str(name) for name in frame.columns]
     for place in range(len(names)):
         try:
             column = lib.array(frame.iloc[:, place], from_pandas=True)
+            if lib.types.is_large_string(column.type):
+                column = column.cast(lib.string())
         except (lib.ArrowException, ValueError, TypeError, OverflowError):
             column = None
         if column is None:
