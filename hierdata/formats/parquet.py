@@ -91,16 +91,15 @@ def arrow() -> Any:
 def from_frame(frame: Any) -> pa.Table:
     """A pandas DataFrame as an Arrow table. The index is no column; NaN, NaT and NA are missing values.
 
-    Text becomes one sort of Arrow's, whatever the version of pandas takes. Raises InputError for a column that
-    holds values of several types.
+    Text becomes one sort of Arrow's, whatever the version of pandas takes. Raises InputError for a column
+    that holds values of several types.
     """
     lib = arrow()
     arrays, names = [], [str(name) for name in frame.columns]
     for place in range(len(names)):
         try:
             column = lib.array(frame.iloc[:, place], from_pandas=True)
-            if lib.types.is_large_string(column.type):
-                column = column.cast(lib.string())
+            column = column.cast(_with_one_text(column.type))
         except (lib.ArrowException, ValueError, TypeError, OverflowError):
             column = None
         if column is None:
@@ -109,6 +108,13 @@ def from_frame(frame: Any) -> pa.Table:
             )
         arrays.append(column)
     return lib.table(arrays, names=names)
+
+
+def _with_one_text(kind: pa.DataType) -> pa.DataType:
+    lib = arrow()
+    if lib.types.is_dictionary(kind):
+        return lib.dictionary(kind.index_type, _with_one_text(kind.value_type), kind.ordered)
+    return lib.string() if lib.types.is_large_string(kind) else kind
 
 
 def table_layout(schema: pa.Schema, paths: Mapping[str, str]) -> Layout:

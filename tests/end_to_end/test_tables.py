@@ -26,7 +26,10 @@ TABLES = STUDENTS / "tables"
 KEYED = POLICIES / "students-tables.yaml"
 NAMES = ("students", "courses", "books", "evaluations")
 MAJORS = ("Physics", "Statistics", "Film Studies", "Linguistics", "Logistics")
-TEXT = {pa.large_string(): pa.string()}
+TEXT = {
+    pa.large_string(): pa.string(),
+    pa.dictionary(pa.int8(), pa.large_string()): pa.dictionary(pa.int8(), pa.string()),
+}
 
 
 def rows() -> list[dict[str, Any]]:
