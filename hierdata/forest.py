@@ -117,8 +117,9 @@ class Scope:
     """What is partitioned: the vertices of one type that are still there, one row each.
 
     ``kind`` 0 means the records with all that belongs to them. ``vertices`` are the rows' vertices,
-    ascending unless ``shuffled``; ``rows`` their positions among all vertices of the type, which ``Partition.class_of`` goes by;
-    ``records`` the records they belong to. A class takes at most one vertex of any record.
+    ascending unless ``shuffled``; ``rows`` their positions among all vertices of the type, which
+    ``Partition.class_of`` goes by; ``records`` the records they belong to. A class takes at most one vertex
+    of any record.
     """
 
     kind: int

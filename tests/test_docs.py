@@ -157,7 +157,12 @@ def test_the_floors_are_those_of_the_import_contracts() -> None:
 
 @pytest.mark.parametrize(
     ("code", "page"),
-    [("ML", "multilevel-hierarchical"), ("LE", "semantic-l-e"), ("DL", "numeric-delta-l"), ("DR", "discrimination-rate")],
+    [
+        ("ML", "multilevel-hierarchical"),
+        ("LE", "semantic-l-e"),
+        ("DL", "numeric-delta-l"),
+        ("DR", "discrimination-rate"),
+    ],
 )
 def test_the_page_on_a_paper_has_every_erratum(code: str, page: str) -> None:
     listed = re.findall(
