@@ -202,8 +202,8 @@ def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> F
     size = prepared.constraints.min_class_size
     if total < size:
         raise PromiseError(
-            f"a class needs at least {size} records and the collection has {total}: {total} is the largest k or "
-            "l that would work; collect more records or ask for less"
+            f"a class needs at least {size} records and the collection has {total}: {total} is the largest k "
+            "or l that would work; collect more records or ask for less"
         )
     documents = counted(collection.documents(), "encoding", total, progress)
     return encode(bind(documents, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
