@@ -36,8 +36,8 @@ def shortage(forest: Forest, scope: Scope, constraints: Constraints) -> str:
             if apart < asked:
                 return (
                     f"a class needs {plain(asked)} or more values at {attribute.path} that are not counted "
-                    f"together, and only {apart} can stand side by side: {apart} is the largest l that a class "
-                    "can reach"
+                    f"together, and only {apart} can stand side by side: {apart} is the largest l that a "
+                    "class can reach"
                 )
     return ""
 
