@@ -128,4 +128,5 @@ def _by_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _columns(values: NDArray[np.int32], first: NDArray[np.int64], count: int) -> NDArray[np.int32]:
-    return values[first[:, None] + np.arange(count)]
+    columns: NDArray[np.int32] = values[first[:, None] + np.arange(count)]
+    return columns
