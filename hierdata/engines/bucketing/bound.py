@@ -38,9 +38,13 @@ def bound(coordinate: Coordinate) -> Bound:
         rows = kept
 
 
-def most_publishable(buckets: Buckets) -> int:
-    """The least bound over all coordinates; it is attained with one, and may not be with several."""
-    return min((bound(one).rows for one in buckets.coordinates), default=buckets.rows)
+def tightest(buckets: Buckets) -> tuple[Coordinate, Bound] | None:
+    """The coordinate that leaves the fewest rows to publish, and what it leaves; None without coordinates.
+
+    With one coordinate this is attained, with several it may not be.
+    """
+    bounds = [(one, bound(one)) for one in buckets.coordinates]
+    return min(bounds, key=lambda pair: pair[1].rows, default=None)
 
 
 def reason(buckets: Buckets, published: int) -> str:
@@ -59,14 +63,14 @@ def reason(buckets: Buckets, published: int) -> str:
             f"a class needs {size} rows of different buckets and the values at {path} make {groups}: k and l "
             f"can be at most {groups}"
         )
-    tightest = min(buckets.coordinates, key=lambda one: bound(one).rows, default=None)
-    if tightest is None or bound(tightest).rows == buckets.rows:
+    found = tightest(buckets)
+    if found is None or found[1].rows == buckets.rows:
         return (
             f"{published} of {buckets.rows} rows are published in classes of at least {size}: no attribute "
             "by itself forces a suppression, but the rest could not be put together so that rows of a class "
             "differ in every attribute and belong to different records"
         )
-    return _too_large(buckets, tightest, published)
+    return _too_large(buckets, *found, published)
 
 
 def _once(buckets: Buckets, coordinate: Coordinate) -> bool:
@@ -74,8 +78,7 @@ def _once(buckets: Buckets, coordinate: Coordinate) -> bool:
     return max(buckets.room(coordinate)) <= 1
 
 
-def _too_large(buckets: Buckets, coordinate: Coordinate, published: int) -> str:
-    limit = bound(coordinate)
+def _too_large(buckets: Buckets, coordinate: Coordinate, limit: Bound, published: int) -> str:
     sizes = coordinate.sizes
     shares = zip(sizes.tolist(), coordinate.share, strict=True)
     over = [size for size, share in shares if size > limit.most[share]]
