@@ -51,10 +51,10 @@ def _searched(forest: Forest, prepared: Prepared, seed: bytes, progress: Progres
             # Ties go by the order of the rows, and groups would tell who stood beside whom in the input.
             scope = scope.shuffled(rng)
         partition: Partition | None = None
-        for engine in stage.steps:
-            partition = engine.step(forest, scope, stage.constraints, partition, rng, clustered)
+        for engine, constraints in stage.work():
+            partition = engine.step(forest, scope, constraints, partition, rng, clustered)
         assert partition is not None, "a stage has at least one step"
-        if not prepared.policy.separates:
+        if not prepared.policy.by_type:
             partition = coalesce(forest, partition, stage.constraints)
         if partition.class_count == 0:
             raise PromiseError(

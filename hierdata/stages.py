@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hierdata.document import COUNT, GROUP
 from hierdata.engines import ENGINES, Constraints, Engine
+from hierdata.engines.base import Mended
 from hierdata.errors import PolicyError
 from hierdata.policy import Policy
 from hierdata.records.schema import Role, Schema, VertexType
@@ -20,13 +21,19 @@ class Stage:
     steps: tuple[Engine, ...]
     constraints: Constraints
 
+    def work(self) -> Iterator[tuple[Engine, Constraints]]:
+        """Each step with the constraints that it must keep: all but those that a later one mends."""
+        for at, step in enumerate(self.steps, 1):
+            mended = frozenset[Mended]().union(*(later.mends for later in self.steps[at:]))
+            yield step, self.constraints.left_to(mended)
+
 
 def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
     """The stages of a search, parents before children. Raises PolicyError for what does not fit."""
     steps = policy.steps
     if steps:
         _check_scopes(policy, schema, steps)
-    if (steps and steps[0].aligns) or not policy.separates:
+    if (steps and steps[0].aligns) or not policy.by_type:
         stages = [Stage(0, steps or (_unasked(schema),), constraints)]
     else:
         stages = []
@@ -36,12 +43,18 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
                 bound = constraints.at(kind.index)
                 stages.append(Stage(kind.index, own or (_unasked_for_rows(bound),), bound))
     for stage in stages:
-        if len(stage.steps) > 1:
+        first, *others = stage.steps
+        path = schema.types[stage.kind].path
+        if not first.begins:
             raise PolicyError(
-                f"{stage.steps[1].kind} starts from single records and cannot go on from another step",
-                path=schema.types[stage.kind].path,
+                f"{first.kind} goes on from the classes of another step: put one before it", path=path
             )
-    for kind in schema.types if policy.separates else ():
+        for step in others:
+            if not step.goes_on:
+                raise PolicyError(
+                    f"{step.kind} starts from single records and cannot go on from another step", path=path
+                )
+    for kind in schema.types if policy.by_type else ():
         _check_separated(policy, schema, kind, constraints)
     yield from stages
 
@@ -81,7 +94,7 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
         raise PolicyError("some steps partition whole records, some rows of one type: take one sort")
     if steps[0].aligns:
         return
-    if not policy.separates and (len(schema.types) > 1 or scopes):
+    if not policy.by_type and (len(schema.types) > 1 or scopes):
         raise PolicyError(
             f"{steps[0].kind} partitions rows of one vertex type: with recoding {policy.recoding} it takes "
             "records without vertices below them and no `on`; clustree aligns whole records, and recoding: "
@@ -93,7 +106,7 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
             known = ", ".join(path for path, attributes in sensitive.items() if attributes)
             raise PolicyError(f"no vertices with sensitive values lie here; there are at {known}", path=path)
     for path, attributes in sensitive.items():
-        if policy.separates and attributes and not any(step.on in (None, path) for step in steps):
+        if policy.by_type and attributes and not any(step.on in (None, path) for step in steps):
             raise PolicyError(
                 f"no step partitions these values, which then stand beside their record: add one on {path}",
                 path=attributes[0].path,

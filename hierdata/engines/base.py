@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from hierdata.forest import Forest, Scope
     from hierdata.partition import Partition
+
+
+Mended: TypeAlias = Literal["size", "closeness"]
+"""What a step can bring about in classes that lack it: models on records, models that state a closeness."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,15 @@ class Constraints:
         """What a model sees of a class whose root is published by these nodes."""
         return ClassView(records, counts, None if self.population is None else self.population(root))
 
+    def left_to(self, mended: Collection[Mended]) -> Constraints:
+        """Those that a step must keep where later ones mend the rest."""
+
+        def kept(constraint: Constraint) -> bool:
+            return "closeness" not in mended or constraint.closeness is None
+
+        values = tuple(tuple(tuple(filter(kept, own)) for own in attributes) for attributes in self.on_values)
+        return Constraints(() if "size" in mended else self.on_records, values, self.population)
+
     @property
     def min_class_size(self) -> int:
         """No smaller class can satisfy all of them."""
@@ -63,11 +76,17 @@ class Engine(ABC, BaseModel):
     An engine that ``aligns`` partitions whole records, however many vertices they have. The others see rows:
     one vertex type each, its own quasi-identifiers and sensitive attributes; without ``on`` they partition
     every type with sensitive attributes where the recoding keeps the types apart, else the records.
+
+    An engine ``begins`` if it can start from single rows, and ``goes_on`` if it can start from the classes of
+    the step before; what it ``mends`` the steps before it need not keep.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     aligns: ClassVar[bool] = False
+    begins: ClassVar[bool] = True
+    goes_on: ClassVar[bool] = False
+    mends: ClassVar[frozenset[Mended]] = frozenset()
 
     kind: str
     on: str | None = Field(
@@ -86,7 +105,7 @@ class Engine(ABC, BaseModel):
     ) -> Partition:
         """A partition of the scope all of whose classes satisfy the constraints.
 
-        ``constraints`` are those of the scope (``Constraints.at``; all, where records are aligned as trees);
-        ``partition`` is the step before's. ``progress`` is told from time to time how many rows have been
-        dealt with.
+        ``constraints`` are those of the scope (``Constraints.at``; all, where records are aligned as trees)
+        that no later step mends; ``partition`` is the step before's, None for the first.
+        ``progress`` is told from time to time how many rows have been dealt with.
         """

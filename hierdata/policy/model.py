@@ -98,9 +98,9 @@ class Policy(BaseModel):
         default=None, description="the people whom an adversary may know, for models that ask for them"
     )
     engine: EngineSpec | None = Field(default=None, description="how classes are searched")
-    recoding: Literal["generalization", "representatives", "anatomy"] = Field(
-        default="generalization", description="in what form classes are published"
-    )
+    recoding: Literal[
+        "generalization", "representatives", "full_domain", "sets_and_ranges", "anatomy", "slicing"
+    ] = Field(default="generalization", description="in what form classes are published")
     attackers: dict[str, AttackerModel] = Field(default={}, description="whom gates have in mind, by name")
     gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
 
@@ -128,6 +128,11 @@ class Policy(BaseModel):
     @property
     def separates(self) -> bool:
         """Whether the recoding publishes sensitive values apart from the vertices that they belong to."""
+        return self.recoding in ("anatomy", "slicing")
+
+    @property
+    def by_type(self) -> bool:
+        """Whether each vertex type is partitioned by itself, since quasi-identifiers stay as they are."""
         return self.recoding == "anatomy"
 
     @cached_property

@@ -95,17 +95,39 @@ class ShareCaps:
     necessary: bool = True
 
 
+@dataclass(frozen=True)
+class Closeness:
+    """A model in the form "the shares of a class lie near those of the original".
+
+    Its distance is the sum over sets S of values of ``weight[S]`` |q(S) - p(S)| / ``scale``, where q(S) is
+    the share of S among the values of the class and p(S) = ``expected[S]`` / ``total`` that in the original;
+    it must be at most ``bound``. Of two sets one holds the other or they are apart, so they are a forest:
+    ``set_of[code]`` is the smallest set that holds a value and ``parent[S]`` the smallest that holds S, -1
+    for none. A value that does not occur in the original is at ``set_of`` -2: no class may hold it.
+    """
+
+    set_of: tuple[int, ...]
+    parent: tuple[int, ...]
+    weight: tuple[int, ...]
+    expected: tuple[int, ...]
+    total: int
+    scale: int
+    bound: Fraction
+
+
 class Constraint(ABC):
     """A model bound to one sensitive attribute's domain (or to none, for models on records). Immutable.
 
     ``monotone``: the union of two classes that satisfy it satisfies it (tested, never assumed).
     ``min_class_size``: no smaller class can satisfy it at a vertex with values, one a record.
     ``caps``: its ShareCaps when it has that form; the alignment then enforces it while a class grows.
+    ``closeness``: its Closeness when it has that form, which says the same as ``holds``.
     """
 
     monotone: bool
     min_class_size: int
     caps: ShareCaps | None = None
+    closeness: Closeness | None = None
 
     @abstractmethod
     def holds(self, view: ClassView) -> bool:

@@ -10,7 +10,15 @@ from typing import ClassVar, Literal, Protocol
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, Share, ShareCaps, needed
+from hierdata.privacy.base import (
+    ClassView,
+    Closeness,
+    Constraint,
+    PrivacyModel,
+    Share,
+    ShareCaps,
+    needed,
+)
 from hierdata.privacy.reference import compared
 
 _WORK = 200_000
@@ -75,6 +83,10 @@ class _Moved(Protocol):
     alone: Sequence[Fraction]
     scale: int
 
+    def closeness(self, bound: Fraction) -> Closeness:
+        """The same as sets of values."""
+        ...
+
     def moved(self, counts: Mapping[int, int], present: int) -> int:
         """The distance times ``scale``, the number of values present, and that of the original."""
         ...
@@ -98,6 +110,8 @@ class _Closeness(Constraint):
         )
         if any(share < 1 for share in shares):
             self.caps = ShareCaps(tuple(range(len(shares))), shares, sufficient=False)
+        if t < 1 and self._total:
+            self.closeness = ground.closeness(t)
         slack = max((t / ground.alone[code] for code, count in enumerate(reference) if count), default=t)
         self.min_class_size = _least_size([count for count in reference if count], slack)
 
@@ -157,12 +171,32 @@ class _Sets:
         self.alone = alone
         self._sets = sets
         self._weights = weights
+        self._reference = reference
         self._total = sum(reference)
         self._expected = [0] * len(weights)
         for own, count in zip(sets, reference, strict=True):
             for held in own:
                 self._expected[held] += count
         self._untouched = sum(weight * count for weight, count in zip(weights, self._expected, strict=True))
+
+    def closeness(self, bound: Fraction) -> Closeness:
+        """The sets, those that hold no value of the original left as they are."""
+        parent = [-1] * len(self._weights)
+        for own in self._sets:
+            for above, held in pairwise(own):
+                parent[held] = above
+        return Closeness(
+            tuple(
+                -2 if not count else own[-1] if own else -1
+                for own, count in zip(self._sets, self._reference, strict=True)
+            ),
+            tuple(parent),
+            tuple(self._weights),
+            tuple(self._expected),
+            self._total,
+            self.scale,
+            bound,
+        )
 
     def moved(self, counts: Mapping[int, int], present: int) -> int:
         """A set without a value of the class counts with what is expected of it."""
@@ -233,6 +267,22 @@ class _Line:
         self._sums = list(accumulate(self._below, initial=0))
         self.scale = max(1, len(occurring) - 1)
         self.alone: Sequence[Fraction] = [Fraction(1, self.scale)] * len(reference)
+
+    def closeness(self, bound: Fraction) -> Closeness:
+        """The values up to each one but the last: a chain of sets."""
+        last = len(self._below)
+        return Closeness(
+            tuple(
+                -2 if code not in self._rank else self._rank[code] if self._rank[code] < last else -1
+                for code in range(len(self.alone))
+            ),
+            tuple(at + 1 if at + 1 < last else -1 for at in range(last)),
+            (1,) * last,
+            tuple(self._below),
+            self._total,
+            self.scale,
+            bound,
+        )
 
     def moved(self, counts: Mapping[int, int], present: int) -> int:
         """From one value of the class to the next, first where P is the smaller, then where Q is."""
