@@ -25,6 +25,12 @@ def codes_of(forest: Forest, scope: Scope) -> NDArray[np.int32]:
     return _columns(forest.sensitive, forest.first_sensitive[scope.vertices], len(forest.domains[scope.kind]))
 
 
+def classes_of(partition: Partition, scope: Scope) -> NDArray[np.int64]:
+    """The classes that an earlier step gave the rows of a scope."""
+    classes: NDArray[np.int64] = partition.class_of[scope.rows]
+    return classes
+
+
 def dense(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The same classes numbered from 0 without gaps, in their order."""
     kept = classes != SUPPRESSED
