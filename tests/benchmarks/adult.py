@@ -110,7 +110,7 @@ def write(own: Table, path: Path, delimiter: str = ";") -> Path:
     return path
 
 
-def policy(sensitive: str, models: list[dict[str, Any]], engine: str, **more: Any) -> Policy:
+def policy(sensitive: str, models: list[dict[str, Any]], engine: str | None, **more: Any) -> Policy:
     """The policy of a task: one column is sensitive, the other columns of QUASI are quasi-identifiers."""
     rules: dict[str, dict[str, Any]] = {
         SENSITIVE: {"role": "sensitive", "missing": [MISSING]},
@@ -120,7 +120,8 @@ def policy(sensitive: str, models: list[dict[str, Any]], engine: str, **more: An
     fields = {f"$['{name}']": _quasi(name) for name in QUASI if name != sensitive}
     fields[f"$['{sensitive}']"] = rules[sensitive]
     stated = {"version": 1, "dataset": "adult", "unlisted": "drop", "models": models, "fields": fields}
-    return from_data({**stated, "engine": {"steps": [{"kind": engine}]}, **more})
+    searched = {} if engine is None else {"engine": {"steps": [{"kind": engine}]}}
+    return from_data({**stated, **searched, **more})
 
 
 def _quasi(name: str) -> dict[str, Any]:

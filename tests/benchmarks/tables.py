@@ -226,7 +226,7 @@ def show_commands(folder: Path) -> None:
     command(folder, "mondrian, k = 5", MONDRIAN, adult.scaled(small, SCALED, SEED))
 
 
-_WATCHED = """
+WATCHED = """
 import json, resource, subprocess, sys, time
 start = time.perf_counter()
 subprocess.run(sys.argv[1:], check=True)
@@ -246,7 +246,7 @@ def command(folder: Path, name: str, task: Task, own: adult.Table) -> None:
     policy, out = place / "policy.json", place / "release"
     policy.write_text(json.dumps(stated), encoding="utf-8")
     call = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet", "--policy", str(policy)]
-    watched = [sys.executable, "-c", _WATCHED, *call, "--out", str(out)]
+    watched = [sys.executable, "-c", WATCHED, *call, "--out", str(out)]
     done = subprocess.run(watched, check=True, capture_output=True, text=True)
     seconds, cpu, megabytes = json.loads(done.stdout)
     told = json.loads((out / "public" / "release.json").read_text(encoding="utf-8"))
