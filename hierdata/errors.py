@@ -8,8 +8,9 @@ from collections.abc import Sequence
 class HierdataError(Exception):
     """Base of all errors that a user can cause or must act on.
 
-    ``exit_code`` is what the command line returns. ``revealed`` holds the raw values a steward may ask for
-    with ``--reveal FILE``; they are never part of the message.
+    ``exit_code`` is what the command line returns. ``message`` is the sentence without its place.
+    ``revealed`` holds the raw values a steward may ask for with ``--reveal FILE``; they are never part of the
+    message.
 
     >>> str(InputError("the value is not in the taxonomy", record=17, path="$.major"))
     'record 17, $.major: the value is not in the taxonomy'
@@ -29,6 +30,7 @@ class HierdataError(Exception):
             part for part in (f"record {record}" if record is not None else "", path or "") if part
         )
         super().__init__(f"{where}: {message}" if where else message)
+        self.message = message
         self.record = record
         self.path = path
         self.revealed = tuple(revealed)

@@ -216,8 +216,7 @@ class _Encoder:
                     lookup(value)
             except Uncovered:
                 return InputError(
-                    "the value is outside the domain that the policy gives this field; "
-                    "`hierdata lint --data` counts such values",
+                    "the value is outside the domain that the policy gives this field",
                     record=len(self.roots),
                     path=attribute.path,
                     revealed=(str(value),),

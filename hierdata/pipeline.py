@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.document import Document
-from hierdata.errors import PolicyError, PromiseError, VerificationError
+from hierdata.errors import InputError, PolicyError, PromiseError, VerificationError
 from hierdata.facts import confirm, read_facts
 from hierdata.gates import bind_gates, pass_gates
 from hierdata.intake import Collection, FileForm, Form, checked, collect
@@ -206,7 +206,29 @@ def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> F
             "or l that would work; collect more records or ask for less"
         )
     documents = counted(collection.documents(), "encoding", total, progress)
-    return encode(bind(documents, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
+    try:
+        return encode(
+            bind(documents, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains
+        )
+    except InputError as error:
+        raise _counted(error, prepared) from None
+
+
+def _counted(error: InputError, prepared: Prepared) -> InputError:
+    """The error, with all values of the collection that are outside their domains where it is about one."""
+    from hierdata.lint import lint
+
+    outside = [
+        finding
+        for finding in lint(prepared.policy, prepared.survey)
+        if finding.severity == "error" and finding.revealed
+    ]
+    if error.path not in [finding.path for finding in outside]:
+        return error
+    counts = "; ".join(f"{finding.path}: {finding.message}" for finding in outside)
+    revealed = [value for finding in outside for value in finding.revealed]
+    message = f"{error.message}; in the whole collection {counts}"
+    return InputError(message, record=error.record, path=error.path, revealed=revealed)
 
 
 def _publish(

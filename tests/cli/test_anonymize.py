@@ -148,3 +148,11 @@ def test_nothing_is_revealed_where_nothing_is_wrong(run: Run, desk: Desk) -> Non
 def test_the_steward_room_is_private(run: Run, desk: Desk) -> None:
     assert run(*desk.command, "--quiet").code == 0
     assert stat.S_IMODE((desk.out / "steward").stat().st_mode) == 0o700
+
+
+def test_all_values_outside_their_domains_are_counted_before_the_search(run: Run, desk: Desk) -> None:
+    desk.write([*PEOPLE, person(5, 7319, "east", "flu"), person(6, 7320, "east", "flu")])
+    ran = run(*desk.command, "--reveal", desk.folder / "revealed")
+    assert ran.code == 5
+    assert "in the whole collection $.age: 2 values (2 occurrences) outside" in ran.err
+    assert (desk.folder / "revealed").read_text() == "7319\n7320\n"
