@@ -162,6 +162,7 @@ def test_the_floors_are_those_of_the_import_contracts() -> None:
         ("LE", "semantic-l-e"),
         ("DL", "numeric-delta-l"),
         ("DR", "discrimination-rate"),
+        ("TC", "t-closeness"),
     ],
 )
 def test_the_page_on_a_paper_has_every_erratum(code: str, page: str) -> None:
