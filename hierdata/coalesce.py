@@ -13,9 +13,8 @@ import numpy as np
 
 from hierdata.engines import Constraints
 from hierdata.forest import Forest
-from hierdata.forms import ranks
+from hierdata.forms import exempt_types, ranks
 from hierdata.partition import SUPPRESSED, Partition
-from hierdata.records.schema import Role
 
 Counts = list[Counter[int]]
 """By sensitive attribute, how often each code occurs."""
@@ -53,12 +52,7 @@ class _Search:
         self._class_of = partition.class_of.copy()
         self._costs: Counter[str] = Counter()
         self._counted: dict[int, Counts] = {}
-        # Items of an exempt array: the whole array tells nobody apart, so neither does their number.
-        self._exempt = frozenset(
-            kind.index
-            for kind in forest.schema.types
-            if any(one.role is Role.CARRIED and not one.steps for one in kind.attributes)
-        )
+        self._exempt = exempt_types(forest.schema)
         kept = np.flatnonzero(self._shown >= 0)
         order = kept[np.argsort(self._shown[kept], kind="stable")]
         own, starts = np.unique(self._shown[order], return_index=True)

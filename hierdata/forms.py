@@ -11,6 +11,35 @@ from numpy.typing import NDArray
 
 from hierdata.document import Scalar
 from hierdata.forest import Forest
+from hierdata.partition import SUPPRESSED
+from hierdata.records.schema import Role, Schema
+
+
+def exempt_types(schema: Schema) -> frozenset[int]:
+    """Items of exempt arrays: the whole array tells nobody apart, so neither does their number."""
+    return frozenset(
+        kind.index
+        for kind in schema.types
+        if any(one.role is Role.CARRIED and not one.steps for one in kind.attributes)
+    )
+
+
+def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """For each vertex the first one published as itself that nobody can tell from what v is published as.
+
+    Records of one form are one class to every reader, and identical siblings one place of it. SUPPRESSED
+    where nothing is published; ``shown`` and ``nodes`` as for ``ranks``.
+    """
+    rank = ranks(forest, shown, nodes, exempt_types(forest.schema))
+    first: dict[tuple[int, int], int] = {}
+    place = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    own = np.flatnonzero(shown == np.arange(forest.vertex_count))
+    for v, parent in zip(own.tolist(), forest.parent[own].tolist(), strict=True):
+        above = int(place[parent]) if parent >= 0 else SUPPRESSED
+        place[v] = first.setdefault((above, rank[v]), v)
+    kept = shown >= 0
+    place[kept] = place[shown[kept]]
+    return place
 
 
 def ranks(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hierdata.document import Document
 from hierdata.forest import Forest
+from hierdata.forms import places
 from hierdata.partition import SUPPRESSED, Partition
 
 
@@ -54,11 +55,18 @@ class Publication:
 
 
 def generalized(forest: Forest, partition: Partition, part: Part) -> Publication:
-    """One partition of whole records, published by the nodes of its representatives."""
-    stands_for = partition.representative
-    classes = np.where(stands_for >= 0, partition.class_of[forest.record_of], SUPPRESSED)
+    """One partition of whole records, published by the nodes of its representatives.
+
+    What looks alike is one class, and one place in it, whatever the search meant by it.
+    """
+    shown = partition.representative
+    place = places(forest, shown, partition.nodes)
+    of_root = place[forest.roots[:-1]][forest.record_of]
+    _, number = np.unique(of_root[shown >= 0], return_inverse=True)
+    classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    classes[shown >= 0] = number.reshape(-1)
     reasons = _reasons((partition,))
-    return Publication((part,), stands_for, partition.nodes, stands_for, classes, partition.costs, reasons)
+    return Publication((part,), shown, partition.nodes, place, classes, partition.costs, reasons)
 
 
 def grouped(forest: Forest, partitions: tuple[Partition, ...], parts: tuple[Part, ...]) -> Publication:

@@ -60,18 +60,18 @@ BETTER_AND_WORSE: dict[str, Compared] = {
         forest(1, 5, 5, 5),
     ),
     "dissimilarity_degree": (
-        publication([0, 1, 0, 1], [1] * 4),
-        publication([0, 0, 1, 1], [1] * 4),
+        publication([0, 1, 0, 1], [1, 2, 1, 2]),
+        publication([0, 0, 1, 1], [1, 1, 2, 2]),
         forest(1, 1, 5, 5),
     ),
     "reconstruction_error": (
-        publication([0, 0, 1, 1], [1] * 4),
+        publication([0, 0, 1, 1], [1, 1, 2, 2]),
         publication([0, 0, -1, -1], [1] * 4),
         forest(1, 2, 1, 2),
     ),
     "diversity_degree": (
-        publication([0, 1, 0, 1], [1] * 4),
-        publication([0, 0, 1, 1], [1] * 4),
+        publication([0, 1, 0, 1], [1, 2, 1, 2]),
+        publication([0, 0, 1, 1], [1, 1, 2, 2]),
         forest(1, 2, 4, 5),
     ),
 }
@@ -183,13 +183,13 @@ def test_dissimilarity_by_hand() -> None:
 
 def test_reconstruction_error_by_hand() -> None:
     """Classes {1, 2} and {1, 1, 3}, one suppressed: 2 * 1/2, then 3 - 5/3, then 1."""
-    classes = publication([0, 0, 1, 1, 1, -1], [1] * 6)
+    classes = publication([0, 0, 1, 1, 1, -1], [1, 1, 2, 2, 2, 0])
     total, mean = METRICS["reconstruction_error"]().figures(classes, forest(1, 2, 1, 1, 3, 5))
     assert (total.value, mean.value) == (1 + Fraction(4, 3) + 1, Fraction(10, 18))
 
 
 def test_diversity_degree_by_hand() -> None:
     """Values 1, 2, 4 in one class: distances 1, 2, 2; a class of one value is left out."""
-    classes = publication([0, 0, 0, 1, -1], [1] * 5)
+    classes = publication([0, 0, 0, 1, -1], [1, 1, 1, 2, 0])
     figures = METRICS["diversity_degree"]().figures(classes, forest(1, 2, 4, 5, 5))
     assert [figure.value for figure in figures] == [Fraction(5, 3), Fraction(5, 3)]
