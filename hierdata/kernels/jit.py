@@ -11,9 +11,27 @@ import numba
 from llvmlite import ir
 from numba.core import event
 from numba.extending import intrinsic
+from numba.np import linalg
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+
+def _without_asking_for_blas() -> None:
+    """Import what numba knows of arrays without scipy's linear algebra, a tenth of a second at each start.
+
+    numba loads it only to see that it is there; who really multiplies matrices in compiled code still does.
+    """
+    asked: Any = getattr(linalg, "ensure_blas", None)
+    if asked is None:
+        return
+    linalg.ensure_blas = lambda: None
+    try:
+        from numba.np import arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = asked
+
+
+_without_asking_for_blas()
 
 _STAMP = tuple(
     (source.name, source.stat().st_mtime_ns, source.stat().st_size)
