@@ -25,6 +25,18 @@ class Uncovered(Exception):  # noqa: N818  a signal between two floors, not what
 
 
 @dataclass(frozen=True)
+class Axis:
+    """Where numbers or dates lie: the nodes ``first``, ``first`` + 1 ... at the ascending ``points``.
+
+    ``span`` is the width of the domain, in units of the points.
+    """
+
+    first: int
+    points: tuple[int, ...]
+    span: int
+
+
+@dataclass(frozen=True)
 class Hierarchy:
     """The generalization hierarchy of one quasi-identifier: nodes 0..n-1, node 0 the root ``*``.
 
@@ -34,7 +46,8 @@ class Hierarchy:
     not nest (2 and 5 years) need no tree. ``lm[node]`` is LM' of ML section 5.1, in 0..1, 0 for an original
     value. ``node_of`` turns an original value into its node and raises Uncovered; None (missing) always has
     one. ``codebook`` describes the hierarchy to the readers of a release: plain data, nothing that only the
-    data tell.
+    data tell. ``leaves`` is the number of leaves that LM' counts by, 0 for numbers and dates, which have an
+    ``axis``.
 
     Where the steps do not nest, joining is not associative; see ``domains.interval``.
     """
@@ -44,6 +57,21 @@ class Hierarchy:
     lm: tuple[Fraction, ...]
     node_of: Callable[[Scalar], int]
     codebook: dict[str, Any] = field(default_factory=dict)
+    leaves: int = 0
+    axis: Axis | None = None
+
+    @property
+    def depths(self) -> int:
+        """How many depths there are, from 0 (the root)."""
+        return len(self.ancestors[0])
+
+    def at_depth(self, depth: int) -> tuple[int, ...]:
+        """What each node is published as where all are generalized to a depth: its deepest entry down to it.
+
+        A value whose path ends above the depth, or skips it, is published by its last node on the way. With
+        original values every one has a node at every depth, also where steps do not nest.
+        """
+        return tuple(next(node for node in row[depth::-1] if node >= 0) for row in self.ancestors)
 
     def join(self, a: int, b: int) -> int:
         """The least node that generalizes both: the deepest common entry of ``ancestors``."""

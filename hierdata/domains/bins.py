@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hierdata.document import Scalar
-from hierdata.domains.base import ROOT_LABEL
+from hierdata.domains.base import ROOT_LABEL, Axis
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class Bin:
 
 @dataclass(frozen=True)
 class Line:
-    """The nodes: the root, bins from the widest step down, points, and last the missing value."""
+    """The nodes: the root, bins from the widest step down, points (on ``axis``), and last the missing value."""
 
     labels: tuple[Scalar, ...]
     ancestors: tuple[tuple[int, ...], ...]
     lm: tuple[Fraction, ...]
-    first_point: int
+    axis: Axis
     missing: int
 
 
@@ -59,7 +59,7 @@ def line(
             (0, missing, *[-1] * (depth - 1)),
         ),
         lm=(whole, *[loss[width] for width in widths], *[none] * len(points), none),
-        first_point=first_point,
+        axis=Axis(first_point, tuple(point for point, _ in points), span),
         missing=missing,
     )
 

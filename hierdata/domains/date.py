@@ -56,11 +56,11 @@ class Date(QuasiDomain):
             span=ordinals[-1] - ordinals[0] if ordinals else 0,
             closed=True,
         )
-        nodes = {ordinal: node for node, ordinal in enumerate(ordinals, built.first_point)}
+        nodes = {ordinal: node for node, ordinal in enumerate(ordinals, built.axis.first)}
 
         node_of = finder(nodes, _day, built.missing)
         codebook = {"kind": "date", "steps": list(self.steps)}
-        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook)
+        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
 
 
 def _day(value: Scalar) -> int:

@@ -61,6 +61,7 @@ class Flat(QuasiDomain):
             (loss_of(len(keys), len(keys)), *[loss_of(1, len(keys))] * (len(keys) + 1)),
             finder(nodes, _key, missing),
             {"kind": "flat"},
+            len(keys),
         )
 
 

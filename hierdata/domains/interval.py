@@ -61,9 +61,10 @@ class Interval(QuasiDomain):
             span=int((bounds[1] - bounds[0]) * unit),
             closed=integral,
         )
-        nodes = {number: node for node, number in enumerate(numbers, built.first_point)}
+        nodes = {number: node for node, number in enumerate(numbers, built.axis.first)}
         node_of = finder(nodes, self._place, built.missing)
-        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, self._codebook(integral))
+        codebook = self._codebook(integral)
+        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
 
     def _place(self, value: Scalar) -> Number:
         """The number that is published where nothing is generalized. Raises Uncovered."""

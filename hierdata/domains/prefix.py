@@ -55,6 +55,7 @@ class Prefix(QuasiDomain):
             tuple(loss_of(below, len(originals)) for below in (*nodes.leaves, 1)),
             finder(codes, _code, missing),
             {"kind": "prefix", "keep": list(self.keep), "mask": MASK},
+            len(originals),
         )
 
 

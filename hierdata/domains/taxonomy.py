@@ -80,6 +80,7 @@ class Taxonomy(QuasiDomain):
             _losses(tree),
             node_of,
             _codebook(tree),
+            tree.child_counts.count(0),
         )
 
     def _values(self, tree: Tree) -> dict[str | Number, int]:
