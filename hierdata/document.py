@@ -63,10 +63,13 @@ def _plain(key: str) -> str:
     return quote(key, safe="").replace("-", "%2D").replace(".", "%2E")
 
 
-def sensitive_part(keys: Sequence[str]) -> str:
+def sensitive_part(keys: Sequence[str], table: int | None = None) -> str:
     """The part for the vertices at these keys: a file's name without its suffix, and one for every path.
 
-    >>> sensitive_part(()), sensitive_part(("courses", "books")), sensitive_part(("a-b/c",))
-    ('sensitive', 'sensitive-courses-books', 'sensitive-a%2Db%2Fc')
+    ``table`` is its number, from 1, where a vertex type has several.
+
+    >>> sensitive_part(()), sensitive_part(("courses", "books")), sensitive_part(("a-b/c",), 2)
+    ('sensitive', 'sensitive-courses-books', 'sensitive-a%2Db%2Fc-2')
     """
-    return "-".join((SENSITIVE_PART, *(_plain(key) for key in keys)))
+    number = () if table is None else (str(table),)
+    return "-".join((SENSITIVE_PART, *(_plain(key) for key in keys), *number))

@@ -9,18 +9,20 @@ linear in the input, and memory grows with the classes and their vertices, not w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import repeat
 
-from hierdata.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.document import TEXT, Document, Siblings
 from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.attribute import Attribute
 from hierdata.judge.bench import Panel
 from hierdata.judge.flat import Reader
+from hierdata.judge.places import Class, population_of
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
+from hierdata.judge.slicing import judge_slices
 from hierdata.judge.spelled import single, whole
-from hierdata.judge.walk import Children, Walk
+from hierdata.judge.walk import Walk
 
 __all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge", "judge_counted"]
 
@@ -52,11 +54,13 @@ def judge_counted(
     """Judge documents (see judge) that come with the number of times that each occurs."""
     if rules.recoding == "anatomy":
         return judge_groups(documents, beside or {}, rules)
+    if rules.recoding == "slicing":
+        return judge_slices(documents, beside or {}, rules)
     attributes = tuple(Attribute(rule) for rule in rules.sensitive)
     walk = Walk(rules, attributes)
     reader = Reader(walk)
     unpardoned = Reader(Walk(replace(rules, exempt=frozenset()), attributes)) if rules.exempt else None
-    classes: dict[bytes, _Class] = {}
+    classes: dict[bytes, Class] = {}
     written: Counter[bytes] = Counter()
     bare: Counter[bytes] = Counter()
     malformed = 0
@@ -71,7 +75,7 @@ def judge_counted(
         malformed += walk.overfull * times
         known = classes.get(key)
         if known is None:
-            known = classes[key] = _Class(_population(record, rules))
+            known = classes[key] = Class(population_of(record, rules))
         known.records += members * times
         known.add(codes, children, times)
         written[raw] += members * times
@@ -99,61 +103,3 @@ def _opened(document: Document) -> tuple[int, Document]:
     if not count or not isinstance(inner, dict) or content:
         return 0, document
     return count, inner
-
-
-def _population(record: Document, rules: JudgeRules) -> int | None:
-    """How many rows of the population table fit what is published of a record itself."""
-    if rules.population is None:
-        return None
-    return rules.population.count([_shown(record, column.keys) for column in rules.population.columns])
-
-
-def _shown(record: Document, keys: Keys) -> Scalar:
-    """The single value under the keys, None where there is none."""
-    value: Value = record
-    for key in keys:
-        value = single(value.get(key)) if isinstance(value, dict) else None
-    return None if isinstance(value, list | dict) else value
-
-
-class _Place:
-    """A vertex of a class: how often each sensitive value occurs there, and the vertices below.
-
-    Identical siblings are one place, for nobody can tell them apart.
-    """
-
-    __slots__ = ("below", "tally")
-
-    def __init__(self) -> None:
-        self.tally: dict[int, int] = {}
-        self.below: dict[tuple[str, str], _Place] = {}
-
-    def add(self, codes: list[int], children: Children, times: int) -> None:
-        """Pool the values of a record's vertex, and those below it, as often as the record occurs."""
-        tally = self.tally
-        for code in codes:
-            tally[code] = tally.get(code, 0) + times
-        below = self.below
-        for mark, held, inner in children:
-            place = below.get(mark)
-            if place is None:
-                place = below[mark] = _Place()
-            place.add(held, inner, times)
-
-    def tallies(self) -> Iterator[dict[int, int]]:
-        """What is counted at each vertex of the class."""
-        if self.tally:
-            yield self.tally
-        for place in self.below.values():
-            yield from place.tallies()
-
-
-class _Class(_Place):
-    """A class: the root of its representative, how many records it has, how many of a population fit it."""
-
-    __slots__ = ("population", "records")
-
-    def __init__(self, population: int | None) -> None:
-        super().__init__()
-        self.records = 0
-        self.population = population

@@ -49,7 +49,9 @@ class JudgeRules:
     structure even where only sensitive values lie there and the format cannot tell: repeated XML elements,
     ``vertex: true``. JSON arrays always count. ``recoding`` tells in what form: with ``representatives`` a
     document is ``{"records": n, "representative": {...}}``, with multisets of sensitive values; with
-    ``anatomy`` sensitive values lie in parts of their own, joined by ``group``.
+    ``anatomy`` and ``slicing`` sensitive values lie in parts of their own, joined by ``group``. With the
+    latter ``tables`` tells which attributes share a part: as written out; at most so many parts for each
+    vertex type, whatever attributes stand in which; None: each attribute has its own.
     ``population`` counts for models that ask who in a population fits a class.
     ``not_judged`` names models whose facts are missing: they never pass.
     """
@@ -61,6 +63,7 @@ class JudgeRules:
     listed: frozenset[Keys] | None = None
     vertices: frozenset[Keys] = frozenset()
     recoding: str = "generalization"
+    tables: int | tuple[frozenset[Keys], ...] | None = None
     not_judged: tuple[str, ...] = ()
     population: Population | None = None
 
@@ -84,15 +87,19 @@ class Judgement:
 class Verdict:
     """What the judge found. ``k`` is the smallest class; 0 where there are no records.
 
-    With recoding ``anatomy`` a class is a group of one vertex type, and its size the persons in it.
+    With recoding ``anatomy`` a class is a group of one vertex type, and its size the persons in it. With
+    ``slicing`` it is the records that are equal with their group ids; ``failing_classes`` counts what looks
+    alike without ids as one class more.
 
     ``k_raw`` is k over the records as written, document order and spelling included, with sensitive values
     removed; ``k_exempt`` is k with the exempt fields counted as form (None where there are none). Neither is
     asked for where quasi-identifiers are published as they are (anatomy).
+    ``tables`` tells by part beside the records which sensitive attributes (their paths) it shows.
     ``forbidden`` counts occurrences by path, fields that are not listed as ``<key>``; ``malformed`` counts
     documents that are no class representatives, or show more values at a vertex than they state records; with
-    anatomy vertices without a group or in the group of another one of their record, rows without group or
-    count, groups whose counts are not as many as their vertices, and parts that belong to no vertices.
+    anatomy and slicing vertices without a group or in the group of another one of their record, rows without
+    group or count, groups whose counts are not as many as their vertices, parts that belong to no vertices;
+    with slicing groups of other vertices than one of each record of a class, and attributes in two parts.
     """
 
     passed: bool
@@ -106,10 +113,12 @@ class Verdict:
     forbidden: Mapping[str, int]
     malformed: int
     not_judged: tuple[str, ...]
+    tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON; fractions as the exact text beside a float."""
         plain: dict[str, Any] = {**self.__dict__, "forbidden": dict(self.forbidden)}
+        plain["tables"] = {part: list(paths) for part, paths in self.tables.items()}
         plain["not_judged"] = list(self.not_judged)
         plain["judgements"] = [
             {

@@ -1,0 +1,241 @@
+"""Records with groups, and tables that state what values each group has, joined as a reader would."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hierdata.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
+from hierdata.judge.attribute import Attribute
+from hierdata.judge.rules import JudgeRules, Keys
+from hierdata.judge.spelled import single, whole
+from hierdata.judge.walk import UNLISTED
+
+
+@dataclass
+class Group:
+    """A group: its vertices in the records and how many persons they are of; the values stated for it.
+
+    ``tally`` counts them by ``code * attributes + index of the attribute``.
+    """
+
+    vertices: int = 0
+    persons: int = 0
+    tally: dict[int, int] = field(default_factory=dict)
+
+
+class Spelling:
+    """How the groups of one file are spelled: all as numbers, or all as text.
+
+    To who joins by type 1 and "1" are two groups, which tell members apart.
+    """
+
+    def __init__(self) -> None:
+        self._type: type | None = None
+
+    def number(self, value: Value) -> int | None:
+        """The group that a value names; None where it names none, or in another spelling than the first."""
+        inner = single(value)
+        number = whole(inner)
+        if number is None:
+            return None
+        if self._type is None:
+            self._type = type(inner)
+        return number if type(inner) is self._type else None
+
+
+@dataclass
+class Kind:
+    """A vertex type with sensitive attributes: where it lies, and its groups by number.
+
+    ``places`` gives the index of the attribute whose values stand under these keys of a row.
+    """
+
+    keys: Keys
+    places: dict[Keys, int] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
+    spelling: Spelling = field(default_factory=Spelling)
+
+    def group(self, number: int) -> Group:
+        """The group of this number."""
+        found = self.groups.get(number)
+        if found is None:
+            found = self.groups[number] = Group()
+        return found
+
+
+def kinds_of(rules: JudgeRules) -> dict[Keys, Kind]:
+    """The vertex types with sensitive attributes, by the keys at which they lie."""
+    kinds: dict[Keys, Kind] = {}
+    for index, rule in enumerate(rules.sensitive):
+        above = [rule.keys[:length] for length in range(1, len(rule.keys) + 1)]
+        keys = next((keys for keys in reversed(above) if keys in rules.vertices), ())
+        kind = kinds.setdefault(keys, Kind(keys))
+        kind.places[rule.keys[len(keys) :] or (LIST_IN_ITEM,)] = index
+    return kinds
+
+
+class Table:
+    """A part beside the records: rows that state how often the groups of one vertex type have some values.
+
+    ``places`` are the attributes that its rows may have, ``held`` how many values are stated for each group,
+    ``shown`` the attributes of which there is a column or a value.
+    """
+
+    def __init__(self, kind: Kind, places: Mapping[Keys, int]) -> None:
+        self.kind = kind
+        self.places = places
+        self.held: Counter[int] = Counter()
+        self.shown: set[int] = set()
+        self._spelling = Spelling()
+
+    def tell(self, row: Document, attributes: tuple[Attribute, ...], found: Counter[str]) -> bool:
+        """Count the values of one row to its group; False where it is no such row."""
+        held = dict(_scalars(row, (), self.places))
+        number = self._spelling.number(held.pop((GROUP,), None))
+        count = whole(held.pop((COUNT,), None))
+        if strangers := held.keys() - self.places.keys():
+            found[UNLISTED] += len(strangers)
+        if number is None or not count:
+            return False
+        self.held[number] += count
+        tally = self.kind.group(number).tally
+        for keys, index in self.places.items():
+            if keys in held:
+                self.shown.add(index)
+            code = attributes[index].code(held.get(keys))
+            if code >= 0:
+                joint = code * len(attributes) + index
+                tally[joint] = tally.get(joint, 0) + count
+        return True
+
+    def wrong(self) -> int:
+        """How many groups it states other values for than they have vertices."""
+        return sum(self.held[number] != group.vertices for number, group in self.kind.groups.items())
+
+
+def read_tables(
+    beside: Mapping[str, Iterable[Document]],
+    tables: Mapping[str, Table],
+    attributes: tuple[Attribute, ...],
+    found: Counter[str],
+) -> int:
+    """Read all parts beside the records; how much does not fit: parts of nobody, rows, groups in a table."""
+    malformed = 0
+    for part, rows in beside.items():
+        table = tables.get(part)
+        if table is None:  # a part that belongs to no vertices
+            malformed += 1
+            continue
+        for row in rows:
+            malformed += not table.tell(row, attributes, found)
+    return malformed + sum(table.wrong() for table in tables.values())
+
+
+def shown(tables: Mapping[str, Table], rules: JudgeRules) -> dict[str, tuple[str, ...]]:
+    """By part, the paths of the attributes whose values stand there."""
+    return {
+        part: tuple(rules.sensitive[index].path for index in sorted(table.shown))
+        for part, table in tables.items()
+        if table.held
+    }
+
+
+class _Node:
+    """What the rules say of one path, and the paths below it."""
+
+    __slots__ = ("below", "forbidden", "kind")
+
+    def __init__(self) -> None:
+        self.below: dict[str, _Node] = {}
+        self.kind: Kind | None = None
+        self.forbidden: str | None = None
+
+    def at(self, keys: Keys) -> _Node:
+        """The node at these keys, made when it is not there."""
+        node = self
+        for key in keys:
+            node = node.below.setdefault(key, _Node())
+        return node
+
+
+class GroupWalk:
+    """Walks records: counts the members of groups, what is malformed, and fields that must not be there."""
+
+    def __init__(self, rules: JudgeRules, kinds: Iterable[Kind]) -> None:
+        self.found: Counter[str] = Counter()
+        self.malformed = 0
+        self._times = 1
+        self._listed = rules.listed is not None
+        self._root = _Node()
+        self._met: set[tuple[Keys, int]] = set()
+        for keys in (*(rules.listed or ()), *rules.exempt):
+            self._root.at(keys)
+        for keys in rules.forbidden:
+            self._root.at(keys).forbidden = ".".join(keys)
+        for rule in rules.sensitive:
+            self._root.at(rule.keys).forbidden = ".".join(rule.keys)
+        for kind in kinds:
+            node = self._root.at(kind.keys)
+            node.kind = kind
+            node.forbidden = None  # an item of an array that was nothing but a sensitive value
+
+    def record(self, document: Document, times: int) -> None:
+        """Walk a record that occurs so often."""
+        self._met.clear()
+        self._times = times
+        self._item(document, self._root)
+
+    def _item(self, item: Value, node: _Node) -> None:
+        if isinstance(item, list):
+            for inner in item:
+                self._item(inner, node)
+        elif isinstance(item, dict):
+            if node.kind is not None:
+                item = self._joined(item, node.kind)
+            for key, value in item.items():
+                self._field(key, value, node)
+        elif node.kind is not None:  # a vertex without a group
+            self.malformed += self._times
+
+    def _field(self, key: str, value: Value, node: _Node) -> None:
+        below = node.below.get(key)
+        if below is None:
+            if self._listed:
+                self.found[UNLISTED] += self._times
+        elif below.forbidden is not None:
+            self.found[below.forbidden] += self._times
+        else:
+            self._item(value, below)
+
+    def _joined(self, vertex: Document, kind: Kind) -> Document:
+        """Count a vertex to its group; the rest of it."""
+        rest = dict(vertex)
+        number = kind.spelling.number(rest.pop(GROUP, None))
+        if number is None:
+            self.malformed += self._times
+            return rest
+        group = kind.group(number)
+        group.vertices += self._times
+        if (kind.keys, number) in self._met:  # the promise is for persons, and this is one
+            self.malformed += self._times
+        else:
+            self._met.add((kind.keys, number))
+            group.persons += self._times
+        return rest
+
+
+def _scalars(content: Document, above: Keys, places: Mapping[Keys, int]) -> Iterator[tuple[Keys, Scalar]]:
+    """Every single value of a row, by its keys; an array stands for what is not listed."""
+    for key, value in content.items():
+        keys = (*above, key)
+        inner = single(value)
+        if isinstance(inner, dict):
+            yield from _scalars(inner, keys, places)
+        elif isinstance(inner, list):
+            yield (*keys, UNLISTED), None
+        elif inner and keys not in places and (*keys, TEXT) in places:
+            yield (*keys, TEXT), inner  # an element that has nothing but its text
+        else:
+            yield keys, inner
