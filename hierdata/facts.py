@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -68,6 +69,7 @@ def fingerprint(policy: Policy) -> str:
     promise = {
         "models": [model.model_dump(mode="json") for model in policy.models],
         "recoding": policy.recoding,
+        **({} if policy.divided is None else {"sensitive_tables": policy.divided}),
         "population": None if policy.population is None else policy.population.columns,
         "fields": {
             "/".join(keys): rule.model_dump(mode="json", exclude_defaults=True)
@@ -183,7 +185,7 @@ def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
     """The judgements of each model; the judge answers model by model, at one attribute after the other."""
     judged = iter(verdict.judgements)
     return tuple(
-        Promise.of(model, islice(judged, _places(policy, model, scope)), apart=policy.separates)
+        Promise.of(model, islice(judged, _places(policy, model, scope)), apart=policy.by_type)
         for model, scope in policy.scoped_models
     )
 
@@ -216,7 +218,21 @@ def confirm(file: Path, policy: Policy, verdict: Verdict) -> None:
         counts.largest_class,
         counts.k_exempt,
     )
+    if not _describes(stated.tables, verdict.tables, policy):
+        raise VerificationError("it names other sensitive tables than there are", path=str(file))
     if stated.files != published_files(file.parent):
         raise VerificationError("the files beside it are not those that it was written for", path=str(file))
     if claimed != found or stated.promises != promises(policy, verdict) or not agree(stated.gates, policy):
         raise VerificationError("it claims other than the judge found in the records", path=str(file))
+
+
+def _describes(
+    stated: Mapping[str, tuple[str, ...]], found: Mapping[str, tuple[str, ...]], policy: Policy
+) -> bool:
+    """Whether tables are those that were found; where all values are missing nobody sees an attribute."""
+    known = Counter(str(policy.by_keys[keys][0]) for keys in policy.sensitive)
+    return (
+        stated.keys() == found.keys()
+        and all(set(found[part]) <= set(paths) for part, paths in stated.items())
+        and Counter(path for paths in stated.values() for path in paths) <= known
+    )

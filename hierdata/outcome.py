@@ -44,10 +44,14 @@ from hierdata.report.models import (
     limitations,
 )
 
-_GROUPS = (
-    "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the file that "
-    "belongs to its type, where count says how many vertices of the group have the values of the row."
-)
+_GROUPS = {
+    "anatomy": "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
+    "file that belongs to its type, where count says how many vertices of the group have the values of the "
+    "row.",
+    "slicing": "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
+    "each file that belongs to its type, where count says how many vertices of the group have the values of "
+    "the row. release.json names the sensitive fields of each file; nothing ties rows of two files together.",
+}
 
 
 def write_files(
@@ -101,6 +105,7 @@ def build_report(
         recoding=policy.recoding,
         format=form.format.name,
         files=written,
+        tables=publication.tables,
         passed=verdict.passed,
         class_size=prepared.constraints.min_class_size,
         promises=promises(policy, verdict),
@@ -149,13 +154,13 @@ def codebook(prepared: Prepared) -> Codebook:
         dataset=policy.dataset,
         recoding=policy.recoding,
         fields=tuple(fields),
-        groups=_GROUPS if policy.separates else None,
+        groups=_GROUPS.get(policy.recoding),
     )
 
 
 def _scopes(prepared: Prepared) -> tuple[str, ...]:
-    """The vertex types that have groups of their own."""
-    types = prepared.schema.types if prepared.policy.separates else ()
+    """The vertex types that were partitioned by themselves."""
+    types = prepared.schema.types if prepared.policy.by_type else ()
     return tuple(kind.path for kind in types if kind.of_role(Role.SENSITIVE))
 
 
@@ -169,7 +174,7 @@ def _treatment(field: CodebookField, policy: Policy) -> str:
         return "sensitive: published apart, by group"
     if field.domain is None:
         return "sensitive: published, protected within classes"
-    if policy.separates:
+    if policy.by_type:
         return "quasi-identifier: published as it is"
     return f"quasi-identifier: generalized ({field.domain['kind']})"
 

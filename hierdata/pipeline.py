@@ -22,7 +22,6 @@ from hierdata.seeds import order_of, seed_of
 if TYPE_CHECKING:
     from hierdata.forest import Forest
     from hierdata.judge import Verdict
-    from hierdata.partition import Partition
     from hierdata.publication import Publication
     from hierdata.records.survey import Keys, Survey
     from hierdata.release import Release
@@ -61,12 +60,14 @@ def anonymize(
     prepared = prepare(policy, surveyed, hints)
     gates = bind_gates(policy, prepared.schema, prepared.domains)
     from hierdata.outcome import write_files
+    from hierdata.recodings import RECODINGS
     from hierdata.release import Release, Staging
     from hierdata.search import search
 
     forest = _encode(collection, prepared, report_progress)
-    partitions = search(forest, prepared, seed, report_progress, notice)
-    publication = _publish(forest, partitions, prepared, seed)
+    recoding = RECODINGS[policy.recoding](policy.divided)
+    forest, partitions = search(forest, prepared, recoding, seed, report_progress, notice)
+    publication = recoding.publish(forest, partitions, order_of(seed, forest.record_count))
 
     folder = Staging(staging)
     form = collection.form  # and no more of the collection, which may hold a private file
@@ -229,15 +230,6 @@ def _counted(error: InputError, prepared: Prepared) -> InputError:
     revealed = [value for finding in outside for value in finding.revealed]
     message = f"{error.message}; in the whole collection {counts}"
     return InputError(message, record=error.record, path=error.path, revealed=revealed)
-
-
-def _publish(
-    forest: Forest, partitions: tuple[Partition, ...], prepared: Prepared, seed: bytes
-) -> Publication:
-    from hierdata.recodings import RECODINGS
-
-    recoding = RECODINGS[prepared.policy.recoding]()
-    return recoding.publish(forest, partitions, order_of(seed, forest.record_count))
 
 
 def _write(publication: Publication, form: Form, folder: Path, progress: Progress) -> dict[str, Path]:

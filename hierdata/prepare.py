@@ -218,8 +218,17 @@ def judge_rules(
         listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
         vertices=policy.vertices | frozenset(vertices),
         recoding=policy.recoding,
+        tables=_tables(policy),
         population=population_of(policy, vertices, books),
     )
+
+
+def _tables(policy: Policy) -> int | tuple[frozenset[Keys], ...] | None:
+    """Which sensitive attributes share a table, as far as the policy says."""
+    if not isinstance(policy.divided, tuple):
+        return policy.divided
+    keys_of = {str(path): keys for keys, (path, _) in policy.by_keys.items()}
+    return tuple(frozenset(keys_of[path] for path in table) for table in policy.divided)
 
 
 def many_keys(schema: Schema) -> frozenset[Keys]:

@@ -37,7 +37,9 @@ class Publication:
     ``parts``: the records first. ``shown[v]`` is the vertex whose ``nodes`` are published as v's
     quasi-identifiers. ``place[v]`` is the same number for all vertices whose sensitive values cannot be told
     apart, ``class_of[v]`` the class they are in (numbered over all partitions). ``costs`` are the engines',
-    ``reasons`` why no more could be published, by vertex type, where an engine knows.
+    ``reasons`` why no more could be published, by vertex type, where an engine knows. ``tables`` names the
+    sensitive attributes of which the values of one vertex stand together, by part, where sensitive values lie
+    apart from their vertices; else all of a vertex stand together.
     """
 
     parts: tuple[Part, ...]
@@ -47,6 +49,7 @@ class Publication:
     class_of: NDArray[np.int64]
     costs: Counter[str] = field(default_factory=Counter)
     reasons: Mapping[int, str] = field(default_factory=dict)
+    tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def class_count(self) -> int:
@@ -67,6 +70,17 @@ def generalized(forest: Forest, partition: Partition, part: Part) -> Publication
     classes[shown >= 0] = number.reshape(-1)
     reasons = _reasons((partition,))
     return Publication((part,), shown, partition.nodes, place, classes, partition.costs, reasons)
+
+
+def sliced(forest: Forest, partition: Partition) -> Publication:
+    """One partition of whole records, published by the nodes of its representatives, without parts.
+
+    Each class has an id, and so has each of its vertices: what looks alike but for these stays two places.
+    """
+    shown = partition.representative
+    classes = np.where(shown >= 0, partition.class_of[forest.record_of], SUPPRESSED)
+    reasons = _reasons((partition,))
+    return Publication((), shown, partition.nodes, shown, classes, partition.costs, reasons)
 
 
 def grouped(forest: Forest, partitions: tuple[Partition, ...], parts: tuple[Part, ...]) -> Publication:

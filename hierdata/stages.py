@@ -54,8 +54,8 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
                 raise PolicyError(
                     f"{step.kind} starts from single records and cannot go on from another step", path=path
                 )
-    for kind in schema.types if policy.by_type else ():
-        _check_separated(policy, schema, kind, constraints)
+    if policy.separates:
+        _check_separated(policy, schema, constraints)
     yield from stages
 
 
@@ -113,25 +113,52 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
             )
 
 
-def _check_separated(policy: Policy, schema: Schema, kind: VertexType, constraints: Constraints) -> None:
-    """Raise PolicyError where groups promise nothing, or a field has a name that they need."""
-    sensitive = kind.of_role(Role.SENSITIVE)
-    if not sensitive:
-        return
+def _check_separated(policy: Policy, schema: Schema, constraints: Constraints) -> None:
+    """Raise PolicyError where sensitive values cannot be published apart as the policy asks."""
+    for kind in schema.types:
+        if policy.by_type:
+            _check_judged(kind, constraints)
+        _check_names(policy, schema, kind)
+    _check_tables(policy, schema)
+
+
+def _check_judged(kind: VertexType, constraints: Constraints) -> None:
+    """Raise PolicyError where groups promise nothing."""
     bound = constraints.on_values[kind.index]
-    for attribute, own in zip(sensitive, bound, strict=True):
+    for attribute, own in zip(kind.of_role(Role.SENSITIVE), bound, strict=True):
         if not own and not constraints.on_records:
             raise PolicyError(
                 "no model judges these values, and a group of one record would show them: add a model on "
                 "them, or k-anonymity",
                 path=attribute.path,
             )
+
+
+def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
+    """Raise PolicyError where a field has a name that groups need."""
+    sensitive = kind.of_role(Role.SENSITIVE)
+    if not sensitive:
+        return
     base = schema.keys(kind.index)
     needed = {(*base, GROUP)} | {(*base, COUNT) for one in sensitive if one.steps[:1] == (COUNT,)}
     for keys, (path, _) in policy.by_keys.items():
         if keys[: len(base) + 1] in needed:
             raise PolicyError(
-                f"recoding: anatomy writes a field `{keys[len(base)]}` beside these: give the field of the "
-                "input another name",
+                f"recoding: {policy.recoding} writes a field `{keys[len(base)]}` beside these: give the "
+                "field of the input another name",
                 path=str(path),
             )
+
+
+def _check_tables(policy: Policy, schema: Schema) -> None:
+    """Raise PolicyError where a sensitive table has values of different vertices, which share no row."""
+    owner = {attribute.path: kind.path for kind in schema.types for attribute in kind.attributes}
+    for table in policy.divided if isinstance(policy.divided, tuple) else ():
+        there = [path for path in table if path in owner]
+        for path in there:
+            if owner[path] != owner[there[0]]:
+                raise PolicyError(
+                    "sensitive_tables: it stands in one table with values of other vertices: give those of "
+                    "each vertex type tables of their own",
+                    path=path,
+                )

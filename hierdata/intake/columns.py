@@ -61,7 +61,7 @@ def fitted(format: Format, policy: Policy, base: Keys = ()) -> Format:
     """A format as the policy spells it (see format_of)."""
     if format.name in TABULAR and policy.recoding == "representatives":
         raise PolicyError(
-            "recoding: a class with lists in it is no row of a table: take generalization or anatomy"
+            "recoding: a class with lists in it is no row of a table: take generalization, anatomy or slicing"
         )
     if isinstance(format, Csv):
         return Csv(None if policy.csv is None else policy.csv.delimiter)

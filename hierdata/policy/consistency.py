@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from hierdata.policy.problems import Problem, nearest
 from hierdata.presets import PRESETS
 from hierdata.records.path import parse
 from hierdata.records.rules import plant
-from hierdata.records.survey import Shape
+from hierdata.records.survey import Keys, Shape
 
 if TYPE_CHECKING:
     from hierdata.policy.model import Policy
@@ -21,6 +22,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _of_places(policy)
     yield from _of_models(policy)
     yield from _of_values_apart(policy)
+    yield from _of_tables_apart(policy)
     yield from _of_presets(policy)
 
 
@@ -52,11 +54,35 @@ def _of_values_apart(policy: Policy) -> Iterator[Problem]:
     if not policy.separates:
         return
     if not policy.sensitive:
-        yield ("recoding",), "anatomy publishes sensitive fields apart, and there are none"
+        yield ("recoding",), f"{policy.recoding} publishes sensitive fields apart, and there are none"
     for index, model in enumerate(policy.models):
-        if model.needs_population:
+        if model.needs_population and policy.by_type:
             reason = f"{model.kind} hides records among others of a population, and anatomy hides none"
             yield ("models", index), reason
+
+
+def _of_tables_apart(policy: Policy) -> Iterator[Problem]:
+    """What is wrong with the tables that sensitive fields are put into."""
+    stated = policy.sensitive_tables
+    if stated is None:
+        return
+    if policy.recoding != "slicing":
+        yield ("sensitive_tables",), f"only recoding slicing has them, not {policy.recoding}"
+    if isinstance(stated, int):
+        return
+    names = {keys: str(policy.by_keys[keys][0]) for keys in policy.sensitive}
+    times = Counter[Keys]()
+    for index, table in enumerate(stated):
+        for text in table:
+            keys = parse(text, policy.namespaces).keys
+            times[keys] += 1
+            if keys not in names:
+                what = f"{text} is no sensitive field{nearest(text, names.values())}"
+                yield ("sensitive_tables", index), what
+    for keys, name in names.items():
+        if times[keys] != 1:
+            what = "in no table" if not times[keys] else "in more than one place"
+            yield ("sensitive_tables",), f"{name} stands {what}: each sensitive field belongs to one table"
 
 
 def _of_presets(policy: Policy) -> Iterator[Problem]:

@@ -51,6 +51,13 @@ def _readable(text: str, info: ValidationInfo) -> str:
 PathText = Annotated[str, AfterValidator(_readable)]
 
 
+SensitiveTables = (
+    Annotated[int, Field(strict=True, ge=1)]
+    | Annotated[tuple[Annotated[tuple[PathText, ...], Field(min_length=1)], ...], Field(min_length=1)]
+)
+"""At most so many tables for each vertex type, or the sensitive attributes of each table."""
+
+
 class Keep(BaseModel):
     """Unlisted fields are published as quasi-identifiers with a flat domain; the report states the reason."""
 
@@ -101,6 +108,10 @@ class Policy(BaseModel):
     recoding: Literal[
         "generalization", "representatives", "full_domain", "sets_and_ranges", "anatomy", "slicing"
     ] = Field(default="generalization", description="in what form classes are published")
+    sensitive_tables: SensitiveTables | None = Field(
+        default=None,
+        description="with recoding slicing: which sensitive attributes share a table, or how many tables",
+    )
     attackers: dict[str, AttackerModel] = Field(default={}, description="whom gates have in mind, by name")
     gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
 
@@ -134,6 +145,15 @@ class Policy(BaseModel):
     def by_type(self) -> bool:
         """Whether each vertex type is partitioned by itself, since quasi-identifiers stay as they are."""
         return self.recoding == "anatomy"
+
+    @cached_property
+    def divided(self) -> int | tuple[tuple[str, ...], ...] | None:
+        """Which sensitive attributes share a table, by their paths as ``fields`` has them."""
+        if not isinstance(self.sensitive_tables, tuple):
+            return self.sensitive_tables
+        return tuple(
+            tuple(str(self.by_keys[self._keys(text)][0]) for text in table) for table in self.sensitive_tables
+        )
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:

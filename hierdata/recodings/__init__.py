@@ -6,11 +6,13 @@ from hierdata.recodings.anatomy import Anatomy
 from hierdata.recodings.base import Recoding
 from hierdata.recodings.generalization import Generalization
 from hierdata.recodings.representatives import Representatives
+from hierdata.recodings.slicing import Slicing
 
 RECODINGS: dict[str, type[Recoding]] = {
     "generalization": Generalization,
     "representatives": Representatives,
     "anatomy": Anatomy,
+    "slicing": Slicing,
 }
 
 __all__ = ["RECODINGS", "Recoding"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,18 @@ RECORDS = "records"
 """The name of the part that holds the records."""
 
 
+Tables: TypeAlias = "int | tuple[tuple[str, ...], ...] | None"
+"""Which sensitive attributes share a table: written out by their paths; in at most so many; None: none do."""
+
+
 class Recoding(ABC):
-    """In what form classes are published."""
+    """In what form classes are published.
+
+    ``stated``: what the policy says of sensitive tables, for a recoding that has several.
+    """
+
+    def __init__(self, stated: Tables = None) -> None:
+        self.stated = stated
 
     @abstractmethod
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:

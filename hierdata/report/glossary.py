@@ -10,8 +10,10 @@ GLOSSARY = {
     "sensitive attribute": "A field whose value must not be learned about a person.",
     "class": "Published records that are equal in structure and in all quasi-identifiers; with recoding "
     "anatomy a group.",
-    "group": "With recoding anatomy: vertices of one type, each of another person, that share their "
-    "sensitive values, so that nobody can tell whose is which.",
+    "group": "With recoding anatomy or slicing: vertices of one type, each of another person, that share "
+    "their sensitive values, so that nobody can tell whose is which.",
+    "sensitive table": "With recoding slicing: a file with the values of some sensitive attributes by group; "
+    "nothing ties a row of one to a row of another.",
     "generalize": "To publish a broader category, an interval or a period for a value; * is any value.",
     "suppress": "To leave a vertex, with everything below it, or a whole record out of what is published.",
     "sensitivity level": "How sensitive a value is, from 1 (least) upwards, as the policy says.",

@@ -148,6 +148,7 @@ def _counts(report: StewardReport) -> str:
         facts.append(("k if the exempt fields are compared too", count(counts.k_exempt)))
     facts.append(("recoding", report.recoding))
     facts += [("file", f"public/{file.name} ({report.format})") for file in report.files]
+    facts += [(f"values in {part}", ", ".join(paths)) for part, paths in report.tables.items()]
     return _table("The release", ("what", "found"), facts) + _table(
         "Suppression by vertex type",
         ("vertex type", "input", "published", "suppressed", "suppressed, share"),

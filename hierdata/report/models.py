@@ -65,6 +65,7 @@ class Outcome(Plain):
     """What a release promises, achieved and lost.
 
     ``version`` is hierdata's. ``format`` is that of the records, ``files`` what lies in ``public/`` of them.
+    ``tables`` names for each part beside the records the sensitive attributes whose values share its rows.
     ``class_size`` is the smallest class that the models allow together; smaller cells are guarded in public.
     ``gates`` are the policy's limits on figures, which all passed. ``loss_exact`` is false where losses had
     to be rounded (DECISIONS 17). ``limitations`` say what is not promised.
@@ -75,6 +76,7 @@ class Outcome(Plain):
     recoding: str
     format: str
     files: tuple[PublishedFile, ...]
+    tables: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     passed: bool
     class_size: Annotated[int, Field(ge=1)]
     promises: tuple[Promise, ...]

@@ -24,6 +24,10 @@ _BY_RECODING = {
     "record, learns that the person is in it, and reads all its quasi-identifiers. What is promised is that "
     "the person's sensitive values cannot be told from those of their group; k counts the persons of a "
     "group, not records that look alike. Whoever knows values of others in the group can strike them out.",
+    "slicing": "Sensitive values are published in tables, by group: nothing ties the rows of two tables to "
+    "each other, so how sensitive values go together is lost where they stand in different tables. Values "
+    "that share a table stand together in its rows: whoever knows one of them may read the others. Whoever "
+    "knows values of others in the group can strike them out.",
 }
 
 _GROUPS = (

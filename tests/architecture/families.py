@@ -69,7 +69,9 @@ FAMILIES = {
         },
     ),
     "engines": Family("ENGINES", Engine, {}),
-    "recodings": Family("RECODINGS", Recoding, {}),
+    "recodings": Family(
+        "RECODINGS", Recoding, {"groups": "sensitive values apart by group, for anatomy and slicing"}
+    ),
     "metrics": Family(
         "METRICS", Metric, {"rates": "entropies and rates of counts, for a metric and for tables"}
     ),
