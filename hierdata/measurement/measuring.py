@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import chain, repeat
-from operator import getitem, itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from hierdata.document import Scalar
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.errors import InputError, PolicyError
 from hierdata.measurement.figures import KeyRates, Measurement
 from hierdata.measurement.goal import stated
-from hierdata.measurement.reading import Row, rows
-from hierdata.metrics.rates import (
-    Prior,
-    ValueRate,
-    discrimination_rate,
-    entropy,
-    split,
-    split_rows,
-    uncertainty,
-)
+from hierdata.measurement.reading import rows
+from hierdata.measurement.rows import Column, Rows, Table
+from hierdata.metrics.rates import Prior, ValueRate, entropy, rate, split, uncertainty
 from hierdata.progress import Progress, silent
 
-_Counts: TypeAlias = "dict[Scalar, int]"
+_Partition: TypeAlias = str | Path | Mapping[str, Any] | SemanticPartition
 
 MISSING = "missing"
 """The label of a missing value."""
@@ -40,7 +32,7 @@ def measure(
     *,
     keys: Sequence[str],
     sensitive: str,
-    partition: str | Path | Mapping[str, Any] | SemanticPartition | None = None,
+    partition: _Partition | None = None,
     originals: Mapping[str, str] | None = None,
     format: str | None = None,
     progress: Progress = silent,
@@ -65,12 +57,11 @@ def measure(
     _check(keys, sensitive, originals)
     columns = list(dict.fromkeys([sensitive, *keys, *originals.values()]))
     everything = rows(table, columns, format, progress)
-    found = Counter({row: count for row, count in everything.items() if row[0] is not None})
-    if not found:
+    of = everything.columns[sensitive]
+    found = everything.of(np.array([value is not None for value in of.values])[of.codes])
+    if not found.total():
         raise InputError("no row has a value of the sensitive attribute", path=sensitive)
-    if partition is not None:
-        found = _in_blocks(found, sensitive, partition)
-    asked = _Asked.of(found, columns, keys)
+    asked = _Asked.of(found, sensitive, keys, partition)
     measured = [asked.rates((key,), originals.get(key)) for key in keys]
     if len(keys) > 1:
         measured.append(asked.rates(tuple(keys), None))
@@ -81,7 +72,7 @@ def measure(
         entropy(asked.values.values()),
         tuple(measured),
         tuple(_notes(len(asked.values), everything.total() - found.total())),
-        {key: {_label(value, at): value for value, at in own.items()} for key, own in asked.places.items()},
+        {key: dict(zip(_labels(own.values), own.values, strict=True)) for key, own in asked.keys.items()},
     )
 
 
@@ -97,36 +88,24 @@ def _check(keys: Sequence[str], sensitive: str, originals: Mapping[str, str]) ->
             raise PolicyError("an original is given for a column that is no key", path=key)
 
 
-def _in_blocks(
-    found: Counter[Row], sensitive: str, partition: str | Path | Mapping[str, Any] | SemanticPartition
-) -> Counter[Row]:
-    """The rows with the block of the sensitive value in its place (DR equation 6)."""
+def _in_blocks(column: Column, counts: Mapping[Scalar, int], sensitive: str, partition: _Partition) -> Column:
+    """The column with the block of the sensitive value in its place (DR equation 6)."""
     goal, folder = stated(partition)
-    block_of = goal.blocks_of(sensitive, _column(found, 0), folder)
-    blocks: Counter[Row] = Counter()
-    for row, count in found.items():
-        blocks[(block_of[row[0]], *row[1:])] += count
-    return blocks
+    block_of = goal.blocks_of(sensitive, counts, folder)
+    blocks = tuple(dict.fromkeys(block_of.values()))
+    return column.recoded(blocks, {value: blocks.index(block) for value, block in block_of.items()})
 
 
-def _column(found: Counter[Row], at: int) -> Counter[Scalar]:
-    return Counter(_elements(found, at))
+def _ordered(column: Column, there: Collection[Scalar]) -> Column:
+    """The column with its values in order: numbers ascending, then text, then what is missing."""
+    ordered: list[Scalar] = sorted((value for value in there if value is not None), key=_order)
+    values = (*ordered, *([None] if None in there else []))
+    return column.recoded(values, {value: place for place, value in enumerate(values)})
 
 
-def _elements(found: Counter[Row], *at: int) -> Iterator[Any]:
-    """What each row shows there: a value, or several."""
-    return chain.from_iterable(map(repeat, map(itemgetter(*at), found), found.values()))
-
-
-def _places(values: Iterable[Scalar]) -> dict[Scalar, int]:
-    """The place of each value, from 1: numbers in ascending order, then text, then what is missing."""
-    there = set(values)
-    ordered: list[Scalar] = sorted(there - {None}, key=_order)
-    return {value: at for at, value in enumerate([*ordered, None][: len(there)], 1)}
-
-
-def _label(value: Scalar, place: int) -> str:
-    return MISSING if value is None else f"v{place}"
+def _labels(values: Sequence[Scalar]) -> list[str]:
+    """What stands for the values of a key: their places."""
+    return [MISSING if value is None else f"v{place}" for place, value in enumerate(values, 1)]
 
 
 def _order(value: Scalar) -> tuple[bool, int | Decimal, str]:
@@ -135,55 +114,61 @@ def _order(value: Scalar) -> tuple[bool, int | Decimal, str]:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The rows, the sensitive value first; how often each of these occurs; the places of values by key."""
+    """The rows; the sensitive column and how often each of its codes occurs; the keys, values in order."""
 
-    found: Counter[Row]
-    columns: Sequence[str]
-    values: Counter[Scalar]
-    places: Mapping[str, Mapping[Scalar, int]]
+    found: Rows
+    sensitive: Column
+    keys: Mapping[str, Column]
+    values: Mapping[int, int]
     prior: Prior
 
     @classmethod
-    def of(cls, found: Counter[Row], columns: Sequence[str], keys: Sequence[str]) -> _Asked:
-        values = _column(found, 0)
-        places = {key: _places(_column(found, columns.index(key))) for key in keys}
-        return cls(found, columns, values, places, Prior(split(values.values())))
+    def of(cls, found: Rows, sensitive: str, keys: Sequence[str], partition: _Partition | None) -> _Asked:
+        column = found.columns[sensitive]
+        if partition is not None:
+            column = _in_blocks(column, found.values(sensitive), sensitive, partition)
+        counts = _counts(found, column)
+        ordered = {key: _ordered(found.columns[key], found.values(key)) for key in keys}
+        return cls(found, column, ordered, counts, Prior(split(counts.values())))
 
     def rates(self, keys: tuple[str, ...], original: str | None) -> KeyRates:
-        at = [self.columns.index(key) for key in keys]
-        table = _table(self.found, 0, at)
-        left = split_rows(table.values())
+        by = [self.keys[key] for key in keys]
+        table = self.found.table(self.sensitive, by)
+        left = table.split()
         rate = 1 - self.prior.left_by(left)
         identity: Fraction | float | None = None
         skewness: Fraction | float | None = None
         if original is not None:
-            of = self.columns.index(original)
-            identity = discrimination_rate(_table(self.found, of, at).values())
-            skewness = discrimination_rate(_table(self.found, 0, [of]).values()) - rate
+            of = self.found.columns[original]
+            identity = _rate(self.found, of, by)
+            skewness = _rate(self.found, self.sensitive, [of]) - rate
         entropy = uncertainty(left) / self.found.total()
-        return KeyRates(keys, rate, entropy, identity, skewness, self._by_value(keys, table))
+        return KeyRates(keys, rate, entropy, identity, skewness, self._by_value(by, table))
 
-    def _by_value(self, keys: Sequence[str], table: Mapping[Row, _Counts]) -> dict[str, ValueRate]:
+    def _by_value(self, keys: Sequence[Column], table: Table) -> dict[str, ValueRate]:
         """The figures of each value by label; most values of many keys show the same few rows."""
-        known: dict[frozenset[tuple[Scalar, int]], ValueRate] = {}
-        places = [self.places[key] for key in keys]
+        known: dict[bytes, ValueRate] = {}
+        shown = []
+        for key, codes in zip(keys, table.shown, strict=True):
+            labels = _labels(key.values)
+            shown.append([labels[code] for code in codes.tolist()])
         found: dict[str, ValueRate] = {}
-        for shown in sorted(table, key=lambda shown: tuple(map(getitem, places, shown))):
-            row = table[shown]
-            shape = frozenset(row.items())
-            if shape not in known:
-                known[shape] = self.prior.value_rate(row, self.values)
-            labels = map(_label, shown, map(getitem, places, shown))
-            found[", ".join(labels)] = known[shape]
+        for label, row in zip(map(", ".join, zip(*shown, strict=True)), table.rows(), strict=True):
+            if row not in known:
+                known[row] = self.prior.value_rate(table.cells(row), self.values)
+            found[label] = known[row]
         return found
 
 
-def _table(found: Counter[Row], of: int, by: Sequence[int]) -> dict[Row, _Counts]:
-    """How often each value of one column occurs with each value of the others."""
-    table: dict[Row, _Counts] = {}
-    for (value, *shown), count in Counter(_elements(found, of, *by)).items():
-        table.setdefault(tuple(shown), {})[value] = count
-    return table
+def _counts(found: Rows, column: Column) -> dict[int, int]:
+    """How often each code of a column occurs, of those that do."""
+    counts = found.sums(column).tolist()
+    return {code: count for code, count in enumerate(counts) if count}
+
+
+def _rate(found: Rows, of: Column, by: Sequence[Column]) -> Fraction | float:
+    """DR of one column, given others."""
+    return rate(found.table(of, by).split(), split(_counts(found, of).values()))
 
 
 def _notes(categories: int, left_out: int) -> Iterator[str]:

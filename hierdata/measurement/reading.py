@@ -1,13 +1,15 @@
-"""Flat tables, told by nothing but their own columns: rows, and how many there are of each."""
+"""Flat tables, told by nothing but their own columns: the values of each column, and which a row has."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
+
+import numpy as np
 
 from hierdata.document import Document, Scalar, Value
 from hierdata.domains.base import Uncovered
@@ -19,40 +21,55 @@ from hierdata.formats.parquet import documents, from_frame, table_layout
 from hierdata.formats.source import PathSource
 from hierdata.intake.form import FileForm, open_layout
 from hierdata.intake.objects import is_table
+from hierdata.measurement.rows import Column, Rows
 from hierdata.progress import Progress, counted
 
 FLAT = tuple(name for name in FORMATS if name != "xml")
 """The formats that hold tables; of JSON, arrays of flat records."""
 
-Row: TypeAlias = "tuple[Scalar, ...]"
-"""The values of a row at the columns that were asked for: equal numbers are equal, None is missing."""
+_BATCH = 1 << 12
+_PLAIN = {str, type(None)}
+"""Types of cells that stand for themselves."""
 
 
-def rows(source: object, columns: Sequence[str], format: str | None, progress: Progress) -> Counter[Row]:
-    """How often each row occurs in a file (CSV, JSON, JSON Lines, Parquet) or in a table in memory.
+class _Codes(dict[Scalar, int]):
+    """The code of each value: those that are new get the next one."""
 
-    Raises PolicyError for a column that there is not and for what is no table, InputError for values that
-    are no single ones and for a table without rows, TargetError for a file that cannot be read.
+    def __missing__(self, value: Scalar) -> int:
+        code = self[value] = len(self)
+        return code
+
+
+def rows(source: object, columns: Sequence[str], format: str | None, progress: Progress) -> Rows:
+    """The rows of a file (CSV, JSON, JSON Lines, Parquet) or of a table in memory, at these columns.
+
+    Equal numbers are one value, None is missing. Raises PolicyError for a column that there is not and for
+    what is no table, InputError for values that are no single ones and for a table without rows, TargetError
+    for a file that cannot be read.
     """
     header, found_in = _opened(source, format)
     _require(columns, columns if header is None else header)
     unseen = set(columns if header is None else ())
     known: dict[tuple[type, Scalar], Scalar] = {}
-    found: Counter[Row] = Counter()
+    values = [_Codes() for _ in columns]
+    codes = [array("q") for _ in columns]
+    counts = array("q")
     items = counted(found_in, "reading", None, progress, lambda item: item[1])
-    for ordinal, (document, times) in enumerate(items, 1):
-        row = tuple([document.get(column) for column in columns])
-        if not all(value.__class__ is str for value in row):
-            row = tuple(
-                _single(value, known, ordinal, column) for value, column in zip(row, columns, strict=True)
-            )
-        found[cast("Row", row)] += times
+    while batch := list(islice(items, _BATCH)):
+        cells = [[document.get(column) for column in columns] for document, _ in batch]
+        if not _PLAIN.issuperset(map(type, chain.from_iterable(cells))):
+            for ordinal, row in enumerate(cells, len(counts) + 1):
+                row[:] = map(_single, row, repeat(known), repeat(ordinal), columns)
+        counts.extend([times for _, times in batch])
+        for own, code_of, column in zip(codes, values, zip(*cells, strict=True), strict=True):
+            own.extend(map(code_of.__getitem__, cast("tuple[Scalar, ...]", column)))
         if unseen:
-            unseen.difference_update(document)
-    if not found:
+            unseen.difference_update(*[document for document, _ in batch])
+    if not counts:
         raise InputError("the table has no rows")
     _require(columns, [column for column in columns if column not in unseen])
-    return found
+    found = [Column(tuple(own), np.array(code, np.int64)) for own, code in zip(values, codes, strict=True)]
+    return Rows(dict(zip(columns, found, strict=True)), np.array(counts, np.int64))
 
 
 def _require(columns: Iterable[str], there: Sequence[str]) -> None:

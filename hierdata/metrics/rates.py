@@ -10,6 +10,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 Split: TypeAlias = Mapping[tuple[float, float], int]
 """How wholes fall into parts: how often a part of this size stands in a whole of that size, (whole, part)."""
 
@@ -37,6 +40,18 @@ def split_rows(table: Table) -> Split:
             if part:
                 total[whole, part] += 1
     return total
+
+
+def split_cells(wholes: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
+    """The same from arrays: a part of a whole at each place.
+
+    >>> split_cells(np.array([2, 4, 2]), np.array([1, 4, 1]))
+    {(2, 1): 2, (4, 4): 1}
+    """
+    # As complex numbers, since numpy sorts these several times as fast as pairs.
+    sizes, times = np.unique(wholes + 1j * parts, return_counts=True)
+    pairs = zip(sizes.real.astype(np.int64).tolist(), sizes.imag.astype(np.int64).tolist(), strict=True)
+    return dict(zip(pairs, times.tolist(), strict=True))
 
 
 def uncertainty(parts: Split) -> float:
@@ -128,6 +143,7 @@ class Prior:
         self._logarithms = _prime_logarithms(before)
         self._uncertainty = uncertainty(before)
         self._rows = sum(int(part) * times for (_, part), times in before.items())
+        self._known: dict[tuple[int, ...], tuple[float, Fraction | float]] = {}
 
     def left_by(self, parts: Split) -> Fraction | float:
         """The share of the uncertainty that these parts leave, 0..1; 1 where there was none (DR-11)."""
@@ -136,19 +152,25 @@ class Prior:
     def value_rate(self, row: Mapping[Any, int], values: Mapping[Any, int]) -> ValueRate:
         """The figures of one y: how often each value of X occurs with it, and how often in all."""
         size, whole = sum(row.values()), self._rows
-        parts = split(row.values())
-        left = self.left_by(parts)
+        entropy, left = self._left_in(tuple(sorted(row.values())))
         shares = [(count * whole, values[value] * size) for value, count in row.items() if count]
         gains = (own * math.log2(own / usual) for own, usual in shares)
         return ValueRate(
             count=size,
             share=Fraction(size, whole),
-            entropy=uncertainty(parts) / size,
+            entropy=entropy,
             rate=1 - left,
             refinement=1 - left * Fraction(whole, size) if self._logarithms else Fraction(0),
             divergence=max(0.0, math.fsum(gains) / (size * whole)),
             distance=Fraction(sum(max(0, own - usual) for own, usual in shares), size * whole),
         )
+
+    def _left_in(self, counts: tuple[int, ...]) -> tuple[float, Fraction | float]:
+        """H(X|y) and the share that is left, by how often each value occurs with y: by no more than that."""
+        if counts not in self._known:
+            parts = split(counts)
+            self._known[counts] = uncertainty(parts) / sum(counts), self.left_by(parts)
+        return self._known[counts]
 
     def _quotient(self, left: Split) -> Fraction | float:
         """(uncertainty that is left) / (uncertainty before).
