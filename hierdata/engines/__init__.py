@@ -6,8 +6,15 @@ from hierdata.engines.base import Constraints, Engine
 from hierdata.engines.clustree import CluStree
 from hierdata.engines.mbf import MBF
 from hierdata.engines.mondrian import Mondrian
+from hierdata.engines.msb import MSB
 from hierdata.engines.spread import Spread
 
-ENGINES: dict[str, type[Engine]] = {"clustree": CluStree, "mbf": MBF, "mondrian": Mondrian, "spread": Spread}
+ENGINES: dict[str, type[Engine]] = {
+    "clustree": CluStree,
+    "mbf": MBF,
+    "mondrian": Mondrian,
+    "msb": MSB,
+    "spread": Spread,
+}
 
 __all__ = ["ENGINES", "Constraints", "Engine"]

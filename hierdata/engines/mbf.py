@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
@@ -54,27 +53,6 @@ class MBF(Engine):
     ) -> Partition:
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
         assert partition is None, "mbf starts from single rows"
-        import numpy as np
+        from hierdata.engines.bucketing.run import bucketized
 
-        from hierdata.engines.bucketing.bound import reason
-        from hierdata.engines.bucketing.buckets import Buckets
-        from hierdata.engines.bucketing.draw import draw
-        from hierdata.engines.rows.contents import satisfied
-        from hierdata.engines.rows.leftovers import attach
-        from hierdata.engines.rows.table import dissolved, partition_of
-
-        buckets = Buckets.of(forest, scope, constraints)
-        classes = draw(buckets, scope.records, rng, progress)
-        failing = ~satisfied(forest, scope, constraints, classes)
-        costs: Counter[str] = Counter()
-        if failing.any():
-            costs["classes_dissolved"] = int(failing.sum())
-            classes = dissolved(classes, failing)
-        classes = attach(forest, scope, constraints, classes, np.flatnonzero(classes < 0), rng)
-        progress(len(classes))
-        suppressed = int((classes < 0).sum())
-        costs["vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"] = (
-            suppressed
-        )
-        why = reason(buckets, len(classes) - suppressed) if suppressed else ""
-        return partition_of(forest, scope, classes, costs, why)
+        return bucketized(forest, scope, constraints, rng, progress)

@@ -54,17 +54,18 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     + [{"window": 2}, {"grow": False}],
     "mbf": [{}],
     "mondrian": [{}],
+    "msb": [{"order": order} for order in ("bucket", "single", "multi")],
     "spread": [{}],
 }
 CASES = [MODELS[kind](**own) for kind, cases in PARAMETERS.items() for own in cases]
 
 
 def suits(name: str, model: PrivacyModel) -> bool:
-    """mbf draws values that differ, not the mix of the whole; spread asks how many lie near each other."""
+    """mbf and msb draw values that differ, not the mix of the whole; spread asks how many lie near each other."""
     if name == "spread":
         relative = getattr(model, "relative", False)
         return model.kind in ("delta-l-diversity", "epsilon-m-anonymity") and not relative
-    return name != "mbf" or not model.needs_reference
+    return name not in ("mbf", "msb") or not model.needs_reference
 
 
 PAIRS = [
