@@ -72,7 +72,7 @@ def _bound(
     attacker = gate.attacker_in(policy.attackers)
     metric = DiscriminationRate(
         None if gate.on is None else _path(policy, gate.on),
-        None if attacker.keys is None else tuple(_path(policy, key) for key in attacker.keys),
+        "ancestors" if attacker.keys is None else tuple(_path(policy, key) for key in attacker.keys),
         attacker.partition,
     )
     metric.targets(schema, domains)

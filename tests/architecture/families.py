@@ -73,7 +73,8 @@ FAMILIES = {
         "RECODINGS", Recoding, {"groups": "sensitive values apart by group, for anatomy and slicing"}
     ),
     "metrics": Family(
-        "METRICS", Metric, {"rates": "entropies and rates of counts, for a metric and for tables"}
+        "METRICS", Metric, {"joint": "how values and published keys occur together, for every rate",
+            "rates": "entropies and rates of counts, for a metric and for tables"}
     ),
     "synth": Family(
         "GENERATORS",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import count, pairwise, product
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -17,13 +19,16 @@ from hierdata.engines.clustree import CluStree
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest, Scope
 from hierdata.metrics.discrimination_rate import DiscriminationRate
-from hierdata.metrics.rates import conditional_entropy, discrimination_rate, entropy
+from hierdata.metrics.joint import Joint, joint, known_to
+from hierdata.metrics.rates import conditional_entropy, discrimination_rate, entropy, rate, split
 from hierdata.privacy import KAnonymity
 from hierdata.publication import Part, Publication, generalized, grouped
+from hierdata.records.known import KeyForm, Weight
 from hierdata.records.schema import Role
 from tests.contracts.test_engines import collections
+from tests.naive_joint import Reader, Table
 from tests.promises import bind
-from tests.random_collections import VALUES, Collection
+from tests.random_collections import VALUES, Collection, collection
 
 BLOCKS = {"low": VALUES[:3], "high": VALUES[3:]}
 PARTITION = SemanticPartition(blocks=BLOCKS)
@@ -45,6 +50,14 @@ def published(built: Collection, together: bool) -> Publication:
     )
 
 
+def alone(records: int, quasi: int) -> Collection:
+    """Records of one vertex with so many quasi-identifiers and one sensitive attribute."""
+    drawn = (collection(seed, records, 1) for seed in count())
+    return next(
+        one for one in drawn if [len(one.forest.hierarchies[0]), len(one.forest.domains[0])] == [quasi, 1]
+    )
+
+
 def keys_above(forest: Forest, kind: int) -> list[tuple[int, int, str]]:
     """Vertex type, position and path of the quasi-identifiers of a type and of those above it."""
     own = forest.schema.types[kind]
@@ -52,72 +65,94 @@ def keys_above(forest: Forest, kind: int) -> list[tuple[int, int, str]]:
     return above + [(kind, at, one.path) for at, one in enumerate(own.of_role(Role.QUASI))]
 
 
-def labels(
-    publication: Publication, forest: Forest, vertex: int, keys: list[tuple[int, int, str]]
-) -> Hashable:
-    found = []
-    while vertex >= 0:
-        first = forest.first_node[publication.shown[vertex]]
-        for kind, at, path in keys:
-            if kind == forest.type[vertex]:
-                node = publication.nodes[first + at]
-                found.append((path, forest.hierarchies[kind][at].labels[node]))
-        vertex = int(forest.parent[vertex])
-    return tuple(found)
+def uncertainty(parts: Iterable[Fraction]) -> float:
+    """The entropy of parts of a whole, times the whole."""
+    listed = [float(part) for part in parts]
+    return -math.fsum(part * math.log(part / sum(listed)) for part in listed)
 
 
-def twin(
-    publication: Publication,
-    forest: Forest,
-    kind: int,
-    at: int,
-    keys: list[tuple[int, int, str]],
-    blocks: bool,
-) -> float:
-    """1 - H(X|Y) / H(X): each vertex holds the values of its place, each with its share of the place."""
-    places: dict[int, list[int]] = defaultdict(list)
-    for vertex in range(forest.vertex_count):
-        if forest.type[vertex] == kind and publication.place[vertex] >= 0:
-            places[int(publication.place[vertex])].append(vertex)
-    joint: dict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-    for members in places.values():
-        codes = [int(forest.sensitive[forest.first_sensitive[member] + at]) for member in members]
-        values = [forest.domains[kind][at].values[code] for code in codes if code >= 0]
-        for member in members:
-            for value in values:
-                shown = labels(publication, forest, member, keys)
-                counted: Hashable = str(value) in BLOCKS["low"] if blocks else value
-                joint[shown][counted] += Fraction(1, len(members))  # type: ignore[assignment]
-
-    def uncertainty(parts: Counter[Hashable]) -> float:
-        whole = sum(parts.values())
-        return -math.fsum(float(part) * math.log(part / whole) for part in parts.values())
-
+def rate_of(table: Table) -> float:
+    """1 - H(X|Y) / H(X)."""
     altogether: Counter[Hashable] = Counter()
-    for parts in joint.values():
-        altogether.update(parts)
-    before = uncertainty(altogether)
-    return 1 - math.fsum(map(uncertainty, joint.values())) / before if len(altogether) > 1 else 0
+    for parts in table.values():
+        altogether.update(parts)  # type: ignore[arg-type]
+    if len(altogether) < 2:
+        return 0
+    left = math.fsum(uncertainty(parts.values()) for parts in table.values())
+    return 1 - left / uncertainty(altogether.values())  # type: ignore[arg-type]
+
+
+def rows(table: Table) -> Counter[frozenset[tuple[Hashable, Fraction]]]:
+    """What stands at each key, whatever the key is called, as shares of all."""
+    total = sum((weight for parts in table.values() for weight in parts.values()), Fraction(0))
+    return Counter(
+        frozenset((value, weight / total) for value, weight in parts.items()) for parts in table.values()
+    )
+
+
+def seen(found: Joint) -> Table:
+    """The same table of the program."""
+    assert found.exact, "these collections are small"
+    table: dict[Hashable, dict[Hashable, Fraction]] = defaultdict(dict)
+    columns = (found.key.tolist(), found.value.tolist(), found.weight.tolist())
+    for key, value, weight in zip(*columns, strict=True):
+        table[key][value] = Fraction(weight)
+    return table
 
 
 @each_collection
 @pytest.mark.parametrize("together", [False, True])
-def test_the_rate_is_that_of_the_twin(built: Collection, together: bool) -> None:
+@pytest.mark.parametrize("weight", get_args(Weight))
+def test_the_rate_is_that_of_the_twin(built: Collection, together: bool, weight: Weight) -> None:
     forest, rng = built.forest, random.Random(3)
     publication = published(built, together)
+    reader = Reader(publication, forest, together)
     for kind, domains in enumerate(forest.domains):
-        for at, domain in enumerate(domains):
-            known = keys_above(forest, kind)
-            for keys in (None, rng.sample(known, rng.randint(1, len(known))) if known else None):
-                for partition in (None, PARTITION):
-                    paths = None if keys is None else [path for _, _, path in keys]
-                    metric = DiscriminationRate(domain.path, paths, partition)
-                    (figure,) = metric.figures(publication, forest)
-                    chosen = known if keys is None else keys
-                    expected = twin(publication, forest, kind, at, chosen, partition is not None)
-                    assert math.isclose(figure.value, expected, abs_tol=1e-12)
-                    if not together and isinstance(figure.value, float):
-                        assert 0 < figure.value < 1
+        known = [path for _, _, path in keys_above(forest, kind)]
+        some = rng.sample(known, rng.randint(1, len(known))) if known else None
+        forms: dict[Any, Callable[[int], Hashable]] = {
+            form: getattr(reader, form) for form in get_args(KeyForm)
+        }
+        if some:
+            forms[tuple(some)] = reader.some(some)
+        for (at, domain), (keys, key), semantic in product(enumerate(domains), forms.items(), (False, True)):
+            blocks = PARTITION.block_of(domain) if semantic else tuple(range(len(domain.values)))
+            table = reader.table(kind, at, key, blocks.__getitem__, weight)
+            places = known_to(forest.schema, forest.schema.types[kind], keys, domain.path)
+            found = joint(publication, forest, kind, at, places, blocks, weight)
+            if not (
+                together and keys == "record"
+            ):  # of a group's vertices more may be known, which tells no more
+                assert rows(seen(found)) == rows(table)
+            metric = DiscriminationRate(domain.path, keys, PARTITION if semantic else None, weight)
+            (figure,) = metric.figures(publication, forest)
+            assert math.isclose(figure.value, rate_of(table), abs_tol=1e-12)
+            if isinstance(figure.value, float):
+                assert 0 < figure.value < 1
+
+
+def test_large_denominators_give_floats_that_are_near() -> None:
+    """Groups of many sizes: weights are no longer whole, and nothing depends on the order of vertices."""
+    sizes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31]
+    groups = [group for group, size in enumerate(sizes) for _ in range(size)]
+    built = alone(len(groups), 1)
+    forest, order = built.forest, random.Random(1).sample(range(len(groups)), len(groups))
+    found = []
+    for turn in (range(len(groups)), order):
+        place = np.array([groups[at] for at in turn], np.int64)
+        turned = replace(forest, nodes=forest.nodes[[*turn]], sensitive=forest.sensitive[[*turn]])
+        every = np.arange(len(groups))
+        publication = Publication((), every, turned.nodes, place, place)
+        found.append(joint(publication, turned, 0, 0, ((0, 0),), range(len(VALUES))))
+        table = Reader(publication, turned, True).table(
+            0, 0, Reader(publication, turned, True).own, int, "vertex"
+        )
+        assert not found[-1].exact
+        assert math.isclose(
+            float(rate(found[-1].given(), split(found[-1].values().values()))), rate_of(table)
+        )
+    assert found[0].given() == found[1].given()
+    assert found[0].values() == found[1].values()
 
 
 @each_collection
