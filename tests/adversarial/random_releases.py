@@ -55,6 +55,7 @@ class Case:
     engine: dict[str, Any] | None
     recoding: str
     unlisted: Any = "error"
+    tables: int | None = None
 
     def policy(self, **changes: Any) -> dict[str, Any]:
         """The policy for the JSON records."""
@@ -71,6 +72,7 @@ class Case:
             "engine": self.engine,
             "recoding": self.recoding,
             "unlisted": self.unlisted,
+            "sensitive_tables": self.tables,
         }
         stated |= changes
         if any(model["kind"] in POPULATION for model in stated["models"]):
@@ -293,7 +295,9 @@ def numbered(number: int, recodings: tuple[str, ...]) -> Case:
         record["f0"] = f"id{rng.random()}"
     recoding = rng.choice(recodings)
     models = _models(rng, fields, recoding, rich=rich)
-    return Case(fields, records, models, _engine(rng, fields, recoding, models), recoding, unlisted)
+    engine = _engine(rng, fields, recoding, models)
+    tables = rng.choice((None, 1, 2)) if recoding == "slicing" else None
+    return Case(fields, records, models, engine, recoding, unlisted, tables)
 
 
 def _unlist(rng: Random, fields: list[Field]) -> None:
