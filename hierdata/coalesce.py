@@ -23,12 +23,14 @@ Counts = list[Counter[int]]
 def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> Partition:
     """A partition of whole records that holds however its classes and siblings coincide.
 
-    Every constraint must hold in each class by itself. Where one fails at the root of classes that coincide,
-    they are taken up again one by one, the largest first, and of two equally large the first: each with which
-    all constraints hold beside those taken before; the others are given up. At identical siblings below (of
-    all classes that coincide) the same is done sibling by sibling; one that is given up is suppressed with
-    its subtree in all members of its class. This changes forms, so all is looked at again until nothing
-    fails. ``costs`` counts ``records_lost_in_a_union`` and ``vertices_lost_in_a_pool``.
+    Every constraint must hold in each class by itself, but for those that count a population: they are asked
+    again, since a recoding may publish other nodes than the search had in mind. Where one fails at the root
+    of classes that coincide, they are taken up again one by one, the largest first, and of two equally large
+    the first: each with which all constraints hold beside those taken before; the others are given up. At
+    identical siblings below (of all classes that coincide) the same is done sibling by sibling; one that is
+    given up is suppressed with its subtree in all members of its class. This changes forms, so all is looked
+    at again until nothing fails. ``costs`` counts ``records_lost_in_a_union`` and
+    ``vertices_lost_in_a_pool``.
 
     The partition itself is returned when all constraints are monotone: no union of theirs can fail.
     """
@@ -107,7 +109,8 @@ class _Search:
 
         ``records`` is the size of their class; None at roots, whose members are the records.
         """
-        if len(place) == 1:
+        # A class alone holds, unless its nodes are not those of the search and fit other people.
+        if len(place) == 1 and (records is not None or self._constraints.population is None):
             return dict.fromkeys(place)
         own = [self._counts(representative) for representative in place]
         sizes = [len(self._behind[representative]) for representative in place]

@@ -14,6 +14,7 @@ from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
 from hierdata.facts import freeze, promises
 from hierdata.forest import Forest
+from hierdata.gates import bind_attackers
 from hierdata.intake import Form
 from hierdata.judge import Verdict
 from hierdata.lint import lint
@@ -52,6 +53,16 @@ _GROUPS = {
     "each file that belongs to its type, where count says how many vertices of the group have the values of "
     "the row. release.json names the sensitive fields of each file; nothing ties rows of two files together.",
 }
+
+
+_GENERALIZED = {
+    "full_domain": "Each field is generalized to one depth of its domain for all records: a category by the "
+    "label of its node, a number or date by its interval or period; * is any value.",
+    "sets_and_ranges": "What the records of a class have. Of categories the set {a, b}, of numbers and dates "
+    "the range [least, greatest], both ends included; a value alone stands as it is, and a text that begins "
+    "with { is always a set. In a set null is a missing value, and a text in quotes is spelled as in JSON.",
+}
+"""How generalized values read, where the recoding has a spelling of its own."""
 
 
 def write_files(
@@ -99,6 +110,8 @@ def build_report(
     policy = prepared.policy
     exempt = {str(policy.by_keys[keys][0]): reason for keys, reason in policy.exempt.items()}
     measured = {name: metric().figures(publication, forest) for name, metric in METRICS.items()}
+    attackers = bind_attackers(policy, forest.schema, forest.domains)
+    learned = {name: metric.figures(publication, forest) for name, metric in attackers.items()}
     return StewardReport(
         version=__version__,
         dataset=policy.dataset,
@@ -111,6 +124,7 @@ def build_report(
         promises=promises(policy, verdict),
         counts=_counts(forest, publication, verdict),
         metrics=figures({name: found for name, found in measured.items() if found}),
+        attackers=figures({name: found for name, found in learned.items() if found}),
         gates=gates,
         loss_exact=forest.exact,
         limitations=limitations(
@@ -136,6 +150,7 @@ def codebook(prepared: Prepared) -> Codebook:
     """How to read the published values: nothing that only the data tell."""
     policy = prepared.policy
     books = prepared.codebooks
+    spelled = _GENERALIZED.get(policy.recoding)
     fields = []
     for path, rule in policy.by_keys.values():
         if rule.role is not None:
@@ -155,6 +170,7 @@ def codebook(prepared: Prepared) -> Codebook:
         recoding=policy.recoding,
         fields=tuple(fields),
         groups=_GROUPS.get(policy.recoding),
+        **({} if spelled is None else {"generalized": spelled}),
     )
 
 
@@ -176,6 +192,8 @@ def _treatment(field: CodebookField, policy: Policy) -> str:
         return "sensitive: published, protected within classes"
     if policy.by_type:
         return "quasi-identifier: published as it is"
+    if policy.recoding == "sets_and_ranges":
+        return f"quasi-identifier: published by the values of its class ({field.domain['kind']})"
     return f"quasi-identifier: generalized ({field.domain['kind']})"
 
 

@@ -13,6 +13,7 @@ from hierdata.kernels.jit import announcing_compilation
 from hierdata.partition import Partition
 from hierdata.prepare import Prepared
 from hierdata.progress import Progress
+from hierdata.recodings import Recoding
 from hierdata.seeds import generator
 from hierdata.shortfalls import shortfalls
 
@@ -22,20 +23,28 @@ _BLOCK = 0  # a collection is one block
 
 
 def search(
-    forest: Forest, prepared: Prepared, seed: bytes, progress: Progress, notice: Notice | None
-) -> tuple[Partition, ...]:
+    forest: Forest,
+    prepared: Prepared,
+    recoding: Recoding,
+    seed: bytes,
+    progress: Progress,
+    notice: Notice | None,
+) -> tuple[Forest, tuple[Partition, ...]]:
     """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see.
 
-    ``notice`` is told where kernels must be compiled first. Raises PromiseError where a stage finds no class.
+    Answers the partitions as the recoding has prepared them, with the forest that has their nodes. ``notice``
+    is told where kernels must be compiled first. Raises PromiseError where a stage finds no class.
     """
     if notice is None:
-        return _searched(forest, prepared, seed, progress)
+        return _searched(forest, prepared, recoding, seed, progress)
     message = "compiling for this machine, once: about half a minute; later runs start at once"
     with announcing_compilation(lambda: notice(message)):
-        return _searched(forest, prepared, seed, progress)
+        return _searched(forest, prepared, recoding, seed, progress)
 
 
-def _searched(forest: Forest, prepared: Prepared, seed: bytes, progress: Progress) -> tuple[Partition, ...]:
+def _searched(
+    forest: Forest, prepared: Prepared, recoding: Recoding, seed: bytes, progress: Progress
+) -> tuple[Forest, tuple[Partition, ...]]:
     total = forest.record_count
 
     def clustered(done: int) -> None:
@@ -55,6 +64,7 @@ def _searched(forest: Forest, prepared: Prepared, seed: bytes, progress: Progres
             partition = engine.step(forest, scope, constraints, partition, rng, clustered)
         assert partition is not None, "a stage has at least one step"
         if not prepared.policy.by_type:
+            forest, partition = recoding.prepare(forest, partition)
             partition = coalesce(forest, partition, stage.constraints)
         if partition.class_count == 0:
             raise PromiseError(
@@ -63,7 +73,7 @@ def _searched(forest: Forest, prepared: Prepared, seed: bytes, progress: Progres
             )
         gone |= partition.representative < 0
         partitions.append(partition)
-    return tuple(partitions)
+    return forest, tuple(partitions)
 
 
 def _nothing_holds(prepared: Prepared) -> str:

@@ -128,6 +128,7 @@ def hierarchy(source: naive.Taxonomy) -> Hierarchy:
         ),
         lm=tuple(Fraction(source.lm(node)) if node != MISSING else Fraction(0) for node in nodes),
         node_of=lambda value: number[MISSING if value is None else value],  # type: ignore[index]
+        leaves=source.leaves(source.root),
     )
 
 

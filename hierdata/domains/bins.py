@@ -21,7 +21,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Line:
-    """The nodes: the root, bins from the widest step down, points (on ``axis``), and last the missing value."""
+    """The nodes: the root, bins from the widest step down, the points of ``axis``, last the missing value."""
 
     labels: tuple[Scalar, ...]
     ancestors: tuple[tuple[int, ...], ...]

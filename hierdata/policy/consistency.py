@@ -22,6 +22,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _of_places(policy)
     yield from _of_models(policy)
     yield from _of_values_apart(policy)
+    yield from _of_sets(policy)
     yield from _of_tables_apart(policy)
     yield from _of_presets(policy)
 
@@ -58,6 +59,17 @@ def _of_values_apart(policy: Policy) -> Iterator[Problem]:
     for index, model in enumerate(policy.models):
         if model.needs_population and policy.by_type:
             reason = f"{model.kind} hides records among others of a population, and anatomy hides none"
+            yield ("models", index), reason
+
+
+def _of_sets(policy: Policy) -> Iterator[Problem]:
+    """Models that engines keep by hierarchy nodes, where smaller sets of values are published."""
+    for index, model in enumerate(policy.models):
+        if model.needs_population and policy.recoding == "sets_and_ranges":
+            reason = (
+                f"{model.kind} counts people whom hierarchy nodes fit, and sets and ranges fit fewer: take "
+                "recoding generalization"
+            )
             yield ("models", index), reason
 
 

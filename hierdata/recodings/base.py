@@ -5,16 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.document import Scalar
+from hierdata.document import Document, Scalar
 from hierdata.forest import Forest
 from hierdata.forms import ranks
 from hierdata.partition import Partition
-from hierdata.publication import Publication
+from hierdata.publication import Part, Publication, generalized
+from hierdata.records.binding import unbind
+from hierdata.records.record import Vertex
 
 _BLOCK = 1024
 """Records that are looked up at once."""
@@ -35,9 +38,17 @@ class Recoding(ABC):
     def __init__(self, stated: Tables = None) -> None:
         self.stated = stated
 
+    def prepare(self, forest: Forest, partition: Partition) -> tuple[Forest, Partition]:
+        """The nodes by which classes of whole records are published, and the forest that has them.
+
+        A recoding may choose other nodes than the search, and bring nodes of its own: then the forest has
+        hierarchies with them. What coincides by these nodes is judged together before it is published.
+        """
+        return forest, partition
+
     @abstractmethod
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
-        """What is published of the partitions; ``order`` lists all record ordinals as they are published."""
+        """What is published of prepared partitions; ``order`` lists all records as they are published."""
 
 
 def whole(partitions: Sequence[Partition]) -> Partition:
@@ -45,6 +56,47 @@ def whole(partitions: Sequence[Partition]) -> Partition:
     (partition,) = partitions
     assert partition.kind == 0, "the policy has made sure of it"
     return partition
+
+
+class ByRecord(Recoding):
+    """One document a record: the labels of its class, its own sensitive values, suppressed vertices absent.
+
+    Children are written in one order common to the class: by form, and equal forms by what they hold, so
+    that no position tells which original vertex is behind it.
+    """
+
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
+        """See Recoding.publish."""
+        partition = whole(partitions)
+
+        def documents() -> Iterator[Document]:
+            published = Published(forest, partition.representative, partition.nodes)
+            class_of = partition.class_of.tolist()
+            for rows in published.records([record for record in order if class_of[record] >= 0]):
+                yield unbind(_record(forest, published, rows), forest.schema)
+
+        part = Part(RECORDS, documents, int((partition.class_of >= 0).sum()))
+        return generalized(forest, partition, part)
+
+
+def _record(forest: Forest, published: Published, rows: list[Row]) -> Vertex:
+    below: dict[int, list[tuple[int, tuple[str, ...], Vertex]]] = {}
+    for row in reversed(rows):
+        children = sorted(below.pop(row.vertex, ()), key=_form_and_content)
+        own = forest.carried.get(row.vertex, ())
+        vertex = Vertex(row.kind, row.labels, row.sensitive, [*own], [child for _, _, child in children])
+        if row.parent < 0:
+            return vertex
+        content = (
+            *map(in_order, row.sensitive),
+            *map(in_order, own),
+            *(text for key in children for text in key[1]),
+        )
+        below.setdefault(row.parent, []).append((published.rank[row.representative], content, vertex))
+    raise AssertionError("a record that is published has a root")
+
+
+_form_and_content = itemgetter(0, 1)
 
 
 class Row(NamedTuple):

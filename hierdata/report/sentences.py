@@ -15,9 +15,16 @@ _ALWAYS = (
     "far the collection's values lie apart.",
 )
 
+_TOGETHER = (
+    "A published record keeps its own sensitive values together: whoever knows one of them may pick out the "
+    "record within its class and read the others."
+)
+
 _BY_RECODING = {
-    "generalization": "A published record keeps its own sensitive values together: whoever knows one of them "
-    "may pick out the record within its class and read the others.",
+    "generalization": _TOGETHER,
+    "full_domain": _TOGETHER,
+    "sets_and_ranges": f"{_TOGETHER} Each value in a set, and both ends of a range, are those of somebody in "
+    "the class: that nobody there has another value is no secret.",
     "representatives": "Sensitive values are published by class and vertex, so that nobody can tell which of "
     "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
     "anatomy": "Quasi-identifiers are published as they are: whoever knows enough of a person finds the "
@@ -82,6 +89,12 @@ _COSTS = {
     "the class was finished",
     "rows_in_the_nearest_class": "records or vertices for which the search left no class, and which joined "
     "the nearest that accepts them",
+    "lattice_nodes": "combinations of depths, one for each quasi-identifier",
+    "lattice_nodes_of_least_loss": "of these, how many lose the least; the first was taken",
+    "records_in_groups_that_fail": "records suppressed, within the policy's limit, because a model fails in "
+    "their group",
+    "vertices_in_groups_that_fail": "vertices suppressed, within the limit, because a model fails in "
+    "their group",
     "records_lost_in_a_union": "records suppressed because their class came out like another, and a model "
     "failed in both together",
     "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among "
