@@ -138,7 +138,7 @@ def test_the_order_of_publication_is_the_one_asked_for(name: str) -> None:
     order = list(range(built.forest.record_count))
     forwards = list(recoding.publish(built.forest, [partition], order).parts[0].documents())
     backwards = list(recoding.publish(built.forest, [partition], order[::-1]).parts[0].documents())
-    if name != "anatomy":  # there the numbers of groups follow the order
+    if name not in ("anatomy", "slicing"):  # there the numbers of groups follow the order
         assert sorted(map(repr, forwards)) == sorted(map(repr, backwards))
     if name == "generalization":
         assert forwards == backwards[::-1]
