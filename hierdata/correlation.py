@@ -34,9 +34,8 @@ def mean_square_contingency(left: Column, right: Column) -> Fraction:
     """The mean-square contingency phi^2 of two attributes, 0..1: the square of Cramér's V.
 
     phi^2 = 1 / (min(d1, d2) - 1) * sum_ij (f_ij - f_i f_j)^2 / (f_i f_j), where d1 and d2 are how many
-    values occur and f the shares of rows; 0 where they are independent, 1 where each value of one goes with
-    values of the other that go with no other (of as many values: one tells the other). 0 for an attribute
-    that is constant, where the formula says nothing (erratum TC-10).
+    values occur and f the shares of rows: 0 where they are independent, 1 where the attribute with more
+    values tells the other. 0 for an attribute that is constant, where the formula says nothing (TC-10).
 
     >>> import numpy as np
     >>> ill, ward, sex = np.array([[0, 0, 1, 1], [5, 5, 7, 7], [0, 1, 0, 1]])

@@ -20,7 +20,9 @@ class ReconstructionError(Metric):
     That is the whole sum, not the one term of the printed example (erratum LE-5). A suppressed vertex counts
     1: nothing is published of it (LE-6). ``total`` adds up all vertices that have a value of every sensitive
     attribute of their type, ``per_tuple`` divides by their number (0..1; 1 - 1/l in classes of l
-    different values). Vertices with a value missing count neither here nor in the shares.
+    different values). Vertices with a value missing count neither here nor in the shares. Where nothing ties
+    the values of a vertex together (slicing) p_x is the product of the shares in each sensitive table; that
+    may mislead, so the distance is up to 2 there.
     Lower is better. Only sensitive values are looked at, as in anatomy, where quasi-identifiers are published
     as they are: what generalization takes away is ``lm_cost``.
     """
@@ -29,44 +31,67 @@ class ReconstructionError(Metric):
 
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
         """See Metric.figures; none where no vertex has all its sensitive values."""
-        total, tuples = Fraction(0), 0
+        total, tuples, apart = Fraction(0), 0, False
         for kind, domains in enumerate(forest.domains):
             if domains:
-                places, combinations = _tuples(publication, forest, kind, len(domains))
+                places, combinations = _tuples(publication, forest, kind)
                 there = places >= 0
-                total += int((~there).sum()) + _errors(places[there], combinations[there])
+                total += int((~there).sum()) + _errors(places[there], combinations[:, there])
                 tuples += len(places)
+                apart |= len(combinations) > 1
         if not tuples:
             return ()
+        worst = 2 if apart else 1
         return (
-            Figure("total", total, "vertices", 0, tuples, "lower"),
-            Figure("per_tuple", total / tuples, "squared distance", 0, 1, "lower"),
+            Figure("total", total, "vertices", 0, worst * tuples, "lower"),
+            Figure("per_tuple", total / tuples, "squared distance", 0, worst, "lower"),
         )
 
 
 def _tuples(
-    publication: Publication, forest: Forest, kind: int, attributes: int
+    publication: Publication, forest: Forest, kind: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The place of each vertex of a type that has all its values, and a number for their combination."""
+    """The place of each vertex of a type that has all its values; their combination's number by table."""
+    domains = forest.domains[kind]
     vertices = np.flatnonzero(forest.type == kind)
-    codes = forest.sensitive[forest.first_sensitive[vertices][:, None] + np.arange(attributes)]
-    complete = (codes >= 0).all(axis=1)
-    combinations = np.zeros(int(complete.sum()), np.int64)
-    for column in codes[complete].T:
-        base = int(column.max(initial=0)) + 1
-        combinations = np.unique(combinations * base + column, return_inverse=True)[1]
-    return publication.place[vertices[complete]], combinations
+    codes = forest.sensitive[forest.first_sensitive[vertices][:, None] + np.arange(len(domains))]
+    complete = codes[(codes >= 0).all(axis=1)]
+    stated = [
+        [at for at, one in enumerate(domains) if one.path in own] for own in publication.tables.values()
+    ]
+    tables = [own for own in stated if own] or [[*range(len(domains))]]
+    combinations = np.zeros((len(tables), len(complete)), np.int64)
+    for number, own in enumerate(tables):
+        for column in complete.T[own]:
+            base = int(column.max(initial=0)) + 1
+            joined = combinations[number] * base + column
+            combinations[number] = np.unique(joined, return_inverse=True)[1]
+    return publication.place[vertices[(codes >= 0).all(axis=1)]], combinations
 
 
 def _errors(places: NDArray[np.int64], combinations: NDArray[np.int64]) -> Fraction:
-    """The sum over places of n - sum c^2 / n: n rows, c of them with each combination."""
-    owners, at, sizes = np.unique(places, return_inverse=True, return_counts=True)
-    base = int(combinations.max(initial=0)) + 1
-    entries, counts = np.unique(at * base + combinations, return_counts=True)
-    squares = np.zeros(len(owners), np.int64)
-    np.add.at(squares, entries // base, counts.astype(np.int64) ** 2)
-    # Places of one size are added up as integers before anything is divided.
-    return len(places) - sum(
-        (Fraction(int(squares[sizes == size].sum()), size) for size in np.unique(sizes).tolist()),
-        Fraction(0),
-    )
+    """The sum of 1 - 2 p_t + sum p_x^2 over the vertices of all places, p the product over the tables.
+
+    At a place of n vertices where c of them have the value of a vertex in a table: p_t is the product of
+    c / n, and sum p_x^2 that of sum c^2 / n^2. With one table it is n - sum c^2 / n.
+    """
+    _, at, sizes = np.unique(places, return_inverse=True, return_counts=True)
+    true = np.ones(len(places), object)  # products pass 64 bits
+    squares = np.ones(len(sizes), object)
+    for column in combinations:
+        base = int(column.max(initial=0)) + 1
+        entries, cell, counts = np.unique(at * base + column, return_inverse=True, return_counts=True)
+        own = np.zeros(len(sizes), np.int64)
+        np.add.at(own, entries // base, counts.astype(np.int64) ** 2)
+        squares *= own
+        true *= counts[cell]
+    hits = np.zeros(len(sizes), object)
+    np.add.at(hits, at, true)
+    total = Fraction(len(places))
+    for size in np.unique(sizes).tolist():  # places of one size are added up as integers
+        alike = sizes == size
+        whole = size ** len(combinations)
+        total += Fraction(int(squares[alike].sum()), whole * whole) * size - Fraction(
+            2 * int(hits[alike].sum()), whole
+        )
+    return total
