@@ -96,6 +96,9 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     crowd = None if population is None else population.at_root(root, hierarchies[0]).count
     constraints = replace(_constraints(policy, sensitive, domains), population=crowd)
     stages = tuple(staged(policy, schema, constraints))
+    for stage in stages:
+        for step in stage.steps:
+            step.check(hierarchies[stage.kind])
     return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
 
 

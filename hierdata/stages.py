@@ -34,7 +34,7 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
     if steps:
         _check_scopes(policy, schema, steps)
     if (steps and steps[0].aligns) or not policy.by_type:
-        stages = [Stage(0, steps or (_unasked(schema),), constraints)]
+        stages = [Stage(0, steps or (_unasked(policy, schema),), constraints)]
     else:
         stages = []
         for kind in schema.types:
@@ -59,9 +59,13 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
     yield from stages
 
 
-def _unasked(schema: Schema) -> Engine:
-    """The engine where the policy names none (DECISIONS 8): cuts lose less of rows, alignment knows trees."""
-    return _engine("mondrian" if len(schema.types) == 1 else "clustree")
+def _unasked(policy: Policy, schema: Schema) -> Engine:
+    """The engine where the policy names none (DECISIONS 8): cuts lose less of rows, alignment knows trees.
+
+    For one depth of all values there is an engine that finds the best of rows.
+    """
+    of_rows = "full-domain" if policy.recoding == "full_domain" else "mondrian"
+    return _engine(of_rows if len(schema.types) == 1 else "clustree")
 
 
 def _unasked_for_rows(constraints: Constraints) -> Engine:

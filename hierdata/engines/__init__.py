@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hierdata.engines.base import Constraints, Engine
 from hierdata.engines.clustree import CluStree
+from hierdata.engines.full_domain import FullDomain
+from hierdata.engines.kaca import KACA
 from hierdata.engines.mbf import MBF
 from hierdata.engines.mondrian import Mondrian
 from hierdata.engines.msb import MSB
@@ -11,6 +13,8 @@ from hierdata.engines.spread import Spread
 
 ENGINES: dict[str, type[Engine]] = {
     "clustree": CluStree,
+    "full-domain": FullDomain,
+    "kaca": KACA,
     "mbf": MBF,
     "mondrian": Mondrian,
     "msb": MSB,

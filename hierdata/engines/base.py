@@ -14,6 +14,7 @@ from hierdata.privacy.base import ClassView, Constraint
 if TYPE_CHECKING:
     import numpy as np
 
+    from hierdata.domains.base import Hierarchy
     from hierdata.forest import Forest, Scope
     from hierdata.partition import Partition
 
@@ -92,6 +93,12 @@ class Engine(ABC, BaseModel):
     on: str | None = Field(
         default=None, description="the vertex type that is partitioned, such as $.courses[*]"
     )
+
+    def check(self, hierarchies: Sequence[Hierarchy]) -> None:
+        """Refuse what it cannot partition by, before anything is searched: raises PolicyError.
+
+        ``hierarchies`` are those of the rows' quasi-identifiers.
+        """
 
     @abstractmethod
     def step(

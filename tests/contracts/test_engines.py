@@ -52,6 +52,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "clustree": [{"pairing": pairing} for pairing in ("greedy", "benefit", "optimal")]
     + [{"window": 2}, {"grow": False}],
+    "kaca": [{}, {"beta": 1}],
+    "full-domain": [{"suppression": 1}],
     "mbf": [{}],
     "mondrian": [{}],
     "msb": [{"order": order} for order in ("bucket", "single", "multi")],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import repeat
 
 import numpy as np
@@ -64,9 +64,16 @@ def _alike(
 
 
 def satisfied(
-    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+    forest: Forest,
+    scope: Scope,
+    constraints: Constraints,
+    classes: NDArray[np.int64],
+    published: NDArray[np.int32] | None = None,
 ) -> NDArray[np.bool_]:
-    """Whether each class satisfies all constraints: exact, each asked once for classes that look alike."""
+    """Whether each class satisfies all constraints: exact, each asked once for classes that look alike.
+
+    ``published`` are the nodes of the classes where they are not the least that generalize all members.
+    """
     sizes = class_sizes(classes)
     holds = np.ones(len(sizes), np.bool_)
     if not len(sizes):
@@ -75,7 +82,9 @@ def satisfied(
         for size in np.unique(sizes).tolist():
             holds[sizes == size] = accepted(constraints.on_records, ClassView(size, {}))
     else:
-        roots = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
+        roots = published
+        if roots is None:
+            roots = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
         views = map(constraints.view, sizes.tolist(), repeat({}), roots.tolist())
         holds &= np.array([accepted(constraints.on_records, view) for view in views], np.bool_)
     codes = codes_of(forest, scope)
@@ -90,3 +99,19 @@ def satisfied(
 def accepted(constraints: tuple[Constraint, ...], view: ClassView) -> bool:
     """Whether all of them hold."""
     return all(constraint.holds(view) for constraint in constraints)
+
+
+class Question:
+    """A constraint that is asked once for each summary."""
+
+    def __init__(self, constraint: Constraint) -> None:
+        self._constraint = constraint
+        self._answers: dict[Hashable, bool] = {}
+
+    def holds(self, view: ClassView) -> bool:
+        """Whether it holds of what is seen."""
+        key = view.records, view.population, self._constraint.summary(view.counts)
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._constraint.holds(view)
+        return answer

@@ -1,0 +1,1 @@
+"""Full-domain search: all combinations of depths, one for each quasi-identifier."""
