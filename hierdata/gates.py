@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import GateError
 from hierdata.policy import Policy
-from hierdata.policy.gates import MEASURED, Gate, keys_of
+from hierdata.policy.gates import MEASURED, AttackerModel, Gate, after, keys_of
+from hierdata.records.known import KeyForm
 from hierdata.records.schema import Schema
 from hierdata.report.parts import Exact, GateVerdict
 from hierdata.report.wording import number
@@ -18,6 +19,7 @@ from hierdata.report.wording import number
 if TYPE_CHECKING:
     from hierdata.forest import Forest
     from hierdata.metrics import Metric
+    from hierdata.metrics.discrimination_rate import DiscriminationRate
     from hierdata.publication import Publication
 
 
@@ -56,8 +58,9 @@ def bind_gates(
     """The gates of a policy for a collection, before anything is searched.
 
     Raises PolicyError for keys that stand where the attribute does not see them, and for partitions that miss
-    or repeat a value.
+    or repeat a value, of gates and of attackers whom no gate names.
     """
+    bind_attackers(policy, schema, domains)
     return tuple(_bound(policy, gate, schema, domains) for gate in policy.gates)
 
 
@@ -65,18 +68,40 @@ def _bound(
     policy: Policy, gate: Gate, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
 ) -> BoundGate:
     from hierdata.metrics import METRICS
-    from hierdata.metrics.discrimination_rate import DiscriminationRate
 
     if MEASURED[gate.metric].figures:
         return BoundGate(gate, METRICS[gate.metric](), stated(policy, gate))
-    attacker = gate.attacker_in(policy.attackers)
-    metric = DiscriminationRate(
-        None if gate.on is None else _path(policy, gate.on),
-        "ancestors" if attacker.keys is None else tuple(_path(policy, key) for key in attacker.keys),
-        attacker.partition,
-    )
+    metric = _rate_for(policy, gate.attacker_in(policy.attackers))
     metric.targets(schema, domains)
     return BoundGate(gate, metric, stated(policy, gate))
+
+
+def bind_attackers(
+    policy: Policy, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
+) -> dict[str, DiscriminationRate]:
+    """What each attacker of a policy learns, by their name. Raises PolicyError like ``bind_gates``."""
+    bound = {name: _rate_for(policy, attacker) for name, attacker in policy.attackers.items()}
+    for metric in bound.values():
+        metric.targets(schema, domains)
+    return bound
+
+
+def _rate_for(policy: Policy, attacker: AttackerModel) -> DiscriminationRate:
+    from hierdata.metrics.discrimination_rate import DiscriminationRate
+
+    return DiscriminationRate(
+        tuple(str(policy.by_keys[keys][0]) for keys in after(policy, attacker)),
+        _keys(policy, attacker),
+        attacker.partition,
+        attacker.weight,
+    )
+
+
+def _keys(policy: Policy, attacker: AttackerModel) -> KeyForm | tuple[str, ...]:
+    """The keys of an attacker as the policy's fields spell them."""
+    if isinstance(attacker.keys, str):
+        return attacker.keys
+    return tuple(_path(policy, key) for key in attacker.keys)
 
 
 def pass_gates(
@@ -100,9 +125,7 @@ def agree(verdicts: Sequence[GateVerdict], policy: Policy) -> bool:
 
 def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
     figures = MEASURED[gate.metric].figures and (gate.figure,)
-    paths = (
-        [_path(policy, gate.on)] if gate.on else [str(policy.by_keys[keys][0]) for keys in policy.sensitive]
-    )
+    paths = [str(policy.by_keys[keys][0]) for keys in after(policy, gate.attacker_in(policy.attackers))]
     repeated = stated(policy, gate)
     if verdict.value is None or verdict.figure not in (figures or paths):
         return False
@@ -117,15 +140,16 @@ def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
 
 def stated(policy: Policy, gate: Gate) -> dict[str, Any]:
     """What a verdict repeats of its gate: the attacker's keys by path, never the values of a partition."""
-    attacker = gate.attacker_in(policy.attackers)
+    attacker = None if MEASURED[gate.metric].figures else gate.attacker_in(policy.attackers)
     return {
         "name": gate.name,
         "metric": gate.metric,
         "operator": gate.operator,
         "limit": Exact.of(gate.value),
         "attacker": gate.attacker,
-        "keys": None if attacker.keys is None else tuple(_path(policy, key) for key in attacker.keys),
-        "semantic": attacker.partition is not None,
+        "keys": None if attacker is None else _keys(policy, attacker),
+        "semantic": attacker is not None and attacker.partition is not None,
+        "weight": None if attacker is None else attacker.weight,
         "reason": gate.reason,
     }
 

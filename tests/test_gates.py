@@ -113,12 +113,34 @@ def test_attackers_are_named_or_described() -> None:
     attackers = {"neighbour": {"keys": ["$.age"]}}
     assert from_data(policy(RATE | {"attacker": "neighbour"}, attackers=attackers)).gates[0].attacker
     both = refused(RATE | {"attacker": "neighbour", "keys": ["$.town"]}, attackers=attackers)
-    assert "an attacker is named or described by keys and partition, not both" in both
+    assert "an attacker is named or described by keys, partition and weight, not both" in both
     near = refused(RATE | {"attacker": "neigbour"}, attackers=attackers)
     assert "there is no attacker neigbour; did you mean neighbour?" in near
     unknown = refused(attackers={"neighbour": {"keys": ["$.reason"]}})
     assert "attackers.neighbour.keys: $.reason is no published quasi-identifier" in unknown
-    assert Gate(**RATE).attacker_in({}) == AttackerModel()
+    assert Gate(**RATE).attacker_in({}) == AttackerModel(on="$.reason")
+
+
+@pytest.mark.parametrize(
+    ("attacker", "reason"),
+    [
+        ({"on": "$.reson"}, "attackers.one.on: $.reson is no sensitive field; did you mean $.reason?"),
+        (
+            {"keys": "everything"},
+            "attackers.one.keys: 'everything' is not one of 'own', 'ancestors' or 'record'",
+        ),
+        ({"weight": "visit"}, "attackers.one.weight: 'visit' is not one of 'vertex' or 'person'"),
+        ({"partition": {"blocks": ILLS}}, "attackers.one: a partition is of one attribute's values: name"),
+        (
+            {"on": "$.reason", "keys": ["$.visits[*].ward"]},
+            "one.keys: $.visits[*].ward belongs neither to the vertex of $.reason nor to one above it",
+        ),
+        ({"on": "$.reason", "partition": {"depth": 1}}, "a partition by depth needs a taxonomy on $.reason"),
+    ],
+)
+def test_attackers_that_make_no_sense(attacker: Data, reason: str) -> None:
+    assert reason in refused(attackers={"one": attacker})
+    assert "gates" not in refused(RATE | {"attacker": "one"}, attackers={"one": attacker})
 
 
 def test_a_dropped_field_has_no_gate() -> None:
@@ -212,13 +234,74 @@ def test_a_named_attacker_is_the_described_one() -> None:
     first, second = verdicts(
         described,
         RATE | {"attacker": "neighbour", "name": "what a neighbour learns", "reason": "asked by the board"},
-        attackers={"neighbour": {key: described[key] for key in ("keys", "partition")}},
+        attackers={"neighbour": {key: described[key] for key in ("on", "keys", "partition")}},
     )
     assert second == first | {
         "attacker": "neighbour",
         "name": "what a neighbour learns",
         "reason": "asked by the board",
     }
+
+
+ATTACKERS: Data = {
+    "stranger": {},
+    "colleague": {"on": "$.reason", "keys": ["$.age"], "partition": {"blocks": ILLS}},
+    "nurse": {"keys": ["$.visits[*].ward"]},
+    "insurer": {"keys": "record", "weight": "person"},
+}
+
+
+def test_every_attacker_is_in_every_report_whether_a_gate_names_them_or_not(tmp_path: Path) -> None:
+    release = hierdata.anonymize(PEOPLE, policy(attackers=ATTACKERS), seed=bytes(16))
+    release.save(tmp_path / "release")
+    kept, public = (
+        json.loads((tmp_path / "release" / file).read_text("utf-8"))
+        for file in ("steward/report.json", "public/release.json")
+    )
+    learned = kept["attackers"]
+    assert learned == public["attackers"]
+    assert list(learned) == list(ATTACKERS)
+    assert learned["stranger"] == kept["metrics"]["discrimination_rate"]
+    assert math.isclose(
+        learned["colleague"]["$.reason"],
+        by_hand(("age",), {value: name for name, values in ILLS.items() for value in values}),
+        abs_tol=1e-12,
+    )
+    assert learned["nurse"]["unit"].keys() == {"$.visits[*].cost"}
+    for path in ("$.reason", "$.visits[*].cost"):
+        assert learned["insurer"][path] >= learned["stranger"][path]
+    page = (tmp_path / "release" / "steward" / "report.html").read_text("utf-8")
+    assert "What the attackers of the policy learn" in page
+    from hierdata.report.text import summary
+
+    for name in ATTACKERS:
+        assert name in page
+        assert name in summary(release.report)
+
+
+def test_a_gate_on_an_attacker_has_the_figure_of_the_report() -> None:
+    gates = [
+        {"metric": "discrimination_rate", "operator": "<=", "value": 1, "attacker": name}
+        for name in ATTACKERS
+    ]
+    report = hierdata.anonymize(PEOPLE, policy(*gates, attackers=ATTACKERS), seed=bytes(16)).report
+    for name, verdict in zip(ATTACKERS, report.gates, strict=True):
+        figures = report.attackers[name].figures
+        assert verdict.value == max(figures.values())
+        assert figures[str(verdict.figure)] == verdict.value
+    assert [verdict.keys for verdict in report.gates] == [
+        "ancestors",
+        ("$.age",),
+        ("$.visits[*].ward",),
+        "record",
+    ]
+    assert [verdict.weight for verdict in report.gates] == ["vertex", "vertex", "vertex", "person"]
+
+
+def test_a_partition_of_an_attacker_that_misses_a_value_is_told_before_the_search() -> None:
+    short = {"on": "$.reason", "partition": {"blocks": {"lungs": ILLS["lungs"]}}}
+    with pytest.raises(PolicyError, match="each of the 6 values in one block: 3 in none, 0 repeated"):
+        hierdata.anonymize(PEOPLE, policy(attackers={"one": short}), seed=bytes(16))
 
 
 def test_blocks_that_no_value_is_in_change_nothing() -> None:

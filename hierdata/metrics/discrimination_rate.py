@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -33,7 +33,7 @@ class DiscriminationRate(Metric):
 
     DR_X(Y) = 1 - H(X|Y) / H(X), over the published vertices that hold X; 0: the keys tell nothing, 1: they
     tell all; lower is better. With a semantic partition X is the block of the value (SeDR). ``on`` limits it
-    to one attribute. Missing values of X are left out.
+    to some attributes. Missing values of X are left out.
 
     ``keys`` are the published quasi-identifiers of the attribute's own vertex (``own``), those and its
     ancestors' (``ancestors``), the whole record's published form with the place in it (``record``), or
@@ -54,7 +54,7 @@ class DiscriminationRate(Metric):
 
     def __init__(
         self,
-        on: str | None = None,
+        on: Collection[str] | None = None,
         keys: KeyForm | Sequence[str] = "ancestors",
         partition: SemanticPartition | None = None,
         weight: Weight = "vertex",
@@ -80,7 +80,7 @@ class DiscriminationRate(Metric):
             self._target(schema, kind, position, domain)
             for kind in schema.types
             for position, domain in enumerate(domains[kind.index])
-            if self._on in (None, domain.path)
+            if self._on is None or domain.path in self._on
         )
 
     def _target(self, schema: Schema, kind: VertexType, position: int, domain: SensitiveDomain) -> _Target:

@@ -15,6 +15,7 @@ from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.errors import PolicyError
 from hierdata.policy.fields import Reason
 from hierdata.policy.problems import Problem, nearest
+from hierdata.records.known import KeyForm, Weight
 from hierdata.records.path import parse
 
 if TYPE_CHECKING:
@@ -59,27 +60,44 @@ _COMPARE: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
 }
 _SIGN = {"lower": "<", "higher": ">"}
 
+_DESCRIBES = ("keys", "partition", "weight")
+"""What makes up an attacker, beside the attribute."""
+
 Known = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class AttackerModel(BaseModel):
     """What somebody knows of a person, and which values they do not care to tell apart (DR 5.1).
 
-    Without ``keys`` they know every published quasi-identifier of the sensitive attribute's own vertex and of
-    those above it; without ``partition`` they are after the single value.
+    They know published quasi-identifiers, by default those of the sensitive attribute's own vertex and its
+    ancestors'; without ``partition`` they are after the single value.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    keys: Known | None = Field(default=None, description="paths of the quasi-identifiers that are known")
+    on: str | None = Field(default=None, description="path of the sensitive attribute they are after")
+    keys: KeyForm | Known = Field(
+        default="ancestors",
+        description="the published quasi-identifiers that are known: own (of the vertex), ancestors (these "
+        "and its ancestors'), record (all that is published of the record but sensitive values), or paths",
+    )
     partition: SemanticPartition | None = Field(default=None, description="values that count as one")
+    weight: Weight = Field(
+        default="vertex", description="whether each vertex counts the same, or each person"
+    )
+
+    @property
+    def paths(self) -> Known:
+        """The keys that are named one by one."""
+        return () if isinstance(self.keys, str) else self.keys
 
 
 class Gate(BaseModel):
     """A limit on a figure of the release: where it is not kept, nothing is published.
 
-    ``on``, ``keys``, ``partition`` and ``attacker`` go with metrics that have a figure for each sensitive
-    attribute. Without ``on`` every attribute must keep the limit.
+    ``on``, ``attacker``, ``keys``, ``partition`` and ``weight`` go with metrics that have a figure for each
+    sensitive attribute. Without ``on`` every attribute must keep the limit, or the one that the attacker is
+    after.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -91,8 +109,11 @@ class Gate(BaseModel):
     value: Exact = Field(description="the limit")
     on: str | None = Field(default=None, description="path of the sensitive attribute")
     attacker: str | None = Field(default=None, description="one of the policy's attackers")
-    keys: Known | None = Field(default=None, description="paths of the quasi-identifiers that are known")
+    keys: KeyForm | Known | None = Field(
+        default=None, description="the quasi-identifiers that are known, as in attackers"
+    )
     partition: SemanticPartition | None = Field(default=None, description="values that count as one")
+    weight: Weight | None = Field(default=None, description="what counts the same, as in attackers")
     reason: Reason | None = Field(default=None, description="why this limit")
 
     def holds(self, value: Fraction | float) -> bool:
@@ -110,10 +131,12 @@ class Gate(BaseModel):
         return _COMPARE[self.operator](found, self.value)
 
     def attacker_in(self, attackers: Mapping[str, AttackerModel]) -> AttackerModel:
-        """The attacker that the gate names, or the one it describes itself."""
+        """The attacker that the gate names, or the one it describes itself, after the gate's attribute."""
         if self.attacker is not None:
-            return attackers[self.attacker]
-        return AttackerModel(keys=self.keys, partition=self.partition)
+            named = attackers[self.attacker]
+            return named.model_copy(update={"on": self.on or named.on})
+        stated = {name: getattr(self, name) for name in _DESCRIBES if getattr(self, name) is not None}
+        return AttackerModel(on=self.on, **stated)
 
     @model_validator(mode="after")
     def _consistent(self) -> Gate:
@@ -124,7 +147,7 @@ class Gate(BaseModel):
     def _problems(self) -> Iterator[str]:
         metric = MEASURED[self.metric]
         if metric.figures:
-            for key in ("on", "attacker", "keys", "partition"):
+            for key in ("on", "attacker", *_DESCRIBES):
                 if getattr(self, key) is not None:
                     yield f"{self.metric} takes no {key}: it looks at the whole release"
             if self.figure not in metric.figures:
@@ -132,8 +155,8 @@ class Gate(BaseModel):
                 yield f"{self.metric} needs a figure, one of {', '.join(metric.figures)}{hint}"
         elif self.figure is not None:
             yield f"{self.metric} has one figure for each sensitive attribute: say on, not figure"
-        if self.attacker is not None and (self.keys is not None or self.partition is not None):
-            yield "an attacker is named or described by keys and partition, not both"
+        if self.attacker is not None and any(getattr(self, name) is not None for name in _DESCRIBES):
+            yield "an attacker is named or described by keys, partition and weight, not both"
         if self.operator[0] != _SIGN[metric.better]:
             sign = _SIGN[metric.better]
             yield (
@@ -144,33 +167,52 @@ class Gate(BaseModel):
 
 def problems(policy: Policy) -> Iterator[Problem]:
     """What is wrong with the policy's attackers and gates beside its fields."""
+    mistaken = set()
     for name, attacker in policy.attackers.items():
-        yield from _key_problems(policy, ("attackers", name), attacker.keys, ())
+        for where, reason in _attacker_problems(policy, ("attackers", name), attacker, alone=True):
+            mistaken.add(name)
+            yield where, reason
     for index, gate in enumerate(policy.gates):
         where = ("gates", index)
         if gate.attacker is not None and gate.attacker not in policy.attackers:
             hint = nearest(gate.attacker, policy.attackers)
             yield (*where, "attacker"), f"there is no attacker {gate.attacker}{hint}"
+        elif MEASURED[gate.metric].figures or gate.attacker in mistaken:
             continue
-        if MEASURED[gate.metric].figures:
-            continue
-        if gate.on is not None and (
-            reason := _stranger(policy, gate.on, policy.sensitive, "sensitive field")
-        ):
-            yield (*where, "on"), reason
-            continue
-        if not policy.sensitive:
+        elif not policy.sensitive:
             yield where, f"{gate.metric} measures sensitive fields, and there are none"
-            continue
-        measured = [*policy.sensitive] if gate.on is None else [keys_of(policy, gate.on)]
-        attacker = gate.attacker_in(policy.attackers)
-        yield from _key_problems(policy, where, attacker.keys, measured)
-        if attacker.partition is not None and len(measured) > 1:
-            yield where, "a partition is of one attribute's values: name the attribute under on"
-        elif attacker.partition is not None and attacker.partition.depth is not None:
-            path, rule = policy.by_keys[measured[0]]
-            if getattr(rule, "taxonomy", None) is None:
-                yield where, f"a partition by depth needs a taxonomy on {path}"
+        else:
+            attacker = gate.attacker_in(policy.attackers)
+            yield from _attacker_problems(policy, where, attacker, alone=gate.attacker is not None)
+
+
+def _attacker_problems(
+    policy: Policy, where: tuple[int | str, ...], attacker: AttackerModel, alone: bool
+) -> Iterator[Problem]:
+    """What is wrong with an attacker; ``alone`` they are after all attributes that their keys belong to."""
+    if attacker.on is not None and (
+        reason := _stranger(policy, attacker.on, policy.sensitive, "sensitive field")
+    ):
+        yield (*where, "on"), reason
+        return
+    strangers = [
+        ((*where, "keys"), reason)
+        for key in attacker.paths
+        if (reason := _stranger(policy, key, policy.quasi, "published quasi-identifier"))
+    ]
+    yield from strangers
+    if strangers:
+        return
+    measured = [*policy.sensitive] if attacker.on is None else [keys_of(policy, attacker.on)]
+    seeing = [keys for keys in measured if all(_sees(policy, keys, key) for key in attacker.paths)]
+    if not seeing or (not alone and len(seeing) < len(measured)):
+        yield from _out_of_sight(policy, where, attacker, measured)
+    elif attacker.partition is not None and len(seeing if alone else measured) > 1:
+        yield where, "a partition is of one attribute's values: name the attribute under on"
+    elif attacker.partition is not None and attacker.partition.depth is not None:
+        path, rule = policy.by_keys[seeing[0]]
+        if getattr(rule, "taxonomy", None) is None:
+            yield where, f"a partition by depth needs a taxonomy on {path}"
 
 
 def keys_of(policy: Policy, text: str) -> Keys:
@@ -178,19 +220,28 @@ def keys_of(policy: Policy, text: str) -> Keys:
     return parse(text, policy.namespaces).keys
 
 
-def _key_problems(
-    policy: Policy, where: tuple[int | str, ...], known: Known | None, measured: Iterable[Keys]
+def after(policy: Policy, attacker: AttackerModel) -> tuple[Keys, ...]:
+    """The sensitive fields that an attacker of a policy is after: those that see all their keys."""
+    if attacker.on is not None:
+        return (keys_of(policy, attacker.on),)
+    return tuple(keys for keys in policy.sensitive if all(_sees(policy, keys, key) for key in attacker.paths))
+
+
+def _sees(policy: Policy, attribute: Keys, key: str) -> bool:
+    """Whether a quasi-identifier belongs to the vertex of an attribute, or to one above it."""
+    keys = keys_of(policy, key)
+    above = (keys[:depth] for depth in range(len(keys), 0, -1))
+    home = next((vertex for vertex in above if vertex in policy.vertices), ())
+    return attribute[: len(home)] == home
+
+
+def _out_of_sight(
+    policy: Policy, where: tuple[int | str, ...], attacker: AttackerModel, measured: Iterable[Keys]
 ) -> Iterator[Problem]:
-    """Keys that are no quasi-identifiers, or stand where the attributes that are measured do not."""
-    for text in known or ():
-        if reason := _stranger(policy, text, policy.quasi, "published quasi-identifier"):
-            yield (*where, "keys"), reason
-            continue
-        keys = keys_of(policy, text)
-        above = (keys[:depth] for depth in range(len(keys), 0, -1))
-        home = next((vertex for vertex in above if vertex in policy.vertices), ())
-        for attribute in measured:
-            if attribute[: len(home)] != home:
+    """The keys that stand where the attributes that are measured do not."""
+    for attribute in measured:
+        for text in attacker.paths:
+            if not _sees(policy, attribute, text):
                 path = policy.by_keys[attribute][0]
                 yield (
                     (*where, "keys"),

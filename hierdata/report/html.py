@@ -171,6 +171,14 @@ def _metrics(report: StewardReport) -> str:
             for name, measure in report.metrics.items()
             for figure, value in measure.figures.items()
         ),
+    ) + _table(
+        "What the attackers of the policy learn: the discrimination rate",
+        ("attacker", "sensitive values", "rate"),
+        (
+            (name, figure, rounded(value))
+            for name, measure in report.attackers.items()
+            for figure, value in measure.figures.items()
+        ),
     )
 
 
@@ -195,7 +203,13 @@ def _gates(report: StewardReport) -> str:
 
 def _attacker(gate: GateVerdict) -> str:
     """Whom a gate has in mind: the name, the keys, and whether they are after values or blocks of them."""
-    parts = (gate.attacker, ", ".join(gate.keys or ()), "semantic partition" if gate.semantic else None)
+    known = f"keys: {gate.keys}" if isinstance(gate.keys, str) else ", ".join(gate.keys or ())
+    parts = (
+        gate.attacker,
+        known,
+        "semantic partition" if gate.semantic else None,
+        "each person counts the same" if gate.weight == "person" else None,
+    )
     return "; ".join(part for part in parts if part)
 
 

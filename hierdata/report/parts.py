@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hierdata.records.known import KeyForm, Weight
 from hierdata.report.sentences import cost_meaning
 
 if TYPE_CHECKING:
@@ -169,8 +170,9 @@ class GateVerdict(Plain):
 
     ``figure`` is the metric's figure, or the path of the sensitive attribute that is worst; ``exact`` is its
     value as a fraction, null where it is none. ``attacker`` is the name the policy gives, ``keys`` the
-    quasi-identifiers that they know (null: all that belong to the attribute's vertex and those above it), and
-    ``semantic`` tells that values were counted by the blocks of a partition.
+    quasi-identifiers that they know, by their paths or by one word for them, ``semantic`` tells that values
+    were counted by the blocks of a partition, ``weight`` what counts the same; keys and weight are null where
+    the metric looks at the whole release.
     """
 
     name: str | None
@@ -182,8 +184,9 @@ class GateVerdict(Plain):
     exact: Rational | None
     passed: bool
     attacker: str | None
-    keys: tuple[str, ...] | None
+    keys: KeyForm | tuple[str, ...] | None
     semantic: bool
+    weight: Weight | None
     reason: str | None
 
 

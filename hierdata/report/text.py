@@ -32,6 +32,7 @@ def summary(report: Outcome) -> str:
     lines += _section("Promised and achieved", _promises(report))
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
+    lines += _section("What attackers learn", _attackers(report))
     lines += _section("Gates", _gates(report))
     if isinstance(report, StewardReport):
         lines += _section("Given up", _costs(report))
@@ -103,6 +104,11 @@ def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:
     for name, measure in report.metrics.items():
         shown = ", ".join(f"{figure} {rounded(value)}" for figure, value in measure.figures.items())
         yield name, f"{shown} ({measure.better} is better)"
+
+
+def _attackers(report: Outcome) -> Iterable[tuple[str, ...]]:
+    for name, measure in report.attackers.items():
+        yield name, ", ".join(f"{path} {rounded(value)}" for path, value in measure.figures.items())
 
 
 def _gates(report: Outcome) -> Iterable[tuple[str, ...]]:

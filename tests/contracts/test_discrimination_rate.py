@@ -124,7 +124,7 @@ def test_the_rate_is_that_of_the_twin(built: Collection, together: bool, weight:
                 together and keys == "record"
             ):  # of a group's vertices more may be known, which tells no more
                 assert rows(seen(found)) == rows(table)
-            metric = DiscriminationRate(domain.path, keys, PARTITION if semantic else None, weight)
+            metric = DiscriminationRate([domain.path], keys, PARTITION if semantic else None, weight)
             (figure,) = metric.figures(publication, forest)
             assert math.isclose(figure.value, rate_of(table), abs_tol=1e-12)
             if isinstance(figure.value, float):
@@ -162,7 +162,7 @@ def test_the_rate_never_falls_when_keys_are_added(built: Collection) -> None:
         paths = [path for _, _, path in keys_above(forest, kind)]
         for domain in domains:
             rates = [
-                float(DiscriminationRate(domain.path, paths[:count]).figures(publication, forest)[0].value)
+                float(DiscriminationRate([domain.path], paths[:count]).figures(publication, forest)[0].value)
                 for count in range(1, len(paths) + 1)
             ]
             assert all(less <= more + 1e-12 for less, more in pairwise(rates))
