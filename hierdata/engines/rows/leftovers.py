@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.domains.base import Hierarchy
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.caps import PackedCaps, row_caps
-from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of
+from hierdata.engines.rows.contents import Question, satisfied
+from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of, numbered
 from hierdata.forest import MISSING, Forest, Scope
 from hierdata.kernels.attaching import joined, nearest
 from hierdata.partition import SUPPRESSED
@@ -80,7 +79,7 @@ class _Attachment:
         self._sizes = class_sizes(classes)
         self._window = max(_AFFORDED, _COMPARED * len(classes)) // leftovers
         self._spare = _ASKED
-        self._first, ancestors = _numbered(hierarchies)
+        self._first, ancestors = numbered(hierarchies)
         nodes = nodes_of(forest, scope)
         self._nodes: NDArray[np.int32] = nodes + self._first
         self._joins: NDArray[np.int32] = joins(hierarchies, nodes, classes) + self._first
@@ -199,17 +198,11 @@ class _Asked:
     """Constraints that are asked once for each summary."""
 
     def __init__(self, constraints: Sequence[Constraint]) -> None:
-        self._answers: list[tuple[Constraint, dict[Hashable, bool]]] = [(one, {}) for one in constraints]
+        self._questions = [Question(one) for one in constraints]
 
     def hold(self, view: ClassView) -> bool:
         """Whether all of them do."""
-        for constraint, answers in self._answers:
-            key = view.records, view.population, constraint.summary(view.counts)
-            if key not in answers:
-                answers[key] = constraint.holds(view)
-            if not answers[key]:
-                return False
-        return True
+        return all(question.holds(view) for question in self._questions)
 
 
 def _linked(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -222,15 +215,3 @@ def _linked(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     earlier[order] = np.where(alone, -1, before)
     latest: NDArray[np.int64] = order[np.append(alone[1:], True)]
     return latest, earlier
-
-
-def _numbered(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The ancestors of the nodes of all hierarchies under one numbering, and each one's first number."""
-    counts = [len(tree.ancestors) for tree in hierarchies]
-    first = np.cumsum([0, *counts])[:-1].astype(np.int32)
-    depth = max((len(tree.ancestors[0]) for tree in hierarchies), default=1)
-    ancestors = np.full((sum(counts), depth), -1, np.int32)
-    for at, tree in zip(first.tolist(), hierarchies, strict=True):
-        own = np.array(tree.ancestors, np.int32)
-        ancestors[at : at + len(own), : own.shape[1]] = np.where(own >= 0, own + at, -1)
-    return first, ancestors

@@ -77,6 +77,18 @@ def joins(
     return joined
 
 
+def numbered(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The ancestors of the nodes of all hierarchies under one numbering, and each one's first number."""
+    counts = [len(tree.ancestors) for tree in hierarchies]
+    first = np.cumsum([0, *counts])[:-1].astype(np.int32)
+    depth = max((len(tree.ancestors[0]) for tree in hierarchies), default=1)
+    ancestors = np.full((sum(counts), depth), -1, np.int32)
+    for at, tree in zip(first.tolist(), hierarchies, strict=True):
+        own = np.array(tree.ancestors, np.int32)
+        ancestors[at : at + len(own), : own.shape[1]] = np.where(own >= 0, own + at, -1)
+    return first, ancestors
+
+
 def summable(losses: Sequence[NDArray[np.int64]], rows: int) -> list[NDArray[np.int64]]:
     """LM' by node and quasi-identifier, of which the sum over all rows fits into 64 bits.
 

@@ -1,0 +1,86 @@
+"""The weighted hierarchical distance, as integers for compiled code (KACA; TC section 3.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.domains.base import Hierarchy
+from hierdata.engines.rows.table import numbered
+
+_LARGEST_SUM = 2**62
+_ROUNDED_SCALE = 2**40
+
+
+@dataclass(frozen=True)
+class Distance:
+    """What generalizing costs, by the nodes of all hierarchies under one numbering, each from ``starts``.
+
+    ``costs[node, depth]`` is WHD from a node to its entry at a depth, times ``scale``: exact, but where the
+    sum over all rows and hierarchies would not fit into 64 bits. Then the scale is a power of two, and each
+    cost is rounded once.
+    """
+
+    starts: NDArray[np.int64]
+    ancestors: NDArray[np.int32]
+    costs: NDArray[np.int64]
+    scale: int
+
+    @classmethod
+    def of(cls, hierarchies: Sequence[Hierarchy], beta: int, rows: int) -> Distance:
+        """Those of a table of so many rows."""
+        first, ancestors = numbered(hierarchies)
+        starts = np.append(first, len(ancestors)).astype(np.int64)
+        depths, lowest = _depths(ancestors)
+        pairs, of_node = np.unique(np.stack([depths, lowest]), axis=1, return_inverse=True)
+        weights = _weights(ancestors.shape[1], beta)
+        exact = [
+            [whd(weights, own, at, low) for at in range(ancestors.shape[1])] for own, low in pairs.T.tolist()
+        ]
+        scale = _scale(exact, max(1, rows * len(hierarchies)))
+        table = [[round(cost * scale) for cost in own] for own in exact]
+        shape = (len(table), ancestors.shape[1])
+        return cls(starts, ancestors, np.array(table, np.int64).reshape(shape)[of_node.ravel()], scale)
+
+
+def whd(weights: Sequence[Fraction], depth: int, above: int, lowest: int) -> Fraction:
+    """The weighted hierarchical distance of generalizing a node at a depth to one ``above`` it.
+
+    ``weights[d]`` sums the weights from the root (depth 0) down to depth d, ``lowest`` is the greatest depth
+    of a leaf at or below the node. 0 at and below the node itself.
+    """
+    if above >= depth:
+        return Fraction(0)
+    return (weights[depth] - weights[above]) / weights[lowest]
+
+
+def _weights(depths: int, beta: int) -> list[Fraction]:
+    """The weights summed from the root down: the step to depth d weighs 1 / d^beta."""
+    steps = [Fraction(1, depth**beta) for depth in range(1, depths)]
+    return [sum(steps[:depth], Fraction(0)) for depth in range(depths)]
+
+
+def _depths(ancestors: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The depth of each node, and the greatest depth of a node at or below it."""
+    there = ancestors >= 0
+    depths = ancestors.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1)
+    lowest = np.zeros(len(ancestors), np.int64)
+    for column in range(ancestors.shape[1]):
+        own = there[:, column]
+        np.maximum.at(lowest, ancestors[own, column], depths[own])
+    return depths.astype(np.int64), lowest
+
+
+def _scale(costs: Sequence[Sequence[Fraction]], terms: int) -> int:
+    """A common denominator, if so many terms can be summed; else a power of two, for which they can."""
+    scale = 1
+    for cost in {cost.denominator for own in costs for cost in own}:
+        scale = math.lcm(scale, cost)
+        if scale * terms > _LARGEST_SUM:
+            return min(_ROUNDED_SCALE, 1 << (_LARGEST_SUM // terms).bit_length() - 1)
+    return scale
