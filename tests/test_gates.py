@@ -69,7 +69,8 @@ def test_the_policy_knows_the_metrics_as_they_are() -> None:
         figures = METRICS[name]().figures(publication, forest)
         assert {figure.better for figure in figures} == {stated.better}
         of_attributes = tuple(domain.path for own in forest.domains for domain in own)
-        assert tuple(figure.name for figure in figures) == (stated.figures or of_attributes)
+        named = tuple(figure.name for figure in figures)
+        assert named[: len(stated.figures) or None] == (stated.figures or of_attributes)
 
 
 @pytest.mark.parametrize(

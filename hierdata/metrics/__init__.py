@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hierdata.metrics.base import Metric
+from hierdata.metrics.certainty_penalty import CertaintyPenalty
 from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.dissimilarity_degree import DissimilarityDegree
 from hierdata.metrics.diversity_degree import DiversityDegree
@@ -12,6 +13,7 @@ from hierdata.metrics.suppression_ratio import SuppressionRatio
 
 METRICS: dict[str, type[Metric]] = {
     "lm_cost": LMCost,
+    "certainty_penalty": CertaintyPenalty,
     "suppression_ratio": SuppressionRatio,
     "dissimilarity_degree": DissimilarityDegree,
     "discrimination_rate": DiscriminationRate,

@@ -30,7 +30,7 @@ _TOO_NEAR = Fraction(1, 10**12)
 class Measured:
     """What a gate must know of a metric before anything is measured.
 
-    ``figures`` are the metric's, empty where it has one for each sensitive attribute, as somebody sees it.
+    ``figures`` are the metric's for the whole release, empty where it has one for each sensitive attribute, as somebody sees it.
     """
 
     better: Literal["lower", "higher"]
@@ -39,6 +39,7 @@ class Measured:
 
 MEASURED = {
     "lm_cost": Measured("lower", ("total", "per_record", "per_value")),
+    "certainty_penalty": Measured("lower", ("gcp", "gcp_less_one")),
     "suppression_ratio": Measured("lower", ("records", "vertices")),
     "dissimilarity_degree": Measured("higher", ("as_printed", "mean_level_distance")),
     "diversity_degree": Measured("higher", ("as_printed", "mean_pair_distance")),

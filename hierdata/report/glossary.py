@@ -36,6 +36,8 @@ GLOSSARY = {
     "exempt": "A field that is published as it stands, outside the promise, for a reason the policy gives.",
     "lm_cost": "The loss metric: 0 for an unchanged quasi-identifier, 1 for one that is suppressed or *, "
     "in between the share of the domain that a published value covers.",
+    "certainty_penalty": "The share of its domain that a published value may stand for, for each "
+    "quasi-identifier and over all (gcp): leaves over all leaves, or less one of both.",
     "suppression_ratio": "The share of the input's records, or vertices, that is not published.",
     "dissimilarity_degree": "How far apart the sensitivity levels at a vertex of a class are: as the paper "
     "prints it, which grows with the class, and as a mean distance from 0 to 1.",

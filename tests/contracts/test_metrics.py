@@ -25,7 +25,9 @@ from tests.publications import publication_of
 
 each_metric = pytest.mark.parametrize("name", METRICS)
 
-FLAT = Hierarchy(("*", "a", "b"), ((0, -1), (0, 1), (0, 2)), (Fraction(1), Fraction(0), Fraction(0)), int)
+FLAT = Hierarchy(
+    ("*", "a", "b"), ((0, -1), (0, 1), (0, 2)), (Fraction(1), Fraction(0), Fraction(0)), int, leaves=2
+)
 LEVEL = SensitiveDomain(
     "$.s", (1, 2, 3, 4, 5), (1, 2, 3, 4, 5), paths=((0, 1, 3), (0, 1, 4), (0, 1, 5), (0, 2, 6), (0, 2, 7))
 )
@@ -49,6 +51,11 @@ def publication(classes: list[int], nodes: list[int]) -> Publication:
 Compared = tuple[Publication, Publication, Forest]
 BETTER_AND_WORSE: dict[str, Compared] = {
     "lm_cost": (publication([0, 0, 1, 1], [1] * 4), publication([0, 0, 1, 1], [0] * 4), forest(1, 2, 1, 2)),
+    "certainty_penalty": (
+        publication([0, 0, 1, 1], [1] * 4),
+        publication([0, 0, 1, 1], [0] * 4),
+        forest(1, 2, 1, 2),
+    ),
     "suppression_ratio": (
         publication([0, 0, 1, 1], [1] * 4),
         publication([0, 0, -1, -1], [1] * 4),
