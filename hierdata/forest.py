@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,14 @@ from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, Schema
 
 MISSING = -1
+_BATCH = 1024
+"""Records that are encoded at once."""
+_TEXTS = frozenset({str, type(None)})
+_ARRAYS = {
+    **dict.fromkeys(("type", "nodes", "sensitive", "spelling"), np.int32),
+    **dict.fromkeys(("size", "parent", "first_child", "child_count"), np.int64),
+}
+"""What is collected of all records, with its type; ``size`` is the number of a record's vertices."""
 _LARGEST_LOSS = 2**62
 _ROUNDED_SCALE = 2**40
 
@@ -141,8 +150,34 @@ class Scope:
         return Scope(self.kind, self.vertices[order], self.rows[order], self.records[order])
 
 
+class _Lookup(dict[Any, int]):
+    """What values came to, each looked up once; values stand in it by their keys (see _keys)."""
+
+    def __init__(self, code_of: Callable[[Any], int], known: Mapping[Any, int] | None = None) -> None:
+        super().__init__(known or {})
+        self._code_of = code_of
+
+    def __missing__(self, key: Any) -> int:
+        code = self[key] = self._code_of(key[0] if type(key) is tuple else key)
+        return code
+
+    def all(self, keys: Sequence[Any]) -> NDArray[np.int32]:
+        """What each of these came to."""
+        return np.fromiter(map(self.__getitem__, keys), np.int32, len(keys))
+
+
+def _keys(column: Sequence[Scalar]) -> Sequence[Any]:
+    """What tells values apart that are spelled in different ways: True, 1, 1.0 and 1.00 are four."""
+    if _TEXTS.issuperset(map(type, column)):
+        return column
+    return [
+        value if type(value) in _TEXTS else (value, type(value), getattr(value, "text", None) or str(value))
+        for value in column
+    ]
+
+
 class _Encoder:
-    """Collects the columns while records stream by."""
+    """Collects arrays while records stream by: batch after batch, and in a batch column after column."""
 
     def __init__(
         self,
@@ -151,77 +186,109 @@ class _Encoder:
         domains: Sequence[Sequence[SensitiveDomain]],
     ) -> None:
         self._schema = schema
-        self._node_of = [[tree.node_of for tree in own] for own in hierarchies]
-        self._code_of = [[domain.code_of for domain in own] for own in domains]
-        self.roots = array("q", [0])  # arrays take a fifth of the memory of lists
-        self.type = array("i")
-        self.parent = array("q")
-        self.first_child = array("q")
-        self.child_count = array("q")
-        self.nodes = array("i")
-        self.sensitive = array("i")
-        self.spelling = array("i")
-        self.spellings: dict[object, int] = {}
+        self._nodes = [[_Lookup(tree.node_of) for tree in own] for own in hierarchies]
+        self._codes = [[_Lookup(domain.code_of, {None: MISSING}) for domain in own] for own in domains]
+        self._spellings = _Lookup(self._spelled, {None: MISSING})
+        self._counts = [np.array(list(map(len, own)), np.int64) for own in (hierarchies, domains)]
         self.spelled: list[Scalar] = []
         self.carried: dict[int, tuple[Scalar, ...]] = {}
+        self.records = self.vertices = 0
+        self._found: dict[str, list[NDArray[Any]]] = {
+            name: [np.zeros(0, kind)] for name, kind in _ARRAYS.items()
+        }
 
-    def add(self, record: Vertex) -> None:
-        base = len(self.type)
-        queue = [record]
-        parents = [-1]
-        for position, vertex in enumerate(queue):
-            self.type.append(vertex.type)
-            self.first_child.append(base + len(queue))
-            self.child_count.append(len(vertex.children))
-            if vertex.children:
-                queue += vertex.children
-                parents += [base + position] * len(vertex.children)
-            try:
-                lookups = zip(self._node_of[vertex.type], vertex.quasi, strict=True)
-                self.nodes.extend([node_of(value) for node_of, value in lookups])
-            except Uncovered:
-                raise self._uncovered(vertex, Role.QUASI) from None
-            if vertex.sensitive:
-                self._add_sensitive(vertex)
-            if vertex.carried:
-                self.carried[base + position] = tuple(vertex.carried)
-        self.parent.extend(parents)
-        self.roots.append(base + len(queue))
+    def _spelled(self, value: Scalar) -> int:
+        self.spelled.append(value)
+        return len(self.spelled) - 1
 
-    def _add_sensitive(self, vertex: Vertex) -> None:
-        for code_of, value in zip(self._code_of[vertex.type], vertex.sensitive, strict=True):
-            if value is None:
-                self.sensitive.append(MISSING)
-                self.spelling.append(MISSING)
-                continue
-            key = value if type(value) is str else (type(value), getattr(value, "text", None) or str(value))
-            index = self.spellings.get(key)
-            if index is None:
-                index = self.spellings[key] = len(self.spelled)
-                self.spelled.append(value)
-            try:
-                self.sensitive.append(code_of(value))
-            except Uncovered:
-                raise self._uncovered(vertex, Role.SENSITIVE) from None
-            self.spelling.append(index)
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that was collected, by the names of the forest."""
+        return {name: np.concatenate(self._found.pop(name)) for name in _ARRAYS}
 
-    def _uncovered(self, vertex: Vertex, role: Role) -> InputError:
-        """Find the attribute again, on the slow path; the value itself must stay out of the message."""
-        attributes = self._schema.types[vertex.type].of_role(role)
-        lookups = (self._node_of if role is Role.QUASI else self._code_of)[vertex.type]
-        values = vertex.quasi if role is Role.QUASI else vertex.sensitive
-        for attribute, lookup, value in zip(attributes, lookups, values, strict=True):
-            try:
-                if value is not None or role is Role.QUASI:
-                    lookup(value)
-            except Uncovered:
-                return InputError(
-                    "the value is outside the domain that the policy gives this field",
-                    record=len(self.roots),
-                    path=attribute.path,
-                    revealed=(str(value),),
-                )
+    def add(self, records: Sequence[Vertex]) -> None:
+        """Encode some more records. Raises InputError."""
+        order, sizes = _breadth_first(records)
+        kinds = np.array([vertex.type for vertex in order], np.int32)
+        record = np.repeat(np.arange(len(records)), sizes)
+        first_node, first_sensitive = (np.cumsum(counts[kinds]) - counts[kinds] for counts in self._counts)
+        nodes, codes, spellings = (
+            np.empty(int(counts[kinds].sum()), np.int32)
+            for counts in (self._counts[0], self._counts[1], self._counts[1])
+        )
+        try:
+            for kind in np.unique(kinds).tolist():
+                at = np.flatnonzero(kinds == kind)
+                own = order if len(at) == len(order) else [order[place] for place in at.tolist()]
+                quasi = zip(*[vertex.quasi for vertex in own], strict=True)
+                for place, (lookup, column) in enumerate(zip(self._nodes[kind], quasi, strict=True)):
+                    nodes[first_node[at] + place] = lookup.all(_keys(column))
+                sensitive = zip(*[vertex.sensitive for vertex in own], strict=True)
+                for place, (lookup, column) in enumerate(zip(self._codes[kind], sensitive, strict=True)):
+                    keys = _keys(column)
+                    codes[first_sensitive[at] + place] = lookup.all(keys)
+                    spellings[first_sensitive[at] + place] = self._spellings.all(keys)
+                if own[0].carried:
+                    places = (at + self.vertices).tolist()
+                    self.carried.update(zip(places, (tuple(vertex.carried) for vertex in own), strict=True))
+        except Uncovered:
+            raise self._uncovered(order, record) from None
+        self._keep(
+            size=np.array(sizes, np.int64),
+            type=kinds,
+            nodes=nodes,
+            sensitive=codes,
+            spelling=spellings,
+            **self._edges(order, record),
+        )
+        self.records += len(records)
+        self.vertices += len(order)
+
+    def _edges(self, order: Sequence[Vertex], record: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        """Parents and children: in breadth-first order a vertex's children follow those of the one before."""
+        count = np.array([len(vertex.children) for vertex in order], np.int64)
+        parent = np.full(len(order), -1)
+        below = np.diff(record, prepend=-1) == 0
+        parent[below] = np.repeat(np.arange(len(order)) + self.vertices, count)
+        first = np.cumsum(count) - count + record + 1 + self.vertices
+        return {"parent": parent, "first_child": first, "child_count": count}
+
+    def _keep(self, **found: NDArray[Any]) -> None:
+        for name, array in found.items():
+            self._found[name].append(array)
+
+    def _uncovered(self, order: Sequence[Vertex], record: NDArray[np.int64]) -> InputError:
+        """The first value outside its domain; the value itself must stay out of the message."""
+        for place, vertex in enumerate(order):
+            kind = self._schema.types[vertex.type]
+            quasi = zip(kind.of_role(Role.QUASI), self._nodes[kind.index], vertex.quasi, strict=True)
+            codes = self._codes[kind.index]
+            sensitive = zip(kind.of_role(Role.SENSITIVE), codes, vertex.sensitive, strict=True)
+            for attribute, lookup, value in (*quasi, *sensitive):
+                try:
+                    lookup.all(_keys([value]))
+                except Uncovered:
+                    return InputError(
+                        "the value is outside the domain that the policy gives this field; "
+                        "`hierdata lint --data` counts such values",
+                        record=self.records + int(record[place]) + 1,
+                        path=attribute.path,
+                        revealed=(str(value),),
+                    )
         raise AssertionError("an encoder refused a value and accepted it the second time")
+
+
+def _breadth_first(records: Sequence[Vertex]) -> tuple[list[Vertex], list[int]]:
+    """The vertices of one record after the other, each in breadth-first order; how many each record has."""
+    order: list[Vertex] = []
+    sizes = []
+    for record in records:
+        own = [record]
+        if record.children:
+            for vertex in own:
+                own += vertex.children
+        order += own
+        sizes.append(len(own))
+    return order, sizes
 
 
 def encode(
@@ -235,28 +302,23 @@ def encode(
     Raises InputError for a value outside its domain (record and path, never the value).
     """
     encoder = _Encoder(schema, hierarchies, domains)
-    for record in records:
-        encoder.add(record)
-    kinds = np.array(encoder.type, np.int32)
+    stream = iter(records)
+    while batch := list(islice(stream, _BATCH)):
+        encoder.add(batch)
+    arrays = encoder.arrays()
 
-    def first(counts: Sequence[int]) -> NDArray[np.int64]:
-        ends = np.cumsum(np.array(counts, np.int64)[kinds]) if len(kinds) else np.zeros(0, np.int64)
-        return ends - np.array(counts, np.int64)[kinds]
+    def first(own: Sequence[Sequence[object]]) -> NDArray[np.int64]:
+        counts: NDArray[np.int64] = np.array(list(map(len, own)), np.int64)[arrays["type"]]
+        return np.cumsum(counts) - counts
 
     return Forest(
         schema=schema,
         hierarchies=tuple(tuple(own) for own in hierarchies),
         domains=tuple(tuple(own) for own in domains),
-        roots=np.array(encoder.roots, np.int64),
-        type=kinds,
-        parent=np.array(encoder.parent, np.int64),
-        first_child=np.array(encoder.first_child, np.int64),
-        child_count=np.array(encoder.child_count, np.int64),
-        first_node=first([len(own) for own in hierarchies]),
-        nodes=np.array(encoder.nodes, np.int32),
-        first_sensitive=first([len(own) for own in domains]),
-        sensitive=np.array(encoder.sensitive, np.int32),
-        spelling=np.array(encoder.spelling, np.int32),
+        roots=np.append(0, np.cumsum(arrays.pop("size"))),
+        first_node=first(hierarchies),
+        first_sensitive=first(domains),
         spellings=tuple(encoder.spelled),
         carried=encoder.carried,
+        **arrays,
     )

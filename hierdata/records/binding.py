@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, islice, repeat
 from operator import attrgetter
-from typing import TypeAlias, cast
+from typing import cast
 
 from hierdata.document import Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
+from hierdata.records.columns import columns
 from hierdata.records.path import TEXT
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve
 from hierdata.records.record import Vertex
@@ -19,7 +20,8 @@ from hierdata.records.values import SCALARS
 
 __all__ = ["Binding", "Problem", "bind", "problems", "put", "resolve", "unbind"]
 
-_Lists: TypeAlias = tuple[list[Scalar], list[Scalar], list[Scalar]]
+_BATCH = 1024
+"""Records that are bound at once."""
 
 
 class _MisfitError(Exception):
@@ -31,66 +33,121 @@ class _MisfitError(Exception):
 
 
 def bind(documents: Iterable[Document], binding: Binding) -> Iterator[Vertex]:
-    """Bind records to the schema, one at a time. Missing spellings become None.
+    """Bind records to the schema. Missing spellings become None.
 
     Raises InputError with the record's number (from 1) and the path, never a value, where a field is not
-    listed or something stands where another kind of thing is due.
+    listed or something stands where another kind of thing is due; all records before it have come then.
     """
-    plan = binding.plan
-    path = binding.schema.root.path
-    for number, document in enumerate(documents, 1):
+    stream = iter(documents)
+    number = 0
+    while batch := list(islice(stream, _BATCH)):
         try:
-            vertex = _vertex(plan, _object(path, document, False))
+            yield from _roots(batch, binding)
+        except _MisfitError:
+            yield from _one_by_one(batch, binding, number)
+        number += len(batch)
+
+
+def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[Vertex]:
+    """Records of which one does not fit, up to that one."""
+    for number, document in enumerate(batch, before + 1):
+        try:
+            (vertex,) = _roots([document], binding)
         except _MisfitError as misfit:
             raise InputError(str(misfit), record=number, path=misfit.path) from None
         yield vertex
 
 
-def _vertex(plan: Plan, document: Document) -> Vertex:
-    quasi, sensitive, carried = plan.sizes
-    values: _Lists = ([None] * quasi, [None] * sensitive, [None] * carried)
-    groups: list[list[Vertex]] = [[] for _ in range(plan.groups)]
-    _fill(plan, document, values, groups)
-    children = groups[0] if plan.groups == 1 else list(chain.from_iterable(groups))
-    return Vertex(plan.type, *values, children)
+def _roots(batch: Sequence[Document], binding: Binding) -> list[Vertex]:
+    path = binding.schema.root.path
+    return _vertices(binding.plan, [_object(path, document, False) for document in batch])
 
 
-def _fill(plan: Plan, document: Document, values: _Lists, groups: list[list[Vertex]]) -> None:
-    """Put what an object holds where it belongs."""
-    slots = plan.slots
-    for key, value in document.items():
-        slot = slots.get(key)
+class _Columns:
+    """Vertices of one type in the making: their values by role and attribute, and their children by group."""
+
+    def __init__(self, plan: Plan, size: int) -> None:
+        self.size = size
+        self.values: list[list[Sequence[Scalar]]] = [[[None] * size] * count for count in plan.sizes]
+        self.children: list[list[list[Vertex]]] = [[[] for _ in range(size)] for _ in range(plan.groups)]
+
+    def put(self, slot: Slot, places: Sequence[int], values: Sequence[Scalar]) -> None:
+        """The values of an attribute, at these vertices."""
+        own = self.values[slot.role]
+        if len(places) == self.size:
+            own[slot.index] = values
+            return
+        spread: list[Scalar] = [None] * self.size
+        for place, value in zip(places, values, strict=True):
+            spread[place] = value
+        own[slot.index] = spread
+
+    def vertices(self, kind: int) -> list[Vertex]:
+        """The vertices, in order."""
+        rows = [self._rows(own) for own in self.values]
+        groups = self.children
+        children = groups[0] if len(groups) == 1 else [[] for _ in range(self.size)]
+        if len(groups) > 1:
+            children = [list(chain.from_iterable(own)) for own in zip(*groups, strict=True)]
+        return list(map(Vertex, repeat(kind), *rows, children))
+
+    def _rows(self, columns: Sequence[Sequence[Scalar]]) -> Iterable[list[Scalar]]:
+        return map(list, zip(*columns, strict=True)) if columns else ([] for _ in range(self.size))
+
+
+def _vertices(plan: Plan, objects: Sequence[Document]) -> list[Vertex]:
+    """Vertices of one type: column by column, since a call for each value would take most of the time."""
+    found = _Columns(plan, len(objects))
+    _fill(plan, objects, range(len(objects)), found)
+    return found.vertices(plan.type)
+
+
+def _fill(plan: Plan, objects: Sequence[Document], vertices: Sequence[int], found: _Columns) -> None:
+    """Put what objects hold where it belongs: each into the vertex of its place."""
+    for key, column, there in columns(objects):
+        slot = plan.slots.get(key)
         if slot is None:
             if plan.strict:
                 raise _MisfitError(plan.below, "the field is not listed in the policy")
-        elif slot.kind == VALUE:
-            # Nearly every value takes the short way: a call each would double the time of binding.
-            if slot.missing is not None or type(value) not in SCALARS:
-                value = _scalar(slot, value)
-            values[slot.role][slot.index] = value  # type: ignore[assignment]
+            continue
+        places = vertices if len(there) == len(vertices) else [vertices[place] for place in there]
+        if slot.kind == VALUE:
+            found.put(slot, places, _scalars(slot, column))
         elif slot.kind == CHILD:
-            groups[slot.index] = _children(slot, value)
+            for place, children in zip(places, _children(slot, column), strict=True):
+                found.children[slot.index][place] = children
         elif slot.kind == INLINE:
             assert slot.plan is not None
-            for item in _items(slot, value):
-                _fill(slot.plan, _object(slot.path, item, type(value) is Siblings), values, groups)
+            inner = [
+                (place, _object(slot.path, item, type(value) is Siblings))
+                for place, value in zip(places, column, strict=True)
+                for item in _items(slot, value)
+            ]
+            _fill(slot.plan, [item for _, item in inner], [place for place, _ in inner], found)
 
 
-def _children(slot: Slot, value: Value) -> list[Vertex]:
+def _children(slot: Slot, column: Sequence[Value]) -> Iterator[list[Vertex]]:
+    """The children under a path, of each vertex."""
     plan = slot.plan
     assert plan is not None
-    items = _items(slot, value)
+    items = [_items(slot, value) for value in column]
+    every = list(chain.from_iterable(items))
     if plan.item is not None:
-        # A single value that is missing is like one that is absent; in an array it keeps its place.
-        scalars = [_scalar(plan.item, item) for item in items]
-        return [_scalar_vertex(plan, scalar) for scalar in scalars if slot.many or scalar is not None]
-    elements = type(value) is Siblings
-    return [_vertex(plan, _object(slot.path, item, elements)) for item in items]
+        scalars = iter(_scalars(plan.item, every))
+        return (_items_of(plan, slot.many, islice(scalars, len(own))) for own in items)
+    elements = [type(value) is Siblings for value, own in zip(column, items, strict=True) for _ in own]
+    vertices = iter(_vertices(plan, list(map(_object, repeat(slot.path), every, elements))))
+    return (list(islice(vertices, len(own))) for own in items)
 
 
-def _scalar_vertex(plan: Plan, scalar: Scalar) -> Vertex:
+def _items_of(plan: Plan, many: bool, scalars: Iterable[Scalar]) -> list[Vertex]:
+    """Vertices of a single value each."""
     quasi, sensitive, carried = plan.sizes
-    return Vertex(plan.type, [scalar] * quasi, [scalar] * sensitive, [scalar] * carried, [])
+    return [
+        Vertex(plan.type, [scalar] * quasi, [scalar] * sensitive, [scalar] * carried, [])
+        for scalar in scalars
+        if many or scalar is not None  # one that is missing is like one that is absent; in an array it stays
+    ]
 
 
 def _items(slot: Slot, value: Value) -> Sequence[Value]:
@@ -108,14 +165,22 @@ def _items(slot: Slot, value: Value) -> Sequence[Value]:
     return (value,)
 
 
-def _scalar(slot: Slot, value: Value) -> Scalar:
-    if type(value) not in SCALARS:
-        if type(value) is not Siblings:
-            raise _MisfitError(slot.path, f"{_kind(value)} stands where a single value is due")
+def _scalars(slot: Slot, column: Sequence[Value]) -> Sequence[Scalar]:
+    """Single values, None where they mean that there is none."""
+    if not SCALARS.issuperset(map(type, column)):
+        column = [_single(slot, value) for value in column]
+    scalars = cast("Sequence[Scalar]", column)
+    return scalars if slot.missing is None else slot.missing.cleaned(scalars)
+
+
+def _single(slot: Slot, value: Value) -> Value:
+    """The one value that stands alone or in an element."""
+    if type(value) is Siblings:
         items = _items(slot, value)
-        return _scalar(slot, items[0] if items else None)
-    scalar = cast("Scalar", value)
-    return None if slot.missing is not None and scalar in slot.missing else scalar
+        return _single(slot, items[0] if items else None)
+    if type(value) not in SCALARS:
+        raise _MisfitError(slot.path, f"{_kind(value)} stands where a single value is due")
+    return value
 
 
 def _object(path: str, value: Value, element: bool) -> Document:

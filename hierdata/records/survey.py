@@ -6,13 +6,13 @@ in compiled code. Parts of a collection are surveyed apart and merged.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import cast
 
 from hierdata.document import Document, Scalar, Siblings, Value
+from hierdata.records.columns import columns
 from hierdata.records.path import TEXT
 from hierdata.records.values import SCALARS, Missing, Values
 
@@ -118,17 +118,13 @@ def survey(
     return result
 
 
-def _objects(shape: Shape, keys: Keys, objects: Collection[Document], values: dict[Keys, Values]) -> None:
+def _objects(shape: Shape, keys: Keys, objects: Sequence[Document], values: dict[Keys, Values]) -> None:
     shape.objects += len(objects)
-    columns: defaultdict[str, list[Value]] = defaultdict(list)
-    for item in objects:
-        for key, value in item.items():
-            columns[key].append(value)
-    for key, column in columns.items():
+    for key, column, _ in columns(objects):
         _column(shape.children.setdefault(key, Shape()), (*keys, key), column, values)
 
 
-def _column(shape: Shape, keys: Keys, column: list[Value], values: dict[Keys, Values]) -> None:
+def _column(shape: Shape, keys: Keys, column: Sequence[Value], values: dict[Keys, Values]) -> None:
     """All values that one batch has at one path."""
     shape.occurrences += len(column)
     kinds = set(map(type, column))
@@ -150,7 +146,7 @@ def _column(shape: Shape, keys: Keys, column: list[Value], values: dict[Keys, Va
 
 
 def _contents(
-    shape: Shape, keys: Keys, items: list[Value], values: dict[Keys, Values], elements: bool = False
+    shape: Shape, keys: Keys, items: Sequence[Value], values: dict[Keys, Values], elements: bool = False
 ) -> None:
     """Count single values and go down into objects."""
     if not items:
@@ -173,7 +169,7 @@ def _contents(
         counted.add(scalars)
 
 
-def _scalars(items: list[Value]) -> list[Scalar]:
+def _scalars(items: Sequence[Value]) -> Sequence[Scalar]:
     kinds = set(map(type, items))
     found = items if kinds <= SCALARS else [item for item in items if type(item) in SCALARS]
-    return cast("list[Scalar]", found)
+    return cast("Sequence[Scalar]", found)

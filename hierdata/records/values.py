@@ -12,6 +12,7 @@ from hierdata.document import Numeral, Scalar
 SCALARS: frozenset[type] = frozenset({str, int, Decimal, Numeral, bool, type(None)})
 """Types of the single values of a document."""
 
+_TEXTS = frozenset({str, type(None)})
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -35,6 +36,18 @@ class Missing:
         if type(value) is bool:
             return ("true" if value else "false") in self._texts
         return value is None or value in self._numbers
+
+    def cleaned(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The values, None in the place of those that mean "no value".
+
+        >>> Missing(["?"]).cleaned(("a", "?"))
+        ['a', None]
+        """
+        if _TEXTS.issuperset(map(type, values)):  # told by the text alone, and most columns miss nothing
+            if self._texts.isdisjoint(values):
+                return values
+            return [None if value in self._texts else value for value in values]
+        return [None if value in self else value for value in values]
 
 
 class Values(Mapping[Scalar, int]):
