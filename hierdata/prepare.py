@@ -142,7 +142,7 @@ def references(prepared: Prepared) -> References:
     """
     compared: set[Keys] = set()
     for model, scope in prepared.policy.scoped_models:
-        if model.needs_reference:
+        if model.uses_reference:
             compared |= prepared.policy.sensitive.keys() if scope is None else scope
     return {
         keys: dict(zip(domain.values, domain.reference or (), strict=True))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from hierdata.document import Scalar
 from hierdata.domains.base import Uncovered
-from hierdata.domains.number import canonical, exact, plain
+from hierdata.domains.number import Number, canonical, exact, plain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
 
@@ -18,11 +18,24 @@ StatedValue = StrictBool | StrictInt | Decimal | StrictStr
 """A value as a policy states it."""
 
 
-class SemanticPartition(BaseModel):
-    """A partition of an attribute's values: written out as named ``blocks``, or cut from its taxonomy.
+Bins = Annotated[int, Field(strict=True, ge=2)]
 
-    With ``depth`` all values below one node at that depth are a block (1: the nodes right below the root); a
-    value that lies higher is a block of its own. Numbers match by value, also where a format knows text only.
+
+class SemanticPartition(BaseModel):
+    """A partition of an attribute's values: written out as named ``blocks``, or cut by a rule.
+
+    With ``depth`` all values below one node of the taxonomy at that depth are a block (1: the nodes right
+    below the root); a value that lies higher is a block of its own. With ``levels`` each sensitivity level is
+    a block. Numbers match by value, also where a format knows text only.
+
+    Continuous values are discretized by the bins of the original collection, n of them (TC section 3.1 says
+    that it is done, not how: erratum TC-10). ``equal_width``: bins of equal width from its least number to
+    its greatest; the lower end belongs to a bin, the upper one to the last bin only; bins without a value
+    are no blocks. ``equal_frequency``: from the least number on, each bin takes numbers until its share of
+    the values is nearest to an equal share of what is left for the bins that are left, but leaves each of
+    these a number; equal numbers are never split, and of fewer than n different numbers each is a bin. A
+    release shows nothing else than values of the original: where another one turns up there are no bins for
+    it, and no model that counts by them passes.
 
     >>> partition = SemanticPartition(blocks={"lungs": ["flu", "asthma"], "skin": ["rash"]})
     >>> partition.block_of(SensitiveDomain("$.a", ("asthma", "rash", "flu")))
@@ -38,25 +51,49 @@ class SemanticPartition(BaseModel):
         default=None, description="one block for each node of the taxonomy at this depth"
     )
 
+    equal_width: Bins | None = Field(
+        default=None, description="so many bins of equal width, from the least to the greatest number"
+    )
+    equal_frequency: Bins | None = Field(
+        default=None, description="so many bins of numbers with as many values each as can be"
+    )
+    levels: Literal[True] | None = Field(default=None, description="one block for each sensitivity level")
+
     @model_validator(mode="after")
-    def _one_form(self) -> SemanticPartition:
-        if (self.blocks is None) == (self.depth is None):
-            raise ValueError("a partition is given by blocks or by depth")
+    def _consistent(self) -> SemanticPartition:
+        forms = ("blocks", "depth", "equal_width", "equal_frequency", "levels")
+        if sum(getattr(self, form) is not None for form in forms) != 1:
+            raise ValueError(f"a partition is given by one of {', '.join(forms)}")
         return self
 
     def __hash__(self) -> int:
         """Models are hashable, and hold one."""
-        return hash((frozenset((self.blocks or {}).items()), self.depth))
+        rules = (self.depth, self.equal_width, self.equal_frequency, bool(self.levels))
+        return hash((frozenset((self.blocks or {}).items()), *rules))
+
+    @property
+    def of_original(self) -> bool:
+        """Whether the blocks depend on how often each value occurs in the original collection."""
+        return self.equal_width is not None or self.equal_frequency is not None
 
     def block_of(self, domain: SensitiveDomain) -> tuple[int, ...]:
         """The number of the block that each value is in, by code.
 
-        Blocks that are written out are numbered in their order, those of a depth as they first occur. Values
-        that the domain does not have may be stated. Raises PolicyError where a value of the domain is in no
-        block or in more than one, and for a depth without a taxonomy.
+        Blocks that are written out are numbered in their order, those of a depth as they first occur, bins
+        and levels ascending. Values that the domain does not have may be stated. Raises PolicyError where a
+        value of the domain is in no block or in more than one, and where the domain lacks what a rule goes
+        by: a taxonomy, levels, numbers, the counts of the original.
         """
         if self.blocks is not None:
             return self._written_out(self.blocks, domain)
+        if self.of_original:
+            return self._binned(domain)
+        if self.levels is not None:
+            if domain.levels is None:
+                raise PolicyError(
+                    "a partition by levels needs 'levels' on this sensitive attribute", path=domain.path
+                )
+            return tuple(level - 1 for level in domain.levels)
         if domain.paths is None:
             raise PolicyError(
                 "a partition by depth needs 'taxonomy' on this sensitive attribute", path=domain.path
@@ -83,6 +120,69 @@ class SemanticPartition(BaseModel):
                 path=domain.path,
             )
         return tuple(found[code] for code in range(len(domain.values)))
+
+    def _binned(self, domain: SensitiveDomain) -> tuple[int, ...]:
+        counts = _originals(domain)
+        ordered = sorted(counts)
+        if self.equal_width is not None:
+            bins = _of_equal_width(ordered, self.equal_width)
+        else:
+            bins = _of_equal_frequency([counts[number] for number in ordered], self.equal_frequency or 1)
+        bin_of = dict(zip(ordered, bins, strict=True))
+        return tuple(bin_of[number] for number in domain.numbers or ())
+
+
+def _originals(domain: SensitiveDomain) -> dict[Number, int]:
+    """How often each number occurs in the original. Raises PolicyError where they do not tell the bins."""
+    if domain.numbers is None:
+        raise PolicyError(
+            "bins are of numbers: give this sensitive attribute `number: true`, and nothing but numbers",
+            path=domain.path,
+        )
+    if domain.reference is None:
+        raise PolicyError(
+            "bins are those of the original collection: give its frozen facts, or the original",
+            path=domain.path,
+        )
+    if strangers := sum(not count for count in domain.reference):
+        raise PolicyError(
+            f"the original collection, whose bins these are, lacks {strangers} of the values",
+            path=domain.path,
+        )
+    return dict(zip(domain.numbers, domain.reference, strict=True))
+
+
+def _of_equal_width(ordered: list[Number], bins: int) -> list[int]:
+    """The bin of each number, by place; those without a number are left out.
+
+    >>> _of_equal_width([0, 1, 2, 9, 10], 5)
+    [0, 0, 1, 2, 2]
+    """
+    if not ordered:
+        return []
+    low, width = ordered[0], ordered[-1] - ordered[0]
+    places = [min(bins - 1, (number - low) * bins // width) if width else 0 for number in ordered]
+    dense = {place: at for at, place in enumerate(sorted(set(places)))}
+    return [dense[place] for place in places]
+
+
+def _of_equal_frequency(counts: list[int], bins: int) -> list[int]:
+    """The bin of each number, from how often each occurs, ascending.
+
+    >>> _of_equal_frequency([1, 1, 1, 1, 1, 1], 3), _of_equal_frequency([10, 1, 1], 3)
+    ([0, 0, 1, 1, 2, 2], [0, 1, 2])
+    """
+    found: list[int] = []
+    own, held, left, to_fill = 0, 0, sum(counts), min(bins, len(counts))
+    for at, count in enumerate(counts):
+        others = to_fill - own - 1  # the bins behind this one
+        # Taking the number brings the bin nearer to left / (others + 1), and leaves the others one each.
+        nearer = (others + 1) * (2 * held + count) < 2 * left
+        if held and others and (not nearer or len(counts) - at <= others):
+            own, held, left = own + 1, 0, left - held
+        held += count
+        found.append(own)
+    return found
 
 
 def _codes(stated: StatedValue, domain: SensitiveDomain) -> set[int]:

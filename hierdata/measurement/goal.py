@@ -20,21 +20,22 @@ from hierdata.policy.reading import read
 
 
 class Goal(SemanticPartition):
-    """A semantic partition (DR definition 5): ``blocks``, a ``depth`` of a ``taxonomy``, or ``levels``.
+    """A semantic partition (DR definition 5): ``blocks``, a ``depth`` of a ``taxonomy``, bins, or ``levels``.
 
-    With ``levels`` each sensitivity level is a block, stated as in a policy.
+    With ``levels`` each sensitivity level is a block, stated as in a policy. Bins are those of the numbers
+    in the table.
 
     >>> Goal(levels={"by": {"A": 1, "B": 2, "C": 2}}).blocks_of("grade", {"A": 4, "B": 1, "C": 7}, Path())
     {'A': 1, 'B': 2, 'C': 2}
     """
 
     taxonomy: Taxonomy | None = Field(default=None, description="the tree that depth cuts")
-    levels: Levels | None = Field(default=None, description="the sensitivity level of each value")
+    levels: Levels | None = Field(  # type: ignore[assignment]  # a policy states them beside the attribute
+        default=None, description="the sensitivity level of each value"
+    )
 
     @model_validator(mode="after")
-    def _one_form(self) -> Goal:
-        if sum(form is not None for form in (self.blocks, self.depth, self.levels)) != 1:
-            raise ValueError("a partition is given by one of blocks, depth, levels")
+    def _with_its_tree(self) -> Goal:
         if (self.depth is None) != (self.taxonomy is None):
             raise ValueError("depth and taxonomy go together")
         return self
@@ -46,7 +47,7 @@ class Goal(SemanticPartition):
         """
         scale = self.levels.compile(counts) if self.levels else None
         taxonomy = self.taxonomy.compile(counts, folder) if self.taxonomy else None
-        domain = SensitiveDomain.build(path, counts, scale, taxonomy=taxonomy)
+        domain = SensitiveDomain.build(path, counts, scale, number=self.of_original, taxonomy=taxonomy)
         codes: dict[Scalar, int] = {}
         missed = []
         for value in counts:

@@ -169,6 +169,11 @@ class PrivacyModel(ABC, BaseModel):
     kind: str
     on: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
 
+    @property
+    def uses_reference(self) -> bool:
+        """Whether it asks how often values occur in the original: to compare, or to count by its bins."""
+        return self.needs_reference
+
     @abstractmethod
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute. Raises PolicyError when the domain lacks what it needs."""

@@ -64,6 +64,11 @@ class GroupingModel(PrivacyModel):
             return stated
         return {key: value for key, value in stated.items() if key not in ("by", "e", "partition")}
 
+    @property
+    def uses_reference(self) -> bool:
+        """See PrivacyModel."""
+        return self.needs_reference or (self.partition is not None and self.partition.of_original)
+
     def groups(self, domain: SensitiveDomain) -> Groups:
         """What is counted in one domain. Raises PolicyError where levels or a taxonomy are due."""
         if self.partition is not None:
