@@ -6,6 +6,12 @@ nearest records.
 
 MBF is algorithm 1 of LE with errata LE-1 to LE-4. anatomy-l is the same on plain values, the baseline of LE
 section V: no value has more than 1/l of a class, so the l values of a class differ; it needs no taxonomy.
+
+MSB-KACA is the algorithm of TC section 3.1, and SLOMS the method that it carries out. TC never separates
+the two, so both names give the same release: groups of l records by multi-sensitive bucketization (MMDCF),
+merged by KACA until each has k, published by slicing. TC names no k and no l: 5 and 3 are ours. It divides
+the sensitive attributes by their correlation into m tables, and does not say how many: a policy states it
+under ``sensitive_tables``.
 """
 
 from __future__ import annotations
@@ -30,6 +36,15 @@ class Preset:
     recoding: str = "generalization"
 
 
+_MSB_KACA = ({"kind": "msb", "order": "multi"}, {"kind": "kaca", "beta": 0})
+_K_AND_L = ({"kind": "k-anonymity", "k": 5}, {"kind": "frequency-l-diversity", "l": 3})
+_L_DIVERSITIES = (
+    "k-anonymity",
+    "frequency-l-diversity",
+    "distinct-l-diversity",
+    "entropy-l-diversity",
+    "recursive-cl-diversity",
+)
 _CLUSTREE = {"kind": "clustree", "window": 50, "pairing": "greedy", "grow": False}
 
 PRESETS: dict[str, Preset] = {
@@ -58,6 +73,20 @@ PRESETS: dict[str, Preset] = {
         models=({"kind": "frequency-l-diversity", "l": 3},),
         kinds=("frequency-l-diversity", "k-anonymity"),
         recoding="anatomy",
+    ),
+    "MSB-KACA": Preset(
+        paper="Reduction of Data Loss and Privacy Disclosure using t-closeness, section 3.1 (code TC)",
+        steps=_MSB_KACA,
+        models=_K_AND_L,
+        kinds=_L_DIVERSITIES,
+        recoding="slicing",
+    ),
+    "SLOMS": Preset(
+        paper="Slicing on multiple sensitive attributes, by MSB-KACA, as TC section 3 describes it (code TC)",
+        steps=_MSB_KACA,
+        models=_K_AND_L,
+        kinds=_L_DIVERSITIES,
+        recoding="slicing",
     ),
 }
 """The presets by the name that a policy gives them."""

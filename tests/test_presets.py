@@ -43,6 +43,15 @@ def test_the_papers_algorithms_are_one_engine_under_two_models() -> None:
     assert baseline.models == (FrequencyLDiversity(l=3),)
 
 
+def test_sloms_is_the_method_whose_algorithm_is_msb_kaca() -> None:
+    sloms, msb_kaca = policy("SLOMS"), policy("MSB-KACA")
+    assert (sloms.steps, sloms.models, sloms.recoding) == (msb_kaca.steps, msb_kaca.models, "slicing")
+    assert [step.kind for step in sloms.steps] == ["msb", "kaca"]
+    assert sloms.models == (KAnonymity(k=5), FrequencyLDiversity(l=3))
+    with pytest.raises(PolicyError, match="the preset SLOMS goes with k-anonymity and "):
+        policy("SLOMS", models=[{"kind": "k-map", "k": 4}])
+
+
 def test_stated_models_stand_and_absent_ones_are_filled_in() -> None:
     stated = {"kind": "level-alpha-k", "k": 10}
     assert policy("MLevCluTree", models=[stated]).models == (LevelAlphaK(k=10),)
