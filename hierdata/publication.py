@@ -63,13 +63,21 @@ def generalized(forest: Forest, partition: Partition, part: Part) -> Publication
     What looks alike is one class, and one place in it, whatever the search meant by it.
     """
     shown = partition.representative
-    place = places(forest, shown, partition.nodes)
+    place, classes = by_form(forest, shown, partition.nodes)
+    reasons = _reasons((partition,))
+    return Publication((part,), shown, partition.nodes, place, classes, partition.costs, reasons)
+
+
+def by_form(
+    forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Place and class of each vertex, where these are told by nothing but what is published."""
+    place = places(forest, shown, nodes)
     of_root = place[forest.roots[:-1]][forest.record_of]
     _, number = np.unique(of_root[shown >= 0], return_inverse=True)
     classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
     classes[shown >= 0] = number.reshape(-1)
-    reasons = _reasons((partition,))
-    return Publication((part,), shown, partition.nodes, place, classes, partition.costs, reasons)
+    return place, classes
 
 
 def sliced(forest: Forest, partition: Partition) -> Publication:

@@ -21,7 +21,7 @@ from hierdata.partition import Partition
 from hierdata.recodings.base import ByRecord
 
 _PLAIN = re.compile(r"[^\s,{}\[\]\"\\]+(?: +[^\s,{}\[\]\"\\]+)*")
-_MISSING = "null"
+MISSING = "null"
 
 
 class Content(NamedTuple):
@@ -91,15 +91,22 @@ def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy
     alone[Content((), True)] = missing
     made = sorted(set(contents) - alone.keys())  # never in the order of the input
     node_of = alone | {own: node for node, own in enumerate(made, len(tree.labels))}
-    numbers = {_text(label) for label in tree.labels if label is not None and not isinstance(label, str)}
+    return extended(tree, made), np.array([node_of[own] for own in contents], np.int32)
+
+
+def extended(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
+    """The hierarchy with a node more for each content."""
+    numbers = {spelled(label) for label in tree.labels if label is not None and not isinstance(label, str)}
     below = (-1,) * (tree.depths - 2)
-    extended = replace(
+    return replace(
         tree,
-        labels=(*tree.labels, *(_label(tree, own, numbers) for own in made)),
-        ancestors=(*tree.ancestors, *((0, node_of[own], *below) for own in made)),
-        lm=(*tree.lm, *(_loss(tree, own) for own in made)),
+        labels=(*tree.labels, *(_label(tree, own, numbers) for own in contents)),
+        ancestors=(
+            *tree.ancestors,
+            *((0, node, *below) for node, _ in enumerate(contents, len(tree.labels))),
+        ),
+        lm=(*tree.lm, *(_loss(tree, own) for own in contents)),
     )
-    return extended, np.array([node_of[own] for own in contents], np.int32)
 
 
 def _reads_as_set(label: Scalar) -> bool:
@@ -112,20 +119,21 @@ def _label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> str:
     if tree.axis is None:
         members = [_member(label, numbers) for label in labels]
     else:
-        members = ["[" + ", ".join(map(_text, labels)) + "]" if len(labels) > 1 else _text(labels[0])]
+        members = ["[" + ", ".join(map(spelled, labels)) + "]" if len(labels) > 1 else spelled(labels[0])]
         if not own.lacking:
             return members[0]
-    return "{" + ", ".join([*members, *[_MISSING] * own.lacking]) + "}"
+    return "{" + ", ".join([*members, *[MISSING] * own.lacking]) + "}"
 
 
 def _member(label: Scalar, numbers: Collection[str]) -> str:
-    text = _text(label)
-    if not isinstance(label, str) or (_PLAIN.fullmatch(text) and text != _MISSING and text not in numbers):
+    text = spelled(label)
+    if not isinstance(label, str) or (_PLAIN.fullmatch(text) and text != MISSING and text not in numbers):
         return text
     return json.dumps(text, ensure_ascii=False)
 
 
-def _text(label: Scalar) -> str:
+def spelled(label: Scalar) -> str:
+    """A label in a set or range, before it is put in quotes."""
     if isinstance(label, bool):
         return "true" if label else "false"
     return label if isinstance(label, str) else plain(exact(label))
