@@ -6,11 +6,11 @@ import csv
 import re
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
-from typing import BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar, cast
 
 from hierdata.document import Document, Value
 from hierdata.errors import InputError, PolicyError, VerificationError
@@ -24,6 +24,10 @@ _LONGEST_HEADER = 1 << 20
 _BATCH = 1 << 16
 _DISTINCT = 1 << 18
 """Lines that are read at once, and different lines that are held to be counted."""
+_DECODED = 1024
+"""Lines that are made text at once."""
+_WRITTEN = 1024
+"""Records that are written at once."""
 _TERMINATOR = "\r\n"  # the csv module quotes what holds a character of it
 
 # What spreadsheets take for a formula (OWASP, "CSV Injection"), behind apostrophes of its own or of ours.
@@ -122,10 +126,22 @@ class Csv(Rowwise):
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
         """Write the header and then one record a line, in the order of the layout's columns."""
-        shown = _neutral if self.for_people else str
+        with self._batches(stream, layout) as put:
+            yield lambda document: put([document])
+
+    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+        """Write documents (see Format.write)."""
+        rest = iter(documents)
+        with self._batches(stream, layout) as put:
+            while batch := list(islice(rest, _WRITTEN)):
+                put(batch)
+
+    @contextmanager
+    def _batches(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Sequence[Document]], None]]:
+        """Write the header; answer what writes some records, column by column."""
+        columns, known = layout.columns, frozenset(layout.columns)
         sink = _Sink(stream, layout.terminator)
         rows = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR)
-        columns, known = layout.columns, frozenset(layout.columns)
         # Quoted, a name with another delimiter in it does not lead astray who looks for the delimiter.
         odd = any(mark in column for column in columns for mark in DELIMITERS)
         header = rows
@@ -133,15 +149,24 @@ class Csv(Rowwise):
             header = csv.writer(
                 sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=csv.QUOTE_ALL
             )
-        header.writerow([shown(column) for column in columns])
+        header.writerow([_neutral(column) if self.for_people else column for column in columns])
+        sink.flush()
 
-        def put(document: Document) -> None:
-            if not document.keys() <= known:
+        def put(batch: Sequence[Document]) -> None:
+            if not all(map(known.issuperset, batch)):
                 raise InputError("a record has a field that is no column of the table")
-            row = [document.get(column) for column in columns]
-            rows.writerow([shown(cell) if isinstance(cell, str) else _spelled(cell) for cell in row])
+            cells = [self._column([document.get(column) for document in batch]) for column in columns]
+            rows.writerows(zip(*cells, strict=True))
+            sink.flush()
 
         yield put
+
+    def _column(self, values: Sequence[Value]) -> Sequence[str]:
+        """The cells of a column."""
+        if set(map(type, values)) != {str}:
+            values = [value if isinstance(value, str) else _spelled(value) for value in values]
+        texts = cast("Sequence[str]", values)
+        return list(map(_neutral, texts)) if self.for_people else texts
 
 
 def _quoted(lines: list[bytes]) -> bool:
@@ -159,24 +184,39 @@ class _Sink:
     def __init__(self, stream: BinaryIO, terminator: str) -> None:
         self._stream = stream
         self._terminator = terminator
+        self._rows: list[str] = []
+        self.write = self._rows.append
 
-    def write(self, row: str) -> None:
-        self._stream.write(encode(row.removesuffix(_TERMINATOR) + self._terminator))
+    def flush(self) -> None:
+        """Pass on the rows that were taken."""
+        end, terminator = -len(_TERMINATOR), self._terminator
+        self._stream.write(encode("".join([row[:end] + terminator for row in self._rows])))
+        self._rows.clear()
 
 
 def _lines(stream: Iterable[bytes]) -> Iterator[str]:
     """The lines of a file as text."""
-    mark = BOM_UTF8
-    for line in stream:
-        if mark:
-            line, mark = line.removeprefix(mark), b""
-        if b"\0" in line:
-            raise _RefusedError("the line holds NUL bytes: is this a text file in UTF-8?")
-        try:
-            text = line.decode()
-        except UnicodeDecodeError:
-            raise _RefusedError("the line is not UTF-8") from None
-        yield text
+    lines = iter(stream)
+    first = [line.removeprefix(BOM_UTF8) for line in islice(lines, 1)]
+    for batch in chain([first], iter(lambda: list(islice(lines, _DECODED)), [])):
+        if b"\0" not in b"".join(batch):
+            try:
+                texts = [line.decode() for line in batch]
+            except UnicodeDecodeError:
+                pass
+            else:
+                yield from texts
+                continue
+        yield from map(_text, batch)  # all lines before the one that is refused
+
+
+def _text(line: bytes) -> str:
+    if b"\0" in line:
+        raise _RefusedError("the line holds NUL bytes: is this a text file in UTF-8?")
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise _RefusedError("the line is not UTF-8") from None
 
 
 def _header(stream: BinaryIO) -> str:
