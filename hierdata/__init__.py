@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     )
     from hierdata.judge import Verdict
     from hierdata.measurement import Measurement, measure
-    from hierdata.pipeline import anonymize, verify
+    from hierdata.pipeline import anonymize, measure_release, verify
     from hierdata.policy import Policy
     from hierdata.policy import load as load_policy
+    from hierdata.rebuilt.measuring import ReleaseMeasurement
     from hierdata.release import Release
 
 __version__ = "0.1.0"
@@ -40,6 +41,7 @@ __all__ = [
     "PolicyError",
     "PromiseError",
     "Release",
+    "ReleaseMeasurement",
     "TargetError",
     "Verdict",
     "VerificationError",
@@ -47,6 +49,7 @@ __all__ = [
     "anonymize",
     "load_policy",
     "measure",
+    "measure_release",
     "verify",
 ]
 
@@ -59,12 +62,14 @@ _HOMES = {
     "PolicyError": "errors",
     "PromiseError": "errors",
     "Release": "release",
+    "ReleaseMeasurement": "rebuilt.measuring",
     "TargetError": "errors",
     "Verdict": "judge",
     "VerificationError": "errors",
     "anonymize": "pipeline",
     "load_policy": "policy",
     "measure": "measurement",
+    "measure_release": "pipeline",
     "verify": "pipeline",
 }
 _NAMES = {"load_policy": "load"}

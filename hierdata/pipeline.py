@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from hierdata.document import Document
 from hierdata.errors import InputError, PolicyError, PromiseError, VerificationError
 from hierdata.facts import confirm, read_facts
-from hierdata.gates import bind_gates, pass_gates
+from hierdata.gates import bind_attackers, bind_gates, pass_gates
 from hierdata.intake import Collection, FileForm, Form, checked, collect
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import Prepared, judge_rules, many_keys, prepare, references, stated_scales
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hierdata.forest import Forest
     from hierdata.judge import Verdict
     from hierdata.publication import Publication
+    from hierdata.rebuilt.measuring import ReleaseMeasurement
     from hierdata.records.survey import Keys, Survey
     from hierdata.release import Release
 
@@ -129,10 +130,40 @@ def verify(
     rules = judge_rules(policy, scales, known, vertices, books)
     documents, beside = read_published(published, files, policy)
     verdict = judge_counted(_verifying(documents, report_progress), rules, beside)
+    if frozen is not None and verdict.passed:
+        frozen.check_tables(policy, verdict)
     claims = None if files is None else files.claims
     if claims is not None and verdict.passed and (frozen is not None or original is not None):
         confirm(claims, policy, verdict)
     return verdict
+
+
+def measure_release(
+    published: object, policy: PolicySource, *, original: object, progress: Progress | None = None
+) -> ReleaseMeasurement:
+    """Every metric of a release, from the published records and the original alone.
+
+    ``published`` is a release folder, a file, or an iterable of dicts or lxml elements; ``original`` the
+    input, as for ``anonymize``. Neither a report nor a seed is asked for, and no record is linked to its
+    original: what the original has more was suppressed. Nothing is judged: see ``verify``.
+
+    Raises VerificationError where the release is none of this original under this policy, InputError for
+    records that do not fit, PolicyError for attackers who do not.
+    """
+    from hierdata.rebuilt import rebuild
+    from hierdata.rebuilt.measuring import measured
+
+    report_progress = progress or silent
+    policy = _load(policy)
+    files = released(Path(published), policy) if isinstance(published, str | os.PathLike) else None
+    collection = collect(original, policy)
+    surveyed, policy, hints = _survey(collection, policy, report_progress)
+    prepared = prepare(policy, surveyed, hints)
+    bind_attackers(policy, prepared.schema, prepared.domains)
+    forest = _encode(collection, prepared, report_progress)
+    documents, beside = read_published(published, files, policy)
+    documents = counted(documents, "reading the release", None, report_progress, itemgetter(1))
+    return measured(rebuild(documents, beside, prepared, forest), prepared)
 
 
 def _verifying(documents: Counted, progress: Progress) -> Counted:

@@ -47,6 +47,8 @@ class Metric(ABC):
     """A measure of what was lost or disclosed; knows neither engines nor decisions."""
 
     symbol: ClassVar[str]
+    ties: ClassVar[bool] = False
+    """Whether it looks at which sensitive values of one vertex belong together."""
 
     @abstractmethod
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:

@@ -28,6 +28,7 @@ class ReconstructionError(Metric):
     """
 
     symbol = "IL"
+    ties = True
 
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
         """See Metric.figures; none where no vertex has all its sensitive values."""

@@ -14,7 +14,6 @@ from functools import partial
 from hierdata.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Value, list_key, sensitive_part
 from hierdata.errors import VerificationError
 from hierdata.judge.spelled import single, whole
-from hierdata.records.binding import put
 from hierdata.records.schema import Role, Schema, VertexType
 from hierdata.records.survey import Keys
 
@@ -26,7 +25,7 @@ def expanded(documents: Iterable[tuple[Document, int]], schema: Schema) -> Itera
         inner = single(document.get("representative", {}))
         if not members:
             raise VerificationError("a document says of no records what they are: this is another recoding")
-        representative: Document = inner if isinstance(inner, dict) else {TEXT: inner}
+        representative = inner if isinstance(inner, dict) else {TEXT: inner} if inner else {}
         for _ in range(times):
             for member in range(members):
                 record = deepcopy(representative)
@@ -48,7 +47,7 @@ def _own(member: int, members: int, kind: VertexType, vertex: Value) -> Value:
         if scalar:
             return own
         if own is not None and isinstance(vertex, dict):
-            put(vertex, attribute.steps, own)
+            _put(vertex, attribute.steps, own)
     return vertex
 
 
@@ -116,7 +115,7 @@ class Groups:
         if _is_scalar(kind):
             return values.get(())
         for steps, value in values.items():
-            put(vertex, steps, value)
+            _put(vertex, steps, value)
         return vertex
 
 
@@ -145,6 +144,17 @@ def _holder(vertex: Value, steps: Keys) -> Document | None:
     for step in steps[:-1]:
         vertex = single(vertex.get(step)) if isinstance(vertex, dict) else None
     return vertex if isinstance(vertex, dict) else None
+
+
+def _put(vertex: Document, steps: Keys, value: Value) -> None:
+    """Put a value where the keys lead; an element on the way stands once."""
+    for step in steps[:-1]:
+        inner = single(vertex.get(step))
+        if not isinstance(inner, dict):
+            inner = {TEXT: inner} if inner else {}
+        vertex[step] = inner
+        vertex = inner
+    vertex[steps[-1]] = value
 
 
 def _value(row: Document, steps: Keys) -> Value:

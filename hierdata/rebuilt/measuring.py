@@ -1,0 +1,67 @@
+"""What is measured of a release: every metric that the published files and the original tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hierdata.gates import bind_attackers
+from hierdata.metrics import METRICS
+from hierdata.prepare import Prepared
+from hierdata.rebuilt import Rebuilt
+from hierdata.report.parts import Measure, figures
+
+
+@dataclass(frozen=True)
+class ReleaseMeasurement:
+    """The figures of a release, as its report would have them: no raw value is among them.
+
+    ``metrics`` by their names; ``attackers`` is the discrimination rate for each of the policy's, by their
+    names; ``left_out`` says of metrics why the files do not tell them. ``records`` are those of the
+    original, of which so many are ``published``.
+    """
+
+    metrics: Mapping[str, Measure]
+    attackers: Mapping[str, Measure]
+    left_out: Mapping[str, str]
+    records: int
+    published: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "records": self.records,
+            "published": self.published,
+            "metrics": {name: one.model_dump(mode="json") for name, one in self.metrics.items()},
+            "attackers": {name: one.model_dump(mode="json") for name, one in self.attackers.items()},
+            "left_out": dict(self.left_out),
+        }
+
+
+def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
+    """Every metric that applies, and the policy's attackers."""
+    publication, forest = rebuilt.publication, rebuilt.forest
+    untied = ", ".join(rebuilt.untied)
+    left_out = {
+        name: f"nothing published says which values of {untied} belong together"
+        for name, metric in METRICS.items()
+        if metric.ties and untied
+    }
+    found = {
+        name: metric().figures(publication, forest)
+        for name, metric in METRICS.items()
+        if name not in left_out
+    }
+    left_out |= {
+        name: "no field of the policy has what it measures" for name, own in found.items() if not own
+    }
+    attackers = bind_attackers(prepared.policy, forest.schema, forest.domains)
+    learned = {name: metric.figures(publication, forest) for name, metric in attackers.items()}
+    return ReleaseMeasurement(
+        figures({name: own for name, own in found.items() if own}),
+        figures({name: own for name, own in learned.items() if own}),
+        left_out,
+        forest.record_count,
+        int((publication.shown[forest.roots[:-1]] >= 0).sum()),
+    )
