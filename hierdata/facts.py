@@ -59,6 +59,11 @@ class Facts:
             mode="json", include=known
         )
 
+    def check_tables(self, policy: Policy, verdict: Verdict) -> None:
+        """Raise VerificationError unless the sensitive tables are those that were published."""
+        if not _describes(self.file.tables, verdict.tables, policy):
+            raise VerificationError("sensitive values stand in other tables than were published")
+
 
 def fingerprint(policy: Policy) -> str:
     """The SHA-256 of a policy's promise: models, recoding and every field that is no quasi-identifier.
@@ -80,8 +85,10 @@ def fingerprint(policy: Policy) -> str:
     return hashlib.sha256(json.dumps(promise, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def freeze(prepared: Prepared, version: str) -> Verification:
-    """What verify must know beside the policy and the published file."""
+def freeze(
+    prepared: Prepared, version: str, tables: Mapping[str, tuple[str, ...]] | None = None
+) -> Verification:
+    """What verify must know beside the policy and the published file; ``tables`` are the publication's."""
     policy = prepared.policy
     sensitive = {}
     taxonomies, known = semantics(policy), references(prepared)
@@ -101,6 +108,7 @@ def freeze(prepared: Prepared, version: str) -> Verification:
         quasi=prepared.codebooks,
         vertices=tuple(sorted(many_keys(prepared.schema))),
         population=_population(policy),
+        tables=dict(tables or {}),
     )
 
 

@@ -84,7 +84,7 @@ def write_files(
     files = {
         folder / "public" / "release.json": dump(report.public()),
         folder / "public" / "codebook.json": dump(book),
-        folder / FACTS_FILE: dump(freeze(prepared, __version__)),
+        folder / FACTS_FILE: dump(freeze(prepared, __version__, publication.tables)),
         folder / "steward" / "report.json": dump(report),
         folder / "steward" / "report.html": render(report).encode(),
     }

@@ -172,7 +172,8 @@ class Verification(Plain):
 
     ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what the collection told
     of a domain, as min and max; ``vertices`` are the keys down to what is many, which XML alone cannot tell;
-    ``population`` is the SHA-256 of the population table, null without one.
+    ``population`` is the SHA-256 of the population table, null without one; ``tables`` are those of
+    release.json.
     """
 
     version: str
@@ -182,6 +183,7 @@ class Verification(Plain):
     quasi: dict[str, dict[str, Any]]
     vertices: tuple[tuple[str, ...], ...]
     population: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    tables: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 FILES: dict[str, type[BaseModel]] = {

@@ -395,6 +395,31 @@ def test_an_attribute_in_the_table_of_another_is_found_where_tables_are_written_
     assert not hierdata.verify(alone, POLICY).passed, "each has a table of its own"
 
 
+def test_values_joined_in_one_table_are_not_what_was_published(folder: Path, policy: dict[str, Any]) -> None:
+    """Both tables account for every vertex, and no model asks for links; but the facts know the tables."""
+    parts = read(folder)
+    sizes: dict[int, int] = {}
+    for row in parts["sensitive-2"]:
+        sizes[row["group"]] = sizes.get(row["group"], 0) + row["count"]
+    parts["sensitive-1"] = [
+        {
+            "group": row["group"],
+            "ill": f"{row['job']}",
+            "job": row["job"],
+            "pay": row["pay"],
+            "count": row["count"],
+        }
+        for row in parts["sensitive-2"]
+    ]
+    parts["sensitive-2"] = [{"group": group, "count": count} for group, count in sizes.items()]
+    rewrite(folder, parts, claims=True)
+    file = folder / "public" / "release.json"
+    stated = json.loads(file.read_text("utf-8"))
+    stated["tables"] |= {"sensitive-1": ["$.ill", "$.job", "$.pay"], "sensitive-2": []}
+    file.write_text(json.dumps(stated), "utf-8")
+    assert not passes(folder, policy)
+
+
 def test_the_facts_are_of_the_tables_that_the_policy_asks_for(folder: Path) -> None:
     with pytest.raises(hierdata.VerificationError, match="another policy"):
         hierdata.verify(folder, POLICY | {"sensitive_tables": 3})
