@@ -10,6 +10,9 @@ from hierdata.engines.mbf import MBF
 from hierdata.engines.mondrian import Mondrian
 from hierdata.engines.msb import MSB
 from hierdata.engines.spread import Spread
+from hierdata.engines.swap import Swap
+from hierdata.engines.swarm import Swarm
+from hierdata.engines.sweep import Sweep
 
 ENGINES: dict[str, type[Engine]] = {
     "clustree": CluStree,
@@ -19,6 +22,9 @@ ENGINES: dict[str, type[Engine]] = {
     "mondrian": Mondrian,
     "msb": MSB,
     "spread": Spread,
+    "swap": Swap,
+    "swarm": Swarm,
+    "sweep": Sweep,
 }
 
 __all__ = ["ENGINES", "Constraints", "Engine"]

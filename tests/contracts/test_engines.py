@@ -58,6 +58,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "mondrian": [{}],
     "msb": [{"order": order} for order in ("bucket", "single", "multi")],
     "spread": [{}],
+    "sweep": [{}, {"passes": 0}],
 }
 CASES = [MODELS[kind](**own) for kind, cases in PARAMETERS.items() for own in cases]
 

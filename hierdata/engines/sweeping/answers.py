@@ -1,0 +1,53 @@
+"""Who may be a class: caps for compiled code, the other models asked once for each content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.cutting.asking import Asked
+from hierdata.engines.cutting.caps import decided
+from hierdata.engines.rows.caps import PackedCaps
+from hierdata.engines.rows.table import codes_of, nodes_of
+from hierdata.forest import Forest, Scope
+from hierdata.kernels.cutting import within_caps
+from hierdata.kernels.sweeping import Caps, Memory, remember, spread_out
+
+_REMEMBERED = 8
+"""Places in the memory for each row."""
+
+
+class Answers:
+    """What the constraints say of classes of a scope's rows.
+
+    ``marks`` are 64 mixed bits of what the models see of a row; the sum over a class is its print. That two
+    contents have one print is not to be expected, and what is published is asked about once more.
+    """
+
+    def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
+        bound, open_ones = decided(forest, scope, constraints)
+        rows = len(scope.rows)
+        own = PackedCaps.of(bound, rows)
+        self.least = constraints.min_class_size
+        self.caps = Caps(own.groups, own.first_group, own.most, own.reach, own.shares, own.tally)
+        self._asked = Asked(forest, scope, open_ones)
+        self.asking = self._asked.anything
+        seen = codes_of(forest, scope)
+        if constraints.population is not None:
+            seen = np.hstack([seen, nodes_of(forest, scope)])
+        alike = np.unique(seen, axis=0, return_inverse=True)[1] if self.asking else np.zeros(rows, np.int64)
+        self.marks = spread_out(alike.ravel().astype(np.int64))
+        places = 2 ** (_REMEMBERED * rows + 1024).bit_length() if self.asking else 2
+        self.memory = Memory(np.zeros(places, np.uint64), np.zeros(places, np.int8), np.zeros(1, np.int64))
+
+    def holds(self, rows: NDArray[np.int64]) -> bool:
+        """Whether these rows may be a class."""
+        return bool(within_caps(0, len(rows), rows, *self.caps)) and (not self.asking or self._asked(rows))
+
+    def ask(self, groups: Sequence[NDArray[np.int64]]) -> None:
+        """Ask about groups that keep the caps, and remember what is said."""
+        prints = np.array([self.marks[rows].sum(dtype=np.uint64) for rows in groups], np.uint64)
+        remember(prints, np.array([self._asked(rows) for rows in groups], np.bool_), self.memory)
