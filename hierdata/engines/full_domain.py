@@ -28,11 +28,11 @@ class FullDomain(Engine):
     """Generalize every value of a quasi-identifier to one depth of its hierarchy, the same for all rows.
 
     A node of the lattice is one depth for each quasi-identifier. Rows that are published alike there are a
-    class; classes that do not satisfy all models are suppressed, which may be a share ``suppression`` of the
-    rows at most (0: none). Of all nodes the one is taken that loses the least: the sum of LM' over all
-    values, 1 for each of a suppressed row (exact integers, so ties are real). Of equal losses it is that
-    which suppresses the fewest rows, then that of the greater depth in the first quasi-identifier where they
-    differ; how many tie is told.
+    class; classes that do not satisfy all models, or are smaller than these ever allow, are suppressed, which
+    may be a share ``suppression`` of the rows at most (0: none). Of all nodes the one is taken that loses the
+    least: the sum of LM' over all values, 1 for each of a suppressed row (exact integers, so ties are real).
+    Of equal losses it is that which suppresses the fewest rows, then that of the greater depth in the first
+    quasi-identifier where they differ; how many tie is told.
 
     Every node is looked at. Its classes are those of a finer node added up; where they are too small, or
     farther from the original than t-closeness allows, they are counted as lost, and all others as kept. That

@@ -19,8 +19,8 @@ _SHIFT = np.uint64(29)
 class Near(NamedTuple):
     """Bounds on how far groups are from the original; the b-th reads the sums from column ``first[b]``.
 
-    The first of them counts the values present, each other one those in a set, of which ``expected`` of
-    ``total`` are in the original. The ``weight``-ed sum of |count * total - expected * present| times
+    The first of these columns counts the values present, each other one those in a set, of which ``expected``
+    of ``total`` are in the original. The ``weight``-ed sum of |count * total - expected * present| times
     ``times`` is at most ``most`` times the values present.
     """
 

@@ -1,8 +1,8 @@
-"""The different rows of a table, what closeness asks of them, and the tables of all nodes of the lattice."""
+"""The different rows of a table, and the tables of all nodes of the lattice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -10,15 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
+from hierdata.engines.lattice.bounds import counted, fits, packed
 from hierdata.engines.lattice.steps import Steps
 from hierdata.engines.rows.table import codes_of, nodes_of
 from hierdata.forest import Forest, Scope
 from hierdata.kernels.lattice import Near, added_up
-from hierdata.privacy.base import Closeness
-
-_LARGEST = 2**62
-_CELLS = 2**26
-"""So many sums are kept of a table at most; closeness with more is asked of the model alone."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +43,13 @@ class Base:
 
     @classmethod
     def of_rows(cls, forest: Forest, scope: Scope, constraints: Constraints) -> Base:
-        """Count the rows of a scope, their sensitive values by the sets of each closeness that fits."""
+        """Count the rows of a scope, their sensitive values by what the bounds ask for."""
         nodes, codes = nodes_of(forest, scope), codes_of(forest, scope)
         bound = [
             (position, one.closeness)
             for position, own in enumerate(constraints.on_values[scope.kind])
             for one in own
-            if one.closeness is not None and _fits(one.closeness, codes[:, position])
+            if one.closeness is not None and fits(one.closeness, codes[:, position])
         ]
         # Rows that are equal in all that matters first, so that there are few lines to spread the sums over.
         used = sorted({position for position, _ in bound})
@@ -61,47 +57,10 @@ class Base:
         alone = np.ones(len(both), np.int64), np.zeros((len(both), 0), np.int64)
         lines, sizes, _, line_of = added_up(both, *alone)
         held = {position: lines[:, nodes.shape[1] + at] for at, position in enumerate(used)}
-        sums = [_counted(one, held[position]) for position, one in bound]
+        sums = [counted(one, held[position]) for position, one in bound]
         spread = np.hstack([np.zeros((len(lines), 0), np.int64), *sums]) * sizes[:, None]
         values, sizes, added, of = added_up(np.ascontiguousarray(lines[:, : nodes.shape[1]]), sizes, spread)
-        return cls(Table(values, sizes, added), of[line_of], _packed([one for _, one in bound]))
-
-
-def _fits(one: Closeness, codes: NDArray[np.int32]) -> bool:
-    """Whether the sums of a closeness fit into 64 bits and memory, and it knows all values."""
-    rows, sets = len(codes), len(one.parent)
-    moved = sum(one.weight) * rows * one.total * one.bound.denominator
-    known = np.array(one.set_of, np.int32)[codes[codes >= 0]] > -2
-    bounds = max(moved, one.bound.numerator * one.scale * one.total * rows)
-    return bounds < _LARGEST and rows * sets < _CELLS and bool(known.all())
-
-
-def _weighed(one: Closeness) -> list[int]:
-    """The sets that count."""
-    return [held for held, weight in enumerate(one.weight) if weight]
-
-
-def _counted(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """One line a code: whether a value is present, and in which of the sets that count it is."""
-    within = np.zeros((len(one.set_of) + 1, len(one.parent)), np.int64)
-    for code, held in enumerate(one.set_of):
-        while held >= 0:
-            within[code, held] = 1
-            held = one.parent[held]
-    return np.hstack([codes[:, None] >= 0, within[codes][:, _weighed(one)]])  # MISSING is -1: the last
-
-
-def _packed(bound: Sequence[Closeness]) -> Near:
-    return Near(
-        np.cumsum([0, *(1 + len(_weighed(one)) for one in bound)]),
-        np.array([n for one in bound for n in (0, *(one.weight[held] for held in _weighed(one)))], np.int64),
-        np.array(
-            [n for one in bound for n in (0, *(one.expected[held] for held in _weighed(one)))], np.int64
-        ),
-        np.array([one.total for one in bound], np.int64),
-        np.array([one.bound.denominator for one in bound], np.int64),
-        np.array([one.bound.numerator * one.scale * one.total for one in bound], np.int64),
-    )
+        return cls(Table(values, sizes, added), of[line_of], packed([one for _, one in bound]))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,226 @@
+"""full-domain: the optimum among all nodes, what is refused, and the optima of Adult."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hierdata
+from hierdata.domains import DOMAINS
+from hierdata.engines import Constraints
+from hierdata.engines.full_domain import FullDomain
+from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.rows.table import nodes_of
+from hierdata.errors import PolicyError, PromiseError
+from hierdata.forest import Forest, Scope
+from hierdata.kernels.lattice import added_up
+from hierdata.metrics import METRICS
+from hierdata.partition import Partition
+from tests import naive_lattice
+from tests.benchmarks import adult, lattice
+from tests.contracts.test_engines import tables
+from tests.engines.test_mondrian_twin import SETTINGS, models, random_table
+from tests.promises import bind
+from tests.publications import publication_of
+from tests.small_tables import Table, table
+
+LIMITS = (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1))
+CLOSE: list[list[tuple[str, dict[str, Any]]]] = [
+    [("k-anonymity", {"k": 2}), ("t-closeness", {"t": "0.3"})],
+    [("t-closeness", {"t": "0.2", "distance": "ordered"})],
+    [("l-e-diversity", {"l": 2, "e": 1, "repeats": "allow"})],
+    [("delta-presence", {"delta_max": "2/5"})],
+]
+
+
+def searched(forest: Forest, kind: int, constraints: Constraints, limit: Fraction) -> Partition:
+    rng = np.random.default_rng(0)
+    return FullDomain(suppression=limit).step(forest, Scope.of(forest, kind), constraints, None, rng)
+
+
+def asked(forest: Forest, kind: int, constraints: Constraints) -> Callable[..., bool]:
+    """Whether rows may be a class: enough of them, no record twice, and all models hold."""
+    scope = Scope.of(forest, kind)
+
+    def holds(rows: tuple[int, ...], published: tuple[int, ...]) -> bool:
+        classes = np.full(len(scope.rows), -1)
+        classes[list(rows)] = 0
+        different = len({*scope.records[list(rows)].tolist()}) == len(rows)
+        nodes = np.array([published], np.int32)
+        enough = len(rows) >= constraints.min_class_size
+        return enough and different and bool(satisfied(forest, scope, constraints, classes, nodes)[0])
+
+    return holds
+
+
+def compare(forest: Forest, kind: int, constraints: Constraints) -> int:
+    """Hold the engine to its twin under every limit; answer for how many there is an optimum."""
+    scope, found = Scope.of(forest, kind), 0
+    trees = forest.hierarchies[kind]
+    rows = [tuple(row) for row in nodes_of(forest, scope).tolist()]
+    holds = asked(forest, kind, constraints)
+    for limit in LIMITS:
+        best, ties, fewest = naive_lattice.optima(trees, rows, limit, holds)
+        partition = searched(forest, kind, constraints, limit)
+        if best is None:
+            assert partition.class_count == 0
+            assert (f"{fewest}/{len(rows)}" in partition.reason) == (fewest < len(rows))
+            continue
+        found += 1
+        groups = [np.flatnonzero(partition.class_of == own) for own in range(partition.class_count)]
+        assert tuple(sorted(tuple(own.tolist()) for own in groups)) == best.groups
+        assert partition.costs["lattice_nodes_of_least_loss"] == ties
+        for row, vertex in enumerate(scope.vertices.tolist()):
+            if partition.representative[vertex] >= 0:
+                first = forest.first_node[partition.representative[vertex]]
+                own = partition.nodes[first : first + len(trees)].tolist()
+                assert tuple(own) == best.published[row]
+        if kind == 0:
+            total = METRICS["lm_cost"]().figures(publication_of(forest, partition), forest)[0].value
+            assert total == best.loss
+    return found
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("below", [False, True])
+def test_the_optimum_of_random_tables(setting: list[tuple[str, dict[str, Any]]], below: bool) -> None:
+    found = 0
+    for seed in range(12):
+        own = random_table(seed, missing=bool(seed % 2), below=below)
+        found += compare(own.forest, own.kind, own.bind(*models(setting)))
+    assert found
+
+
+@pytest.mark.parametrize("setting", CLOSE, ids=str)
+def test_the_optimum_under_models_that_compare_with_something(
+    setting: list[tuple[str, dict[str, Any]]],
+) -> None:
+    found = 0
+    for built in tables():
+        bound = [bind(built, model) for model in models(setting)]
+        together = Constraints(
+            tuple(one for own in bound for one in own.on_records),
+            tuple(
+                tuple(tuple(one for held in of for one in held) for of in zip(*kind, strict=True))
+                for kind in zip(*(own.on_values for own in bound), strict=True)
+            ),
+            next((own.population for own in bound if own.population is not None), None),
+        )
+        found += compare(built.forest, 0, together)
+    assert found
+
+
+def people(*ages: int) -> Table:
+    return table([DOMAINS["interval"](steps=[1, 2, 4])], [[age] for age in ages], [[age] for age in ages])
+
+
+def test_a_worked_case() -> None:
+    """Ages 0 0 1 1 2 3 7, k = 2: by itself 2, 3, 7 fail (3 rows); in twos 7; of all loses 7."""
+    own = people(0, 0, 1, 1, 2, 3, 7)
+    constraints = own.bind(*models([("k-anonymity", {"k": 2})]))
+    alone = searched(own.forest, 0, constraints, Fraction(1))
+    # Alone 3 of 7 are suppressed and nothing is lost beside: 3. In twos it is 6 x 1/7 + 1 < 3.
+    assert alone.class_of.tolist() == [0, 0, 0, 0, 1, 1, -1]
+    assert searched(own.forest, 0, constraints, Fraction(1, 7)).class_of.tolist()[-1] == -1
+    everybody = searched(own.forest, 0, constraints, Fraction(0))
+    assert everybody.class_of.tolist() == [0] * 7
+    assert dict(everybody.costs) == {
+        "lattice_nodes": 4,
+        "lattice_nodes_of_least_loss": 1,
+        "records_in_groups_that_fail": 0,
+    }
+
+
+def test_the_order_of_the_rows_changes_nothing() -> None:
+    ages = [random.Random(1).randint(0, 30) for _ in range(60)]
+    for limit in LIMITS:
+        found = []
+        for order in (ages, sorted(ages), ages[::-1]):
+            own = people(*order)
+            partition = searched(own.forest, 0, own.bind(*models([("k-anonymity", {"k": 3})])), limit)
+            kept = [age for age, of in zip(order, partition.class_of.tolist(), strict=True) if of >= 0]
+            found.append((sorted(kept), partition.class_count, partition.costs))
+        assert found[0] == found[1] == found[2]
+
+
+def test_equal_rows_are_added_up() -> None:
+    """Many lines, some with the same hash in their low bits: against a dict."""
+    rng = np.random.default_rng(3)
+    for width in (0, 1, 3):
+        values = rng.integers(0, 9, (5_000, width)).astype(np.int32)
+        sizes, sums = rng.integers(1, 9, 5_000), rng.integers(0, 9, (5_000, 2))
+        own, own_sizes, own_sums, of = added_up(values, sizes, sums)
+        expected: dict[tuple[int, ...], list[int]] = {}
+        for line, row in enumerate(map(tuple, values.tolist())):
+            held = expected.setdefault(row, [0, 0, 0])
+            for at, number in enumerate((sizes[line], *sums[line])):
+                held[at] += int(number)
+        assert [tuple(row) for row in own.tolist()] == list(expected)
+        assert np.column_stack([own_sizes, own_sums]).tolist() == list(expected.values())
+        assert (own[of] == values).all()
+
+
+# Through files
+
+
+def policy(quasi: int, **more: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = {f"$.q{at}": {"role": "quasi", "flat": True} for at in range(quasi)}
+    stated = {"version": 1, "recoding": "full_domain", "models": [{"kind": "k-anonymity", "k": 2}]}
+    return {**stated, "fields": {**fields, "$.s": {"role": "sensitive"}}, **more}
+
+
+def rows(count: int, quasi: int) -> list[dict[str, Any]]:
+    rng = random.Random(count)
+    own = [{f"q{at}": rng.randint(0, 1) for at in range(quasi)} for _ in range(count)]
+    return [row | {"s": rng.choice("xyz")} for row in own]
+
+
+def test_a_table_is_searched_by_it_where_the_policy_names_no_engine() -> None:
+    release = hierdata.anonymize(rows(40, 3), policy(3), seed=b"1" * 16)
+    assert release.report.costs["lattice_nodes"].count == 8
+    assert release.report.counts.records.suppressed == 0
+    assert release.report.passed
+
+
+def test_a_limit_that_is_too_low_is_told_with_the_one_that_would_do() -> None:
+    """Half of each class at most may be x, and nine of ten are: the two rows of q0 = 1 are all there is."""
+    people = [{"q0": 0, "s": "x"}] * 8 + [{"q0": 1, "s": "x"}, {"q0": 1, "s": "y"}]
+    stated = policy(1, models=[{"kind": "frequency-l-diversity", "l": 2}])
+    with pytest.raises(PromiseError, match=r"at least 8 of 10 .* suppress 0: `suppression: 8/10` would do"):
+        hierdata.anonymize(people, stated)
+    limit = {"steps": [{"kind": "full-domain", "suppression": "8/10"}]}
+    counts = hierdata.anonymize(people, {**stated, "engine": limit}).report.counts
+    assert (counts.records.suppressed, counts.classes) == (8, 1)
+    with pytest.raises(PromiseError, match="every record would be suppressed"):
+        hierdata.anonymize(people[:9], {**stated, "engine": limit})
+
+
+def test_a_lattice_that_is_too_large_is_refused_before_the_search() -> None:
+    with pytest.raises(PolicyError, match="16777216 combinations of depths of 24 quasi-identifiers"):
+        hierdata.anonymize(rows(4, 24), policy(24))
+
+
+@pytest.mark.parametrize("suppression", [-1, "1.1", "much"])
+def test_a_limit_is_a_share(suppression: object) -> None:
+    engine = {"steps": [{"kind": "full-domain", "suppression": suppression}]}
+    with pytest.raises(PolicyError, match="suppression"):
+        hierdata.anonymize(rows(4, 1), policy(1, engine=engine))
+
+
+# Adult
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not adult.is_there(), reason="the Adult table does not lie beside the repository")
+@pytest.mark.parametrize("name", lattice.OPTIMA)
+def test_the_optima_of_adult(name: str, tmp_path: Path) -> None:
+    data = lattice.encoded(name)
+    for limit, (expected, suppressed) in lattice.OPTIMA[name].items():
+        loss, found = lattice.reached(data, limit)
+        assert (f"{loss:.5f}", found) == (expected, suppressed), limit
