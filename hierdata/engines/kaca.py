@@ -50,8 +50,9 @@ class KACA(Engine):
     and beta above 0, is each WHD rounded once.
 
     After ``msb`` the classes are groups of l rows that differ in their sensitive values, drawn without regard
-    to their quasi-identifiers, and merging keeps l-diversity. That costs loss, which ``kaca`` alone under the
-    same models does not have: the price of one group id for quasi-identifiers and sensitive values.
+    to quasi-identifiers, and merging keeps their l-diversity. That costs much loss against classes by
+    quasi-identifiers alone, as in TC, whose sensitive tables have groups and ids of their own: the price of
+    one group id for all, by whose combination no row can be singled out.
 
     O(c^2 q) for c classes at the start and q quasi-identifiers, in compiled code.
     """
