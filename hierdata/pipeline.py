@@ -132,8 +132,6 @@ def verify(
     verdict = judge_counted(_verifying(documents, report_progress), rules, beside)
     if frozen is not None and verdict.passed:
         frozen.check_tables(policy, verdict)
-    if frozen is not None and verdict.passed:
-        frozen.check_tables(policy, verdict)
     claims = None if files is None else files.claims
     if claims is not None and verdict.passed and (frozen is not None or original is not None):
         confirm(claims, policy, verdict)
