@@ -77,7 +77,9 @@ def _contents(
 
 def _content(tree: Hierarchy, held: list[int], missing: int) -> Content:
     there = [node for node in held if node != missing]
-    if tree.axis is not None and len(there) > 2:
+    if tree.axis is None:
+        there.sort(key=tree.ancestors.__getitem__)  # siblings side by side
+    elif len(there) > 2:
         there = [there[0], there[-1]]
     return Content(tuple(there), len(there) < len(held) and missing in held)
 
