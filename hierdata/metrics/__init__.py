@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
 from hierdata.metrics.base import Metric
 from hierdata.metrics.certainty_penalty import CertaintyPenalty
+from hierdata.metrics.classification_metric import ClassificationMetric
+from hierdata.metrics.disclosure_rate import DisclosureRate
 from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.dissimilarity_degree import DissimilarityDegree
 from hierdata.metrics.diversity_degree import DiversityDegree
@@ -19,6 +22,9 @@ METRICS: dict[str, type[Metric]] = {
     "discrimination_rate": DiscriminationRate,
     "reconstruction_error": ReconstructionError,
     "diversity_degree": DiversityDegree,
+    "additional_information_loss": AdditionalInformationLoss,
+    "disclosure_rate": DisclosureRate,
+    "classification_metric": ClassificationMetric,
 }
 
 __all__ = ["METRICS", "Metric"]

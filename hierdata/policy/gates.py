@@ -44,6 +44,9 @@ MEASURED = {
     "dissimilarity_degree": Measured("higher", ("as_printed", "mean_level_distance")),
     "diversity_degree": Measured("higher", ("as_printed", "mean_pair_distance")),
     "reconstruction_error": Measured("lower", ("total", "per_tuple")),
+    "additional_information_loss": Measured("lower", ("total",)),
+    "disclosure_rate": Measured("lower", ("largest",)),
+    "classification_metric": Measured("lower", ("mean",)),
     "discrimination_rate": Measured("lower"),
 }
 """The metrics, which are not imported to read a policy: they bring arrays. A test compares."""

@@ -89,6 +89,8 @@ _COSTS = {
     "the class was finished",
     "rows_in_the_nearest_class": "records or vertices for which the search left no class, and which joined "
     "the nearest that accepts them",
+    "classes_united": "classes that came too far from the original and were united with another",
+    "rows_of_classes_dissolved": "records or vertices of classes that came too far and could not be united",
     "lattice_nodes": "combinations of depths, one for each quasi-identifier",
     "lattice_nodes_of_least_loss": "of these, how many lose the least; the first was taken",
     "records_in_groups_that_fail": "records suppressed, within the policy's limit, because a model fails in "

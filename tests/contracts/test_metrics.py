@@ -13,6 +13,7 @@ from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest import Forest, encode
 from hierdata.metrics import METRICS
+from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
 from hierdata.metrics.base import Figure
 from hierdata.partition import Partition
 from hierdata.privacy import KAnonymity
@@ -74,6 +75,21 @@ BETTER_AND_WORSE: dict[str, Compared] = {
     "reconstruction_error": (
         publication([0, 0, 1, 1], [1, 1, 2, 2]),
         publication([0, 0, -1, -1], [1] * 4),
+        forest(1, 2, 1, 2),
+    ),
+    "additional_information_loss": (
+        publication([0, 0, 1, 1], [1, 1, 2, 2]),
+        publication([0, 1, 1, 1], [1, 2, 2, 2]),
+        forest(1, 2, 1, 2),
+    ),
+    "disclosure_rate": (
+        publication([0, 0, 1, 1], [1, 1, 2, 2]),
+        publication([0, 1, 0, 1], [1, 2, 1, 2]),
+        forest(1, 2, 1, 2),
+    ),
+    "classification_metric": (
+        publication([0, 1, 0, 1], [1, 2, 1, 2]),
+        publication([0, 0, 1, 1], [1, 1, 2, 2]),
         forest(1, 2, 1, 2),
     ),
     "diversity_degree": (
@@ -200,3 +216,32 @@ def test_diversity_degree_by_hand() -> None:
     classes = publication([0, 0, 0, 1, -1], [1, 1, 1, 2, 0])
     figures = METRICS["diversity_degree"]().figures(classes, forest(1, 2, 4, 5, 5))
     assert [figure.value for figure in figures] == [Fraction(5, 3), Fraction(5, 3)]
+
+
+def test_additional_information_loss_by_hand() -> None:
+    """Groups of 2 and 3, the least is l: (0 + 1/2) / 2; with l = 1 (1 + 2) / 2, with l = 3 none."""
+    classes, own = publication([0, 0, 1, 1, 1, -1], [1, 1, 2, 2, 2, 1]), forest(1, 2, 1, 1, 3, 5)
+    found = [
+        [one.value for one in metric.figures(classes, own)]
+        for metric in (
+            METRICS["additional_information_loss"](),
+            AdditionalInformationLoss(Fraction(1)),
+            AdditionalInformationLoss(Fraction(3)),
+        )
+    ]
+    assert found == [[Fraction(1, 4)], [Fraction(3, 2)], []]
+
+
+def test_disclosure_rate_by_hand() -> None:
+    """Classes {1, 2} and {1, 1, 3}: two are right once in two, two twice in three, one once in three."""
+    classes = publication([0, 0, 1, 1, 1, -1], [1, 1, 2, 2, 2, 1])
+    largest, own = METRICS["disclosure_rate"]().figures(classes, forest(1, 2, 1, 1, 3, 5))
+    assert (own.name, own.value) == ("$.s", Fraction(2, 5) / 2 + (Fraction(4, 3) + Fraction(1, 3)) / 5)
+    assert largest.value == own.value
+
+
+def test_classification_metric_by_hand() -> None:
+    """Classes {1, 2} and {1, 1, 3}, one suppressed: one, one and one of six disagree."""
+    classes = publication([0, 0, 1, 1, 1, -1], [1, 1, 2, 2, 2, 1])
+    mean, own = METRICS["classification_metric"]().figures(classes, forest(1, 2, 1, 1, 3, 5))
+    assert (own.name, own.value, mean.value) == ("$.s", Fraction(1, 2), Fraction(1, 2))

@@ -1,0 +1,58 @@
+"""Additional information loss: how much larger groups are than diversity asks (TC formula 8)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from hierdata.forest import Forest
+from hierdata.metrics.base import Figure, Metric
+from hierdata.publication import Publication
+
+
+class AdditionalInformationLoss(Metric):
+    """The mean over sensitive tables of the mean over groups G of (|G| - l) / l.
+
+    As TC formula 8 with erratum TC-7: each table is divided by the number of its own groups. A table is a
+    vertex type with sensitive attributes (tables of one type have the same groups), a group the vertices
+    whose values cannot be told apart. ``l`` is the least size that diversity allows; without one, the least
+    group of all counts. From 0, nothing bounds it; lower is better; 0 for a table without groups. It says
+    nothing of what is suppressed: that is ``suppression_ratio``.
+    """
+
+    symbol = "AIL"
+
+    def __init__(self, l: Fraction | None = None) -> None:  # noqa: E741  (the paper's letter)
+        self._l = l
+
+    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+        """See Metric.figures; none without sensitive attributes, or where a group is smaller than l."""
+        tables = [_group_sizes(publication, forest, kind) for kind, own in enumerate(forest.domains) if own]
+        least = min((min(sizes) for sizes in tables if sizes), default=1)
+        floor = Fraction(least) if self._l is None else self._l
+        if not tables or floor > least:
+            return ()
+        return (Figure("total", additional(tables, floor), "share of l", 0, None, "lower"),)
+
+
+def additional(tables: list[dict[int, int]], l: Fraction) -> Fraction:  # noqa: E741
+    """The figure from how many groups of each size a table has.
+
+    >>> additional([{3: 2, 4: 1}, {5: 2}], Fraction(3))
+    Fraction(7, 18)
+    """
+    means = [
+        sum((count * (size - l) / l for size, count in sizes.items()), Fraction(0))
+        / max(1, sum(sizes.values()))
+        for sizes in tables
+    ]
+    return sum(means, Fraction(0)) / max(1, len(means))
+
+
+def _group_sizes(publication: Publication, forest: Forest, kind: int) -> dict[int, int]:
+    """How many groups of each size the published vertices of a type make."""
+    places = publication.place[forest.type == kind]
+    _, sizes = np.unique(places[places >= 0], return_counts=True)
+    found, counts = np.unique(sizes, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))

@@ -1,0 +1,41 @@
+"""Classification metric: how many disagree with the majority of their class (Iyengar, KDD 2002)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from hierdata.forest import Forest
+from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.columns import Column, columns
+from hierdata.publication import Publication
+
+
+class ClassificationMetric(Metric):
+    """The share of vertices whose sensitive value is not the most frequent one at their place.
+
+    Of n vertices with a value of the attribute, those count that are suppressed, and those whose value is not
+    the majority's among the vertices that cannot be told apart; of equally frequent values one is the
+    majority. 0..1, for each sensitive attribute under its path, and their ``mean``. Lower is better, for who
+    learns a rule from the classes (Iyengar, KDD 2002, section 3.2, with the sensitive value as the label); low
+    figures go with classes of one value, so it is no measure of privacy.
+    """
+
+    symbol = "CM"
+
+    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+        """See Metric.figures; none where no sensitive attribute has values."""
+        shares = {
+            own.path: 1 - Fraction(_majorities(own), len(own.codes)) for own in columns(publication, forest)
+        }
+        found = {"mean": sum(shares.values(), Fraction(0)) / len(shares), **shares} if shares else {}
+        return tuple(Figure(name, share, "share", 0, 1, "lower") for name, share in found.items())
+
+
+def _majorities(own: Column) -> int:
+    """How many vertices have the most frequent value of their place."""
+    sizes, places, counts = own.counted()
+    most = np.zeros(len(sizes), np.int64)
+    np.maximum.at(most, places, counts)
+    return int(most.sum())
