@@ -36,10 +36,12 @@ def generator(seed: bytes, block: int) -> np.random.Generator:
 
 def order_of(seed: bytes, count: int) -> list[int]:
     """The ordinals in the order of publication, by a keyed hash: it tells nothing of the input's order."""
-    key = _key(seed)
+    keyed = hashlib.blake2b(key=_key(seed), person=b"order", digest_size=16)
 
     def place(ordinal: int) -> bytes:
-        return hashlib.blake2b(ordinal.to_bytes(8), key=key, person=b"order", digest_size=16).digest()
+        own = keyed.copy()  # to set up the key for each takes a third of the time
+        own.update(ordinal.to_bytes(8))
+        return own.digest()
 
     return sorted(range(count), key=place)
 
