@@ -61,3 +61,16 @@ def test_children_are_contiguous_and_weights_add_up() -> None:
         assert forest.weight[v] == forest.quasi_count[v] + forest.weight[children].sum()
         assert (forest.record_of[children] == forest.record_of[v]).all()
     assert int(forest.child_count.sum()) == forest.vertex_count - forest.record_count
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_records_are_encoded_alike_however_many_at_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = collection(3, records=20, depth=4).forest
+    monkeypatch.setattr("hierdata.forest._BATCH", size)
+    parts = collection(3, records=20, depth=4).forest
+    for name in ("roots", "type", "parent", "first_child", "child_count", "first_node", "nodes"):
+        assert (getattr(parts, name) == getattr(whole, name)).all(), name
+    assert (parts.sensitive == whole.sensitive).all()
+    spelled = [parts.spellings[at] for at in parts.spelling.tolist() if at >= 0]
+    assert spelled == [whole.spellings[at] for at in whole.spelling.tolist() if at >= 0]
+    assert parts.carried == whole.carried

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from decimal import Decimal
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from hierdata.document import Numeral, Siblings
 from hierdata.errors import InputError, PolicyError
+from hierdata.records import binding as binding_module
 from hierdata.records.binding import bind, resolve, unbind
 from hierdata.records.path import Step, jsonpath, parse
 from hierdata.records.schema import Role, Rule
@@ -384,3 +386,25 @@ def test_elements_bind_like_the_json_of_the_same_records(collection):
     in_json = binding_of(list(rules_of(spec)), documents)
     in_xml = binding_of(list(rules_of(spec, write=dotted)), as_xml, many_hints=hints)
     assert list(map(plain, bind(as_xml, in_xml))) == list(map(plain, bind(documents, in_json)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1024])
+def test_records_are_bound_alike_however_many_at_once(size, monkeypatch):
+    optional = [
+        {"a": 1},
+        {"m": [], "o": {}},
+        {"a": None, "m": None},
+        {"o": None, "t": []},
+        {},
+        {"t": ["y", None]},
+    ]
+    documents = [STUDENT | {"a": 2}, *optional, {"a": 3, "m": [{"k": 1}, {}], "o": {"k": 2}, "t": ["x"]}]
+    policy = rules(**{"$.a": Q, "$.o.k": Q, "$.m[*].k": S, "$.t[*]": Q})
+    binding = binding_of(policy, documents, unlisted="drop")
+    expected = [plain(vertex) for document in documents for vertex in bind([document], binding)]
+    monkeypatch.setattr(binding_module, "_BATCH", size)
+    assert [plain(vertex) for vertex in bind(documents, binding)] == expected
+    bound = bind([*documents, {"t": "zzz"}, {"a": []}], binding)
+    assert [plain(vertex) for vertex in islice(bound, len(documents))] == expected
+    with pytest.raises(InputError, match=r"^record 9, \$\.t\[\*\]: "):
+        next(bound)
