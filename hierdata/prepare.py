@@ -98,7 +98,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     stages = tuple(staged(policy, schema, constraints))
     for stage in stages:
         for step in stage.steps:
-            step.check(hierarchies[stage.kind])
+            step.check(stage.kind, hierarchies[stage.kind])
     return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
 
 

@@ -94,10 +94,10 @@ class Engine(ABC, BaseModel):
         default=None, description="the vertex type that is partitioned, such as $.courses[*]"
     )
 
-    def check(self, hierarchies: Sequence[Hierarchy]) -> None:
-        """Refuse what it cannot partition by, before anything is searched: raises PolicyError.
+    def check(self, kind: int, hierarchies: Sequence[Hierarchy]) -> None:
+        """Refuse what it cannot partition, before anything is searched: raises PolicyError.
 
-        ``hierarchies`` are those of the rows' quasi-identifiers.
+        ``kind`` is the vertex type, 0 for the records, with the hierarchies of its quasi-identifiers.
         """
 
     @abstractmethod

@@ -41,14 +41,19 @@ class FullDomain(Engine):
     of the table looks different are one. Where sums of losses do not fit into 64 bits, low bits are dropped.
 
     O(nodes of the lattice x different rows) at most; the tables of coarse nodes are small. A lattice of more
-    than 10^7 nodes is refused. Below the root a class takes at most one vertex of any record.
+    than 10^7 nodes is refused, and so are vertices below the root: two of one record may be published alike.
     """
 
     kind: Literal["full-domain"] = "full-domain"
     suppression: Share = Field(default=Fraction(0), description="the largest share of rows suppressed, 0..1")
 
-    def check(self, hierarchies: Sequence[Hierarchy]) -> None:
-        """See Engine.check: a lattice that is too large."""
+    def check(self, kind: int, hierarchies: Sequence[Hierarchy]) -> None:
+        """See Engine.check: vertices below the records, and a lattice that is too large."""
+        if kind:
+            raise PolicyError(
+                "full-domain makes one class of all that is published alike, and below the root that may be "
+                "two vertices of one record: take mondrian"
+            )
         nodes = prod(tree.depths for tree in hierarchies)
         if nodes > LARGEST:
             raise PolicyError(

@@ -95,8 +95,6 @@ _COSTS = {
     "lattice_nodes_of_least_loss": "of these, how many lose the least; the first was taken",
     "records_in_groups_that_fail": "records suppressed, within the policy's limit, because a model fails in "
     "their group",
-    "vertices_in_groups_that_fail": "vertices suppressed, within the limit, because a model fails in "
-    "their group",
     "records_lost_in_a_union": "records suppressed because their class came out like another, and a model "
     "failed in both together",
     "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among "

@@ -26,7 +26,9 @@ from tests.end_to_end.small import FLAT, NESTED, policy, rows, trees, write_csv
 
 
 def engine(name: str, **settings: Any) -> dict[str, Any]:
-    return {"steps": [{"kind": name, **settings}]}
+    """A step; one that suppresses nothing unless it may, may."""
+    limit = {"suppression": 1} if "suppression" in ENGINES[name].model_fields else {}
+    return {"steps": [{"kind": name, **limit, **settings}]}
 
 
 # One table, as text and as values
@@ -47,7 +49,10 @@ def fitting(name: str, recoding: str) -> list[PrivacyModel]:
     return [
         model
         for model in CASES
-        if suits(name, model) and not (recoding == "anatomy" and model.needs_population)
+        if suits(name, model)
+        and not (recoding in ("anatomy", "sets_and_ranges") and model.needs_population)
+        # Its classes hold all whom they fit, which is half of these people and their twins.
+        and not (name == "full-domain" and model.kind == "delta-presence")
     ]
 
 
@@ -121,7 +126,7 @@ def tally(before: Sized, after: Sized) -> Tally:
 # One vertex type of trees
 
 
-ROWS = [name for name, engine in ENGINES.items() if not engine.aligns]
+ROWS = [name for name, engine in ENGINES.items() if not engine.aligns and name != "full-domain"]
 VISITS = {path: rule for path, rule in NESTED.items() if path != "$.score"}
 
 

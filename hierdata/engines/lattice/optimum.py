@@ -86,23 +86,11 @@ class Search:
         left = np.where(may, np.cumsum(may) - 1, SUPPRESSED)
         classes = left[group_of][self._base.of]
         holds = satisfied(self._forest, self._scope, self._constraints, classes, values[may])
-        holds &= self._of_different_records(classes)
         kept, values = class_sizes(classes)[holds], values[may][holds]
         own = sum(self._losses[self._first[at] + values[:, at]] for at in range(values.shape[1]))
         suppressed = len(classes) - int(kept.sum())
         loss = int((kept * own).sum()) + suppressed * self._whole
         return Outcome(loss, suppressed, node, dissolved(classes, ~holds))
-
-    def _of_different_records(self, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which classes have no two vertices of one record."""
-        sizes = class_sizes(classes)
-        if not self._scope.kind:
-            return np.ones(len(sizes), np.bool_)
-        kept = classes != SUPPRESSED
-        records = self._forest.record_count
-        pairs = np.unique(classes[kept] * records + self._scope.records[kept])
-        different: NDArray[np.bool_] = np.bincount(pairs // records, minlength=len(sizes)) == sizes
-        return different
 
     def partition(self, outcome: Outcome, costs: Counter[str]) -> Partition:
         """The partition of a node, with the nodes of its depths."""
@@ -123,15 +111,14 @@ def optimum(
     loss, suppressed = search.bounds(progress)
     most = int(limit * count)
     best, ties = _best(search, loss, suppressed, most)
-    noun = "vertices" if scope.kind else "records"
     progress(count)
     costs = Counter({"lattice_nodes": search.lattice.size})
     if best is None:
-        costs[f"{noun}_in_groups_that_fail"] = count
+        costs["records_in_groups_that_fail"] = count
         nothing = np.full(count, SUPPRESSED, np.int64)
         return partition_of(forest, scope, nothing, costs, _shortage(search, suppressed, most, count))
     costs["lattice_nodes_of_least_loss"] = ties
-    costs[f"{noun}_in_groups_that_fail"] = best.suppressed
+    costs["records_in_groups_that_fail"] = best.suppressed
     return search.partition(best, costs)
 
 
