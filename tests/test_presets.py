@@ -10,7 +10,7 @@ from hierdata.engines import ENGINES
 from hierdata.errors import PolicyError
 from hierdata.policy import Policy, from_data
 from hierdata.presets import PRESETS
-from hierdata.privacy import MODELS, FrequencyLDiversity, KAnonymity, LevelAlphaK
+from hierdata.privacy import MODELS, FrequencyLDiversity, KAnonymity, LevelAlphaK, TCloseness
 from hierdata.recodings import RECODINGS
 
 LEVELS = {"domain": [0, 4], "sensitive": "low"}
@@ -50,6 +50,14 @@ def test_sloms_is_the_method_whose_algorithm_is_msb_kaca() -> None:
     assert sloms.models == (KAnonymity(k=5), FrequencyLDiversity(l=3))
     with pytest.raises(PolicyError, match="the preset SLOMS goes with k-anonymity and "):
         policy("SLOMS", models=[{"kind": "k-map", "k": 4}])
+
+
+def test_t_closeness_goes_on_where_msb_kaca_ends() -> None:
+    below, above = policy("MSB-KACA"), policy("t-closeness over MSB-KACA")
+    assert above.steps[:-1] == below.steps
+    assert above.steps[-1].kind == "swap"
+    assert above.models[:-1] == below.models
+    assert above.models[-1] == TCloseness(t="0.3")
 
 
 def test_stated_models_stand_and_absent_ones_are_filled_in() -> None:
