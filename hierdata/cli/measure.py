@@ -1,8 +1,8 @@
-"""``hierdata measure``: what the columns of a flat table tell of a sensitive one, without a policy."""
+"""``hierdata measure``: what a flat table tells, without a policy; every metric of a release, by a policy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hierdata.cli.arguments import AsJson
+from hierdata.cli.arguments import AsJson, with_format
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import print_json, reveal_values, session
 from hierdata.errors import PolicyError
@@ -18,56 +18,128 @@ from hierdata.errors import PolicyError
 if TYPE_CHECKING:
     from hierdata.measurement import KeyRates, Measurement
     from hierdata.metrics.rates import ValueRate
+    from hierdata.rebuilt.measuring import ReleaseMeasurement
 
 SHOWN = 20
 """Values of a key that are printed for people; ``--json`` has all."""
 
 
 def measure(
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="CSV, JSON, JSON Lines or Parquet.", show_default=False)
+    what: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE|RELEASE",
+            help="A table (CSV, JSON, JSON Lines or Parquet), or the folder or records of a release.",
+            show_default=False,
+        ),
     ],
     key: Annotated[
-        list[str], typer.Option(help="A column that is known; may be repeated.", show_default=False)
-    ],
-    sensitive: Annotated[str, typer.Option(help="The column that is to stay unknown.", show_default=False)],
+        list[str] | None,
+        typer.Option(help="Of a table: a column that is known; may be repeated.", show_default=False),
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option(help="Of a table: the column that is to stay unknown.", show_default=False)
+    ] = None,
     partition: Annotated[
-        Path | None, typer.Option(help="YAML or JSON: the values that are all one to an attacker.")
+        Path | None,
+        typer.Option(help="Of a table: YAML or JSON, the values that are all one to an attacker."),
     ] = None,
     generalizes: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=COLUMN", help="The column that a key generalizes; may be repeated."),
+        typer.Option(
+            metavar="KEY=COLUMN", help="Of a table: the column that a key generalizes; may be repeated."
+        ),
+    ] = None,
+    original: Annotated[Path | None, typer.Option(help="Of a release: the input it was made of.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="Of a release: the policy it was made with, and its attackers.")
     ] = None,
     as_format: Annotated[
         str | None,
-        typer.Option("--format", help="csv, json, jsonl or parquet, where the name does not tell."),
+        typer.Option("--format", help="The format of the file or input, where its name does not tell."),
     ] = None,
     as_json: AsJson = False,
     reveal: Annotated[
-        Path | None, typer.Option(help="A new file for the values behind v1, v2 .., for your eyes only.")
+        Path | None,
+        typer.Option(
+            help="A new file for the values behind v1, v2 .. or behind an error, for your eyes only."
+        ),
     ] = None,
 ) -> None:
-    """Print what keys tell of a sensitive attribute: discrimination rates, entropies, divergences."""
+    """Print what keys of a table tell of a sensitive column, or every metric of a release."""
     with session(as_json, reveal):
-        from hierdata import measurement
-        from hierdata.progress import silent
+        of_table = {"--key": key, "--sensitive": sensitive}
+        only_of_table = {"--partition": partition, "--generalizes": generalizes}
+        of_release = {"--original": original, "--policy": policy}
+        _one_form(of_table, only_of_table, of_release)
+        if original is not None and policy is not None:
+            _measure_release(what, original, policy, as_format, as_json)
+        elif key and sensitive is not None:
+            _measure_table(what, key, sensitive, partition, generalizes or [], as_format, as_json, reveal)
 
-        with Feedback(as_json) as feedback:
-            found = measurement.measure(
-                table,
-                keys=key,
-                sensitive=sensitive,
-                partition=partition,
-                originals=dict(map(_pair, generalizes or ())),
-                format=as_format,
-                progress=feedback.listener or silent,
-            )
-        if as_json:
-            print_json(found.as_dict())
-        else:
-            _show(found)
-        if reveal is not None:
-            reveal_values(reveal, list(_revealed(found)))
+
+def _one_form(
+    of_table: Mapping[str, object], only_of_table: Mapping[str, object], of_release: Mapping[str, object]
+) -> None:
+    """Raise PolicyError unless the options are those of a table, or those of a release."""
+    table = [name for name, value in {**of_table, **only_of_table}.items() if value]
+    release = [name for name, value in of_release.items() if value]
+    if table and release:
+        raise PolicyError(
+            f"{release[0]} is about a release, {table[0]} about a table: take --original and --policy, or "
+            "--key and --sensitive"
+        )
+    missing = [name for name in (of_release if release else of_table) if name not in (*table, *release)]
+    if missing:
+        other = "" if table or release else "; a release needs --original and --policy"
+        kind = "a release" if release else "a table"
+        raise PolicyError(f"{' and '.join(missing)} must be given to measure {kind}{other}")
+
+
+def _measure_table(
+    table: Path,
+    keys: list[str],
+    sensitive: str,
+    partition: Path | None,
+    generalizes: list[str],
+    as_format: str | None,
+    as_json: bool,
+    reveal: Path | None,
+) -> None:
+    from hierdata import measurement
+    from hierdata.progress import silent
+
+    with Feedback(as_json) as feedback:
+        found = measurement.measure(
+            table,
+            keys=keys,
+            sensitive=sensitive,
+            partition=partition,
+            originals=dict(map(_pair, generalizes)),
+            format=as_format,
+            progress=feedback.listener or silent,
+        )
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        _show(found)
+    if reveal is not None:
+        reveal_values(reveal, list(_revealed(found)))
+
+
+def _measure_release(
+    release: Path, original: Path, policy: Path, as_format: str | None, as_json: bool
+) -> None:
+    from hierdata import pipeline
+
+    with Feedback(as_json) as feedback:
+        found = pipeline.measure_release(
+            release, with_format(policy, as_format), original=original, progress=feedback.listener
+        )
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        _show_release(found)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -102,6 +174,27 @@ def _show(found: Measurement) -> None:
             typer.echo(f"and {len(own.values) - SHOWN} more values: --json has them all\n")
     for note in found.notes:
         typer.echo(f"Note: {note}.")
+
+
+def _show_release(found: ReleaseMeasurement) -> None:
+    from hierdata.cli.tables import show
+
+    figures = [
+        [name, figure, _number(value), measure.unit[figure], f"{measure.better} is better"]
+        for name, measure in found.metrics.items()
+        for figure, value in measure.figures.items()
+    ]
+    title = f"{found.published} of {found.records} records are published"
+    show(title, ["metric", "figure", "value", "unit", ""], figures)
+    learned = [
+        [name, path, _number(value)]
+        for name, measure in found.attackers.items()
+        for path, value in measure.figures.items()
+    ]
+    if learned:
+        show("What attackers learn", ["attacker", "sensitive values", "rate"], learned)
+    for name, reason in found.left_out.items():
+        typer.echo(f"Left out: {name}, since {reason}.")
 
 
 def _row(own: KeyRates) -> list[str]:

@@ -49,6 +49,8 @@ class Metric(ABC):
     symbol: ClassVar[str]
     ties: ClassVar[bool] = False
     """Whether it looks at which sensitive values of one vertex belong together."""
+    counts_exempt: ClassVar[bool] = False
+    """Whether it counts vertices that hold nothing but an exempt value."""
 
     @abstractmethod
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:

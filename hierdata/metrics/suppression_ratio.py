@@ -13,6 +13,7 @@ class SuppressionRatio(Metric):
     """Suppressed records over all, and suppressed vertices over all; 0..1, lower is better."""
 
     symbol = "SR"
+    counts_exempt = True
 
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
         """See Metric.figures."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hierdata.document import Document
 from hierdata.forest import Forest, encode
+from hierdata.forms import exempt_types
 from hierdata.partition import SUPPRESSED
 from hierdata.prepare import Prepared
 from hierdata.publication import Publication, by_form
@@ -29,11 +30,16 @@ __all__ = ["Rebuilt", "rebuild"]
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A publication, the forest that it is of, and the vertex types whose values nothing ties together."""
+    """A publication, and the forest that it is of.
+
+    Of the vertex types ``untied`` nothing ties the sensitive values of a vertex together; of the types
+    ``uncounted`` nothing tells how many vertices were published.
+    """
 
     publication: Publication
     forest: Forest
     untied: tuple[str, ...]
+    uncounted: tuple[str, ...]
 
 
 def rebuild(
@@ -71,7 +77,9 @@ def rebuild(
     like = replace(original, hierarchies=trees)
     vars(forest)["_scale"] = (like.scale, like.exact)
     publication = _publication(forest, np.array(completed.marks, np.int64), prepared, groups)
-    return Rebuilt(publication, forest, tuple(schema.types[kind].path for kind in untied))
+    uncounted = exempt_types(schema) if recoding == "representatives" else ()
+    paths = (tuple(schema.types[kind].path for kind in kinds) for kinds in (untied, uncounted))
+    return Rebuilt(publication, forest, *paths)
 
 
 def _untied(schema: Schema, recoding: str, tables: Mapping[str, tuple[str, ...]]) -> Iterator[int]:

@@ -25,7 +25,9 @@ def expanded(documents: Iterable[tuple[Document, int]], schema: Schema) -> Itera
         inner = single(document.get("representative", {}))
         if not members:
             raise VerificationError("a document says of no records what they are: this is another recoding")
-        representative = inner if isinstance(inner, dict) else {TEXT: inner} if inner else {}
+        representative: Document = {TEXT: inner} if inner else {}
+        if isinstance(inner, dict):
+            representative = inner
         for _ in range(times):
             for member in range(members):
                 record = deepcopy(representative)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from hierdata.metrics import METRICS
 from hierdata.prepare import Prepared
 from hierdata.rebuilt import Rebuilt
 from hierdata.report.parts import Measure, figures
+from hierdata.report.wording import place
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,14 @@ class ReleaseMeasurement:
 def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
     """Every metric that applies, and the policy's attackers."""
     publication, forest = rebuilt.publication, rebuilt.forest
-    untied = ", ".join(rebuilt.untied)
-    left_out = {
-        name: f"nothing published says which values of {untied} belong together"
-        for name, metric in METRICS.items()
-        if metric.ties and untied
-    }
+    left_out = {}
+    for name, metric in METRICS.items():
+        if metric.ties and rebuilt.untied:
+            left_out[name] = (
+                f"nothing published ties the values of one vertex together: {_at(rebuilt.untied)}"
+            )
+        if metric.counts_exempt and rebuilt.uncounted:
+            left_out[name] = f"exempt values are not published, nor how many: {_at(rebuilt.uncounted)}"
     found = {
         name: metric().figures(publication, forest)
         for name, metric in METRICS.items()
@@ -65,3 +68,7 @@ def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
         forest.record_count,
         int((publication.shown[forest.roots[:-1]] >= 0).sum()),
     )
+
+
+def _at(paths: Sequence[str]) -> str:
+    return ", ".join(map(place, paths))

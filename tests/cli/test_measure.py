@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import PEOPLE, Desk, Run
 
 TABLE = "age,decade,illness\n31,30s,flu\n34,30s,cold\n58,50s,asthma\n52,50s,asthma\n"
 ASKED = ("--key", "age", "--key", "decade", "--sensitive", "illness")
@@ -101,3 +102,71 @@ def test_broken_tables(run: Run, tmp_path: Path) -> None:
     ran = run("measure", table, *ASKED)
     assert (ran.code, ran.err) == (5, "hierdata: record 2: the row has 1 cells, and the header has 3\n")
     assert run("measure", tmp_path / "nobody.csv", *ASKED).code == 6
+
+
+# A release
+
+
+@pytest.fixture
+def release(run: Run, desk: Desk) -> tuple[object, ...]:
+    """The command on a release of the desk's people."""
+    desk.policy.write_text(desk.policy.read_text() + "attackers: {nurse: {keys: own, weight: person}}\n")
+    assert run(*desk.command).code == 0
+    return ("measure", desk.out, "--original", desk.people, "--policy", desk.policy)
+
+
+def test_a_release_has_the_figures_of_its_report(run: Run, desk: Desk, release: tuple[object, ...]) -> None:
+    report = json.loads((desk.out / "steward" / "report.json").read_text())
+    found = run(*release, "--json").json
+    assert (found["metrics"], found["attackers"]) == (report["metrics"], report["attackers"])
+    assert (found["records"], found["published"]) == (4, 4)
+    assert "dissimilarity_degree" in found["left_out"]
+    (desk.out / "steward" / "report.json").unlink()
+    assert run(*release, "--json").json == found
+
+
+def test_a_release_for_people(run: Run, release: tuple[object, ...]) -> None:
+    ran = run(*release)
+    assert (ran.code, ran.err) == (0, "")
+    assert "4 of 4 records are published" in ran.out
+    lines = [line.split() for line in ran.out.splitlines()]
+    assert ["suppression_ratio", "records", "0", "share", "lower", "is", "better"] in lines
+    assert any(line[:2] == ["nurse", "$.visits[*].reason"] for line in lines)
+    assert "Left out: dissimilarity_degree, since no field of the policy has what it measures." in ran.out
+    for value in ("flu", "cold", "asthma", "west"):
+        assert value not in ran.out
+
+
+def test_a_release_of_other_people(run: Run, desk: Desk, release: tuple[object, ...], tmp_path: Path) -> None:
+    desk.write([{**one, "visits": [{**one["visits"][0], "ward": "north"}]} for one in PEOPLE])
+    ran = run(*release)
+    assert ran.code == 4
+    assert "belongs to another input, or to another policy" in ran.err
+    assert not {"west", "east"} & set(ran.err.split())
+    names = tmp_path / "names.txt"
+    assert run(*release, "--reveal", names).code == 4
+    assert names.read_text() in ("west\n", "east\n")
+    assert stat.S_IMODE(names.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            (),
+            "--key and --sensitive must be given to measure a table; a release needs --original and --policy",
+        ),
+        (("--key", "age"), "--sensitive must be given to measure a table"),
+        (("--policy", "p.yaml"), "--original must be given to measure a release"),
+        (("--original", "x.csv"), "--policy must be given to measure a release"),
+        (
+            ("--policy", "p.yaml", "--original", "x.csv", "--partition", "p.json"),
+            "--original is about a release, --partition about a table: take --original and --policy, or",
+        ),
+        (("--key", "age", "--policy", "p.yaml"), "--policy is about a release, --key about a table"),
+    ],
+)
+def test_one_form_at_a_time(run: Run, table: Path, options: tuple[str, ...], message: str) -> None:
+    ran = run("measure", table, *options)
+    assert ran.code == 2
+    assert message in ran.err
