@@ -26,9 +26,12 @@ from hierdata import correlation
 from hierdata.correlation import categories, clustered, distances, mean_square_contingency
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.judge import JudgeRules, SensitiveRule, judge
+from hierdata.metrics import METRICS
 from hierdata.privacy import DistinctLDiversity, KAnonymity
 from hierdata.records.path import parse
 from tests import naive_slicing
+from tests.contracts.test_engines import collections
+from tests.contracts.test_recodings import published
 from tests.end_to_end.small import write_csv
 
 SEED = b"sixteen bytes or"
@@ -314,6 +317,15 @@ def test_reconstruction_error_by_hand(tmp_path: Path) -> None:
         stated = policy(fields=fields, models=[{"kind": "k-anonymity", "k": 3}], sensitive_tables=tables)
         release = hierdata.anonymize(rows, stated, seed=SEED)
         assert release.report.metrics["reconstruction_error"].exact["total"] == total
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_figures_lie_in_their_range(name: str) -> None:
+    for built in collections():
+        _, publication = published(built, KAnonymity(k=3), "slicing")
+        for figure in METRICS[name]().figures(publication, built.forest):
+            assert figure.low <= figure.value, figure
+            assert figure.high is None or figure.value <= figure.high, figure
 
 
 def test_what_is_promised_is_said_of_records() -> None:
