@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -148,9 +149,10 @@ class Descent:
                     seen.add(at)
                     yield at
 
-    def best(self, own: int) -> tuple[int, int, int] | None:
-        """The partner and the two places of the swap that lowers most; None if none does."""
-        found, best = None, (0, 0)
+    def best(self, own: int, least: int) -> tuple[int, int, int] | None:
+        """The partner and the two places of the swap that lowers most; None if none does by ``least``."""
+        found: tuple[int, int, int] | None = None
+        best: tuple[float, float] = (-least, math.inf if least else 0)
         here = self.classes[own]
         for partner in self.others(own):
             there = self.classes[partner]
@@ -159,18 +161,28 @@ class Descent:
                     one = [*here[:mine], y, *here[mine + 1 :]]
                     other = [*there[:theirs], x, *there[theirs + 1 :]]
                     change = (
-                        self.penalty(one) + self.penalty(other) - self.penalty(here) - self.penalty(there),
+                        self.beyond(one) + self.beyond(other) - self.beyond(here) - self.beyond(there),
                         self.loss(one) + self.loss(other) - self.loss(here) - self.loss(there),
                     )
                     if change < best and self.allowed(one) and self.allowed(other):
                         found, best = (partner, mine, theirs), change
         return found
 
-    def penalty(self, rows: Rows) -> int:
-        return self.beyond(rows)
+    def run(self, passes: int) -> None:
+        """First the classes beyond their bounds, the farthest first; then passes over all."""
+        while failing := [at for at, rows in enumerate(self.classes) if self.beyond(rows)]:
+            for own in sorted(failing, key=lambda at: -self.beyond(self.classes[at])):
+                while self.beyond(self.classes[own]) and self.swap(own, 1):
+                    pass
+            if sum(self.beyond(rows) > 0 for rows in self.classes) >= len(failing):
+                break
+        for _ in range(passes):
+            for own in range(len(self.classes)):
+                while self.swap(own, 0):
+                    pass
 
-    def swap(self, own: int) -> bool:
-        found = self.best(own)
+    def swap(self, own: int, least: int) -> bool:
+        found = self.best(own, least)
         if found is None:
             return False
         partner, mine, theirs = found

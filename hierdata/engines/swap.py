@@ -24,8 +24,8 @@ class Swap(Engine):
     all sensitive attributes, lies beyond it. First the class that is farthest is worked on, by the swap that
     brings both classes nearest to their bounds and, among equals, loses least of the quasi-identifiers;
     nothing is done beyond the bound. Then, pass after pass, swaps follow that lower the loss and take no
-    class farther. All other models must hold in both classes after every swap; below the root no two vertices of a
-    record meet.
+    class farther. All other models must hold in both classes after every swap; below the root no two
+    vertices of a record meet.
 
     Partners are looked for among the classes beside it in their order, ``window`` pairs of records for each
     swap, and sixteen times as many where none is found; so a swap costs the same in tables of any length.

@@ -232,7 +232,7 @@ def _meet(own: int, c: int, ground: Ground, shared: Places) -> None:
 @jit
 def _loss_with(row: int, goes: int, extent: Places, size: int, loss: Loss) -> int:
     """What a class loses with one row for another."""
-    total = np.int64(0)
+    total = 0
     for b in range(loss.places.shape[1]):
         place = loss.places[row, b]
         old = loss.places[goes, b]
@@ -297,7 +297,7 @@ def best_swaps(
             options[i, missing] = _exchanged(c, goes, missing, 0, ground, held, known)
 
     worst = 0  # the constraint that says most about a swap is looked at first
-    farthest = np.int64(-1)
+    farthest = -1
     for c in range(constraints):
         if held[ground.first[c]] > 0:
             own_excess = excess(c, known[BASE, ground.first[c]], held[ground.first[c]], ground)
@@ -349,7 +349,7 @@ def best_swaps(
                 if not weighed:
                     weigh(first, behind, members, ground, held, known)
                     weighed = True
-                theirs = np.int64(0)
+                theirs = 0
                 for c in range(constraints):
                     goes = ground.sets[c, y]
                     comes = ground.sets[c, x]
@@ -395,10 +395,7 @@ def objective(members: Numbers, starts: Numbers, ground: Ground, caps: Caps) -> 
     """
     held = np.zeros(ground.first[-1], np.int64)
     known = np.zeros((5, ground.first[-1]), np.int64)
-    broken = np.int64(0)
-    largest = np.int64(0)
-    total = np.int64(0)
-    failing = np.int64(0)
+    broken = largest = total = failing = 0
     for own in range(len(starts) - 1):
         start = starts[own]
         end = starts[own + 1]
@@ -407,7 +404,7 @@ def objective(members: Numbers, starts: Numbers, ground: Ground, caps: Caps) -> 
         ):
             broken += end - start
         weigh(start, end, members, ground, held, known)
-        distance = np.int64(0)
+        distance = 0
         beyond = False
         for c in range(ground.sets.shape[0]):
             first = ground.first[c]

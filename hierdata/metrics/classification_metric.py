@@ -18,8 +18,8 @@ class ClassificationMetric(Metric):
     Of n vertices with a value of the attribute, those count that are suppressed, and those whose value is not
     the majority's among the vertices that cannot be told apart; of equally frequent values one is the
     majority. 0..1, for each sensitive attribute under its path, and their ``mean``. Lower is better, for who
-    learns a rule from the classes (Iyengar, KDD 2002, section 3.2, with the sensitive value as the label); low
-    figures go with classes of one value, so it is no measure of privacy.
+    learns a rule from the classes (Iyengar, KDD 2002, with the sensitive value as the label); low figures go
+    with classes of one value, so it is no measure of privacy.
     """
 
     symbol = "CM"

@@ -73,8 +73,13 @@ FAMILIES = {
         "RECODINGS", Recoding, {"groups": "sensitive values apart by group, for anatomy and slicing"}
     ),
     "metrics": Family(
-        "METRICS", Metric, {"columns": "what each vertex has of a sensitive attribute, and where it lies", "joint": "how values and published keys occur together, for every rate",
-            "rates": "entropies and rates of counts, for a metric and for tables"}
+        "METRICS",
+        Metric,
+        {
+            "columns": "what each vertex has of a sensitive attribute, and where it lies",
+            "joint": "how values and published keys occur together, for every rate",
+            "rates": "entropies and rates of counts, for a metric and for tables",
+        },
     ),
     "synth": Family(
         "GENERATORS",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.reassigning.arrangement import Arrangement
 from hierdata.engines.reassigning.swarming import along_the_leaves, dealt, decoded
@@ -114,7 +116,7 @@ def reached(case: Case, name: str, values: list[str], sizes: list[int], t: Fract
     classes = in_order(sizes)
     first = np.cumsum([0, *sizes[:-1]])
     before = Partition(classes, first[classes], built.nodes)
-    partition = ENGINES[name]().step(
+    partition = ENGINES[name](kind=name).step(
         built, Scope.of(built), constraints(built, t), before, np.random.default_rng(1)
     )
     assert np.bincount(partition.class_of).tolist() == sizes
@@ -196,10 +198,8 @@ def several_tables(tables: list[list[int]]) -> Any:
     count = max(map(sum, tables))
     types = [VertexType(0, "$", (), True, None, tuple(range(1, len(tables) + 1)), ())]
     for at in range(1, len(tables) + 1):
-        own = (Attribute(f"$.t{at}.s", ("s",), Role.SENSITIVE),)
-        types.append(VertexType(at, f"$.t{at}", (f"t{at}",), False, 0, (), own))
-    from hierdata.domains.sensitive import SensitiveDomain
-
+        attributes = (Attribute(f"$.t{at}.s", ("s",), Role.SENSITIVE),)
+        types.append(VertexType(at, f"$.t{at}", (f"t{at}",), False, 0, (), attributes))
     codes = [(), *([SensitiveDomain(f"$.t{at}.s", (1,))] for at in range(1, len(tables) + 1))]
     records = [
         Vertex(
@@ -215,8 +215,6 @@ def several_tables(tables: list[list[int]]) -> Any:
     for at, own in enumerate(tables, 1):
         vertices = np.flatnonzero(built.type == at)
         place[vertices] = vertices[0] + np.repeat(np.arange(len(own)), own)
-    from dataclasses import replace
-
     return replace(publication, place=place), built
 
 

@@ -67,6 +67,6 @@ class Arrangement:
 def started(
     forest: Forest, scope: Scope, constraints: Constraints, partition: Partition
 ) -> NDArray[np.int64]:
-    """The classes of the step before, without rows whose values the original lacks: no class may hold them."""
+    """The classes of the step before, without rows whose values the original lacks: no class holds them."""
     alien = strangers(forest, scope, forms_of(scope, constraints))
     return dense(np.where(alien, SUPPRESSED, classes_of(partition, scope)))

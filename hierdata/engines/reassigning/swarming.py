@@ -46,8 +46,7 @@ def decoded(keys: Keys, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def encoded(members: NDArray[np.int64]) -> Keys:
     """Keys, for the rows in ascending order, that are decoded to these."""
-    keys = np.empty(len(members))
-    keys[np.argsort(members)] = (np.arange(len(members)) + 0.5) / max(1, len(members))
+    keys: Keys = (np.argsort(members) + 0.5) / max(1, len(members))
     return keys
 
 
@@ -75,10 +74,12 @@ def swarmed(
     rounds: int,
     rng: np.random.Generator,
     progress: Callable[[int], None],
+    seeded: bool = True,
 ) -> NDArray[np.int64]:
     """The best members that a swarm finds; it ends as soon as all classes are within their bounds.
 
-    The classes as they are and the dealing rule are in the first swarm, so it finds nothing worse.
+    The classes as they are and the dealing rule are in the first swarm, so it finds nothing worse; a swarm
+    that is not ``seeded`` is there to be compared.
     """
     members, starts = arrangement.classes.members, arrangement.classes.starts
     rows = np.sort(members)
@@ -92,8 +93,9 @@ def swarmed(
         return (broken, largest, total), not broken and not failing
 
     keys = rng.random((max(2, particles), len(rows)))
-    keys[0] = encoded(members)
-    keys[1] = encoded(dealt(along_the_leaves(arrangement), starts))
+    if seeded:
+        keys[0] = encoded(members)
+        keys[1] = encoded(dealt(along_the_leaves(arrangement), starts))
     speed = rng.uniform(-flight.bound, flight.bound, keys.shape)
     best = keys.copy()
     scores = [score(own) for own in keys]
