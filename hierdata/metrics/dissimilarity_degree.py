@@ -17,7 +17,8 @@ class DissimilarityDegree(Metric):
 
     At a vertex with levels s_1..s_m: ``as_printed`` is the sum over pairs of |s_i - s_j|, divided by the
     same sum over the z levels themselves (20 for five); it grows with the class size, so compare it at
-    equal k only (erratum ML-15). ``mean_level_distance`` is the mean of |s_i - s_j| over pairs, divided by
+    equal k only (erratum ML-15). Identical siblings are one vertex here, as they are to every reader, and so
+    are classes that look alike. ``mean_level_distance`` is the mean of |s_i - s_j| over pairs, divided by
     z - 1, in 0..1. Vertices with fewer than two values are left out, and attributes without levels. Higher
     is better.
     """
