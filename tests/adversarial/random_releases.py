@@ -249,7 +249,7 @@ def _sensitive(fields: list[Field]) -> int:
 
 def _models(rng: Random, fields: list[Field], recoding: str, *, rich: bool) -> list[dict[str, Any]]:
     known = MODELS + OF_RICH if rich else MODELS
-    if recoding == "anatomy" or not list(at_root(fields)):
+    if recoding in ("anatomy", "sets_and_ranges") or not list(at_root(fields)):
         known = [model for model in known if model["kind"] not in POPULATION]
     models = rng.sample(known, rng.choice((1, 1, 2)))
     if models[-1]["kind"] not in ("k-anonymity", *POPULATION) and rng.random() < 0.2:
@@ -271,7 +271,10 @@ def _engine(rng: Random, fields: list[Field], recoding: str, models: list[dict[s
     return None if step is None else {"steps": [step]}
 
 
-def cases(recodings: tuple[str, ...] = ("generalization", "representatives")) -> st.SearchStrategy[Case]:
+BY_RECORD = ("generalization", "full_domain", "sets_and_ranges")
+
+
+def cases(recodings: tuple[str, ...] = (*BY_RECORD, "representatives")) -> st.SearchStrategy[Case]:
     """Cases by their number: one number to draw keeps drawing cheap."""
     return st.integers(0, 2**48).map(lambda number: numbered(number, recodings))
 

@@ -20,7 +20,7 @@ from hierdata.document import Siblings
 from hierdata.formats import FORMATS, Layout
 from hierdata.judge import Verdict
 from hierdata.release import Release
-from tests.adversarial.random_releases import Case, Field, cases
+from tests.adversarial.random_releases import BY_RECORD, Case, Field, cases
 from tests.adversarial.vocabulary import MISSING, POPULATION
 
 SEED = b"sixteen bytes or"
@@ -124,7 +124,7 @@ def size_promised(model: dict[str, Any]) -> int:
     return math.ceil(max(Fraction(model.get(letter, 1)) for letter in "klm"))
 
 
-@given(cases(recodings=("generalization",)))
+@given(cases(recodings=BY_RECORD))
 @settings(max_examples=100)
 def test_every_class_is_as_large_as_promised_by_a_plain_count(case: Case) -> None:
     release = released(case)
