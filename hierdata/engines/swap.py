@@ -29,8 +29,10 @@ class Swap(Engine):
 
     Partners are looked for among the classes beside it in their order, ``window`` pairs of records for each
     swap, and sixteen times as many where none is found; so a swap costs the same in tables of any length.
-    A class that is still too far is united with another, the one of least loss with which all models hold;
-    else its records join the nearest classes that accept them, or are suppressed. ``costs`` count all three.
+    Classes that are still too far are united, each with the one by which that loses least, and swaps go on,
+    until all are within their bounds or no smaller in number. What fails then is united with the nearest
+    class with which all models hold; else its records join the nearest classes that accept them, or are
+    suppressed. ``costs`` count all of it.
     """
 
     goes_on: ClassVar[bool] = True
@@ -56,14 +58,11 @@ class Swap(Engine):
     ) -> Partition:
         """Swap records between the classes of the step before; see the class."""
         assert partition is not None, "swap goes on from another step"
-        from hierdata.engines.reassigning.arrangement import Arrangement, started
-        from hierdata.engines.reassigning.descent import Descent
+        from hierdata.engines.reassigning.arrangement import started
+        from hierdata.engines.reassigning.descent import descended
         from hierdata.engines.reassigning.repair import published
 
         classes = started(forest, scope, constraints, partition)
-        arrangement = Arrangement.of(forest, scope, constraints, classes)
-        descent = Descent(arrangement, self.window)
-        descent.towards_closeness(progress)
-        descent.against_loss(self.passes, progress)
+        classes, united = descended(forest, scope, constraints, classes, self.window, self.passes, progress)
         progress(len(classes))
-        return published(forest, scope, constraints, arrangement.numbers(), partition, rng)
+        return published(forest, scope, constraints, classes, partition, united, rng)

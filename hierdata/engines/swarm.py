@@ -73,4 +73,4 @@ class Swarm(Engine):
         members = swarmed(arrangement, flight, self.particles, self.rounds, rng, progress)
         arrangement.classes.members[:] = members
         progress(len(classes))
-        return published(forest, scope, constraints, arrangement.numbers(), partition, rng)
+        return published(forest, scope, constraints, arrangement.numbers(), partition, 0, rng)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hierdata.engines.base import Constraints
 from hierdata.engines.reassigning.arrangement import Arrangement
+from hierdata.engines.reassigning.repair import enlarged, may_stay
+from hierdata.forest import Forest, Scope
 from hierdata.kernels.reassigning import best_swaps, refresh
 
 _PATIENCE = 16
@@ -86,3 +90,33 @@ class Descent:
             refresh(own, at.classes, at.ground, at.loss, *self._memory)
         self.made += 1
         return True
+
+
+def descended(
+    forest: Forest,
+    scope: Scope,
+    constraints: Constraints,
+    classes: NDArray[np.int64],
+    window: int,
+    passes: int,
+    progress: Callable[[int], None],
+) -> tuple[NDArray[np.int64], int]:
+    """The classes after all swaps, and how many were united on the way, for want of closeness at their size.
+
+    Larger classes are nearer to the original, so that ends: with one class at the latest.
+    """
+    before = int(classes.max(initial=-1))
+    while True:
+        arrangement = Arrangement.of(forest, scope, constraints, classes)
+        descent = Descent(arrangement, window)
+        descent.towards_closeness(progress)
+        failing = arrangement.classes.beyond > 0
+        if not failing.any() or len(failing) < 2:
+            break
+        larger = enlarged(forest, scope, arrangement.numbers(), failing)
+        if not may_stay(forest, scope, constraints, larger):
+            break
+        classes = larger
+    descent.against_loss(passes, progress)
+    classes = arrangement.numbers()
+    return classes, before - int(classes.max(initial=-1))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.asking import Asked
 from hierdata.engines.cutting.caps import one_of_each_record
+from hierdata.engines.reassigning.ground import forms_of
 from hierdata.engines.rows.contents import Contents, satisfied
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import (
@@ -21,6 +22,7 @@ from hierdata.engines.rows.table import (
     joins,
     nodes_of,
     partition_of,
+    summable,
 )
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
@@ -35,18 +37,20 @@ def published(
     constraints: Constraints,
     classes: NDArray[np.int64],
     before: Partition,
+    united: int,
     rng: np.random.Generator,
 ) -> Partition:
     """The partition of classes, repaired: every class satisfies all constraints, and costs say what it took.
 
-    A class that fails is united with another, the one of least loss with which all hold. Where there is none
-    its rows join the nearest classes that accept them (``rows.leftovers``); what none accepts is suppressed.
-    If no class is left, all rows are tried as one.
+    A class that fails is united with another, the one of least loss with which all hold, or else with the
+    nearest, and again. Where other models forbid that, its rows join the nearest classes that accept them
+    (``rows.leftovers``); what none accepts is suppressed. If no class is left, all rows are tried as one.
+    ``united`` is how many the search united before.
     """
     costs = Counter(before.costs)
     reached = _smallest(forest, scope, constraints, classes)
     start = np.count_nonzero(classes == SUPPRESSED)
-    classes, united = _united(forest, scope, constraints, dense(classes))
+    classes, more = _all_united(forest, scope, constraints, dense(classes))
     failing = _failing(forest, scope, constraints, classes)
     dissolved_rows = int(failing[classes[classes >= 0]].sum()) if len(failing) else 0
     classes = dissolved(classes, failing) if len(failing) else classes
@@ -58,11 +62,12 @@ def published(
     gone = int((classes == SUPPRESSED).sum())
     costs["vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"] = gone
     costs["rows_in_the_nearest_class"] += len(left) - gone
-    costs["classes_united"] += united
+    costs["classes_united"] += united + more
     costs["rows_of_classes_dissolved"] += dissolved_rows
     reason = ""
     if gone == len(classes):
-        reason = before.reason if reached is None else _unreachable(reached)
+        bound = min((form.bound for _, form in forms_of(scope, constraints)), default=Fraction(1))
+        reason = before.reason if reached is None or reached <= bound else _unreachable(reached)
     return partition_of(forest, scope, classes, costs, reason)
 
 
@@ -74,52 +79,93 @@ def _failing(
     return small | ~satisfied(forest, scope, constraints, classes)
 
 
+def enlarged(
+    forest: Forest, scope: Scope, classes: NDArray[np.int64], failing: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The classes, each that fails united with the one by which that loses least; none takes part twice."""
+    unions = Unions(forest, scope, classes)
+    result = classes.copy()
+    for own in np.flatnonzero(failing).tolist():
+        if unions.free[own]:
+            other = next(iter(unions.nearest(own)), None)
+            if other is not None:
+                unions.free[[own, other]] = False
+                result[classes == own] = other
+    return dense(result)
+
+
+def may_stay(forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]) -> bool:
+    """Whether all other models hold in every class, and no record is in one twice."""
+    held = classes >= 0
+    pairs = np.unique(classes[held] * max(1, forest.record_count) + scope.records[held])
+    return len(pairs) == held.sum() and bool(
+        satisfied(forest, scope, constraints.left_to({"closeness"}), classes).all()
+    )
+
+
+def _all_united(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """The classes united until none fails, as far as the other models let them; and how many were."""
+    united = 0
+    while True:
+        classes, more = _united(forest, scope, constraints, classes)
+        united += more
+        failing = _failing(forest, scope, constraints, classes)
+        if not failing.any() or len(failing) < 2:
+            return classes, united
+        larger = enlarged(forest, scope, classes, failing)
+        if not may_stay(forest, scope, constraints, larger):
+            return classes, united
+        united += len(failing) - 1 - int(larger.max())
+        classes = larger
+
+
 def _united(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
     """The classes, those that fail united with others where all constraints hold then; and how many were."""
-    failing = np.flatnonzero(_failing(forest, scope, constraints, classes)).tolist()
     asked = Asked(forest, scope, constraints)
-    alone = bool(one_of_each_record(scope))
-    united = 0
-    classes = classes.copy()
-    merged = set()
-    for own in failing:
-        if own in merged:
-            continue
+    unions = Unions(forest, scope, classes)
+    result, united = classes.copy(), 0
+    for own in np.flatnonzero(_failing(forest, scope, constraints, classes)).tolist():
         mine = np.flatnonzero(classes == own)
-        for other in _nearest(forest, scope, classes, own, mine):
-            theirs = np.flatnonzero(classes == other)
-            rows = np.concatenate([mine, theirs])
-            if alone and len(np.unique(scope.records[rows])) < len(rows):
+        for other in unions.nearest(own)[:_TRIED] if unions.free[own] else ():
+            rows = np.concatenate([mine, np.flatnonzero(classes == other)])
+            if len(np.unique(scope.records[rows])) < len(rows):
                 continue
             if len(rows) >= constraints.min_class_size and asked(rows):
-                classes[mine] = other
-                merged |= {own, other}
+                unions.free[[own, other]] = False
+                result[mine] = other
                 united += 1
                 break
-    return dense(classes), united
+    return dense(result), united
 
 
-def _nearest(
-    forest: Forest, scope: Scope, classes: NDArray[np.int64], own: int, mine: NDArray[np.int64]
-) -> list[int]:
-    """The first few of the other classes by what uniting them with one loses, then by number."""
-    trees, losses = forest.hierarchies[scope.kind], forest.losses[scope.kind]
-    roots = joins(trees, nodes_of(forest, scope), dense(classes))
-    numbers = np.unique(classes[classes != SUPPRESSED])
-    sizes = np.bincount(classes[classes != SUPPRESSED])[numbers]
-    here = roots[np.flatnonzero(numbers == own)[0]]
-    lost = np.zeros(len(numbers))
-    for column, (tree, loss) in enumerate(zip(trees, losses, strict=True)):
-        ancestors = np.array(tree.ancestors, np.int32)
-        shared = (ancestors[roots[:, column]] == ancestors[here[column]]) & (ancestors[here[column]] >= 0)
-        deepest = shared.shape[1] - 1 - np.argmax(shared[:, ::-1], axis=1)
-        joined = loss[ancestors[here[column], deepest]].astype(float)
-        lost += joined * (sizes + len(mine)) - loss[roots[:, column]].astype(float) * sizes
-    order = np.lexsort((numbers, lost))
-    found: list[int] = numbers[order][:_TRIED].tolist()
-    return [other for other in found if other != own]
+class Unions:
+    """What uniting two classes would lose; ``free`` are those that are not united yet."""
+
+    def __init__(self, forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> None:
+        trees = forest.hierarchies[scope.kind]
+        self._roots = joins(trees, nodes_of(forest, scope), classes)
+        self._sizes = class_sizes(classes)
+        self._ancestors = [np.array(tree.ancestors, np.int32) for tree in trees]
+        self._losses = summable(forest.losses[scope.kind], len(classes))
+        self.free = np.ones(len(self._sizes), np.bool_)
+
+    def nearest(self, own: int) -> list[int]:
+        """The other classes that are free, by what the union loses more than both, then by number."""
+        lost = np.zeros(len(self._sizes), np.int64)
+        for roots, ancestors, losses in zip(self._roots.T, self._ancestors, self._losses, strict=True):
+            here = ancestors[roots[own]]
+            shared = (ancestors[roots] == here) & (here >= 0)
+            deepest = shared.shape[1] - 1 - np.argmax(shared[:, ::-1], axis=1)
+            joined = losses[here[deepest]]
+            lost += joined * (self._sizes + self._sizes[own]) - losses[roots] * self._sizes
+        lost[~self.free] = lost.max(initial=0) + 1
+        order = np.argsort(lost, kind="stable")
+        found: list[int] = order[self.free[order] & (order != own)].tolist()
+        return found
 
 
 def _whole(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.int64] | None:
