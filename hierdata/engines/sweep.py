@@ -30,8 +30,8 @@ class Sweep(Engine):
     average. Of rows that are left then, classes are gathered where they stand closest: around a row, the
     nearest ones join that raise the loss least. What is left after that joins the nearest class that accepts
     it. Where models ask for the mix of the whole table, groups that fail leave rows behind that fail too: if
-    more than one row in 64 is left, ``mondrian`` cuts the table as well, and what suppresses fewer rows, then
-    loses less, is kept; if one in 8 is left, only the cuts are.
+    the nodes leave more than one row in 64, ``mondrian`` cuts the table as well, and what suppresses fewer
+    rows, then loses less, is kept; if gathering leaves one in 8, only the cuts are.
 
     At last come ``passes`` over classes and rows that have lost most and were looked at least: a class is
     dissolved if its rows lose less in other classes, together, each in the one whose loss it raises least of

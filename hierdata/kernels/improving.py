@@ -286,9 +286,8 @@ def move(
     while state[AT] < len(order) and state[SEEN] < most_seen:
         row = order[state[AT]]
         own = of[row]
-        if own < 0 or sizes[own] <= least or losses[own] == 0:
-            if own >= 0:
-                looked_at[row] += 1
+        if sizes[own] <= least or losses[own] == 0:
+            looked_at[row] += 1
             state[AT] += 1
             continue
         old_low = lows[own].copy()

@@ -24,7 +24,7 @@ from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
 
 FEW, MANY = 64, 8
-"""Where one row in so many is left over, cuts may lose less; where one in so many is, they do."""
+"""Where nodes leave more than one row in so many, cuts may lose less; where so many stay out, they do."""
 
 
 def swept(
@@ -38,13 +38,14 @@ def swept(
     """Partition the rows of the scope (see ``Sweep``)."""
     line, answers = in_order(Line.of(forest, scope)), Answers(forest, scope, constraints)
     lines = packed(line)
-    classes = gathered(line, lines, answers, closed(line, answers, progress), rng)
+    classes = closed(line, answers, progress)
+    begun = []
+    if FEW * int((classes == SUPPRESSED).sum()) > len(classes):
+        begun.append(classes_of(mondrian(forest, scope, constraints, rng, silent), scope))
+    classes = gathered(line, lines, answers, classes, rng)
     classes = confirmed(forest, scope, constraints, classes)
     left = np.flatnonzero(classes == SUPPRESSED)
-    begun = [classes]
-    if FEW * len(left) > len(classes):
-        begun = [classes_of(mondrian(forest, scope, constraints, rng, silent), scope)]
-    if MANY * len(left) <= len(classes):
+    if not begun or MANY * len(left) <= len(classes):
         begun.append(attach(forest, scope, constraints, classes, left, rng))
     classes = min(begun, key=lambda own: _lost(forest, scope, own))
     progress(len(classes))
