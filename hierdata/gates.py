@@ -70,7 +70,7 @@ def _bound(
     from hierdata.metrics import METRICS
 
     if MEASURED[gate.metric].figures:
-        return BoundGate(gate, METRICS[gate.metric](), stated(policy, gate))
+        return BoundGate(gate, METRICS[gate.metric].under(policy.diversity), stated(policy, gate))
     metric = _rate_for(policy, gate.attacker_in(policy.attackers))
     metric.targets(schema, domains)
     return BoundGate(gate, metric, stated(policy, gate))

@@ -109,7 +109,9 @@ def build_report(
     """Promised, achieved, lost."""
     policy = prepared.policy
     exempt = {str(policy.by_keys[keys][0]): reason for keys, reason in policy.exempt.items()}
-    measured = {name: metric().figures(publication, forest) for name, metric in METRICS.items()}
+    measured = {
+        name: metric.under(policy.diversity).figures(publication, forest) for name, metric in METRICS.items()
+    }
     attackers = bind_attackers(policy, forest.schema, forest.domains)
     learned = {name: metric.figures(publication, forest) for name, metric in attackers.items()}
     return StewardReport(

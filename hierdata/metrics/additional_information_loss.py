@@ -16,7 +16,7 @@ class AdditionalInformationLoss(Metric):
 
     As TC formula 8 with erratum TC-7: each table is divided by the number of its own groups. A table is a
     vertex type with sensitive attributes (tables of one type have the same groups), a group the vertices
-    whose values cannot be told apart. ``l`` is the least size that diversity allows; without one, the least
+    whose values cannot be told apart. ``l`` is the largest that the models ask for; without one, the least
     group of all counts. From 0, nothing bounds it; lower is better; 0 for a table without groups. It says
     nothing of what is suppressed: that is ``suppression_ratio``.
     """
@@ -25,6 +25,11 @@ class AdditionalInformationLoss(Metric):
 
     def __init__(self, l: Fraction | None = None) -> None:  # noqa: E741  (the paper's letter)
         self._l = l
+
+    @classmethod
+    def under(cls, diversity: Fraction | None) -> AdditionalInformationLoss:
+        """The metric with the l that the models ask for."""
+        return cls(diversity)
 
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
         """See Metric.figures; none without sensitive attributes, or where a group is smaller than l."""

@@ -52,6 +52,11 @@ class Metric(ABC):
     counts_exempt: ClassVar[bool] = False
     """Whether it counts vertices that hold nothing but an exempt value."""
 
+    @classmethod
+    def under(cls, diversity: Fraction | None) -> Metric:
+        """The metric for releases under models that ask for so much diversity (l), None where none does."""
+        return cls()
+
     @abstractmethod
     def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
         """All figures for one publication of the original forest; none where the metric does not apply."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
@@ -229,6 +230,11 @@ class Policy(BaseModel):
             (model, None if model.on is None else frozenset(self._keys(text) for text in model.on))
             for model in self.models
         )
+
+    @cached_property
+    def diversity(self) -> Fraction | None:
+        """The largest l that a model asks for."""
+        return max((Fraction(own.l) for own in self.models if hasattr(own, "l")), default=None)
 
     @property
     def unlisted_fields(self) -> Unlisted:

@@ -52,7 +52,7 @@ def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
         if metric.counts_exempt and rebuilt.uncounted:
             left_out[name] = f"exempt values are not published, nor how many: {_at(rebuilt.uncounted)}"
     found = {
-        name: metric().figures(publication, forest)
+        name: metric.under(prepared.policy.diversity).figures(publication, forest)
         for name, metric in METRICS.items()
         if name not in left_out
     }

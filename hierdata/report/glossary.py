@@ -47,7 +47,7 @@ GLOSSARY = {
     "the squared distance, 1 for a suppressed vertex.",
     "discrimination_rate": "How far the published quasi-identifiers together narrow down a sensitive value: "
     "0 where they tell nothing of it, 1 where they tell it.",
-    "additional_information_loss": "By how much groups are larger than the least of them, as a share of it.",
+    "additional_information_loss": "By how much groups are larger than the l of diversity, as a share of it.",
     "disclosure_rate": "The share of right guesses of somebody who draws each person's sensitive value at "
     "random from the class.",
     "classification_metric": "The share of vertices that are suppressed, or whose sensitive value is not the "
