@@ -1,4 +1,4 @@
-"""Figures of classes against slow twins: additional information loss, disclosure rate, classification metric."""
+"""Figures of classes against slow twins: additional information loss, disclosure, classification."""
 
 from __future__ import annotations
 
