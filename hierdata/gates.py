@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,12 @@ from hierdata.policy import Policy
 from hierdata.policy.gates import MEASURED, AttackerModel, Gate, after, keys_of
 from hierdata.records.known import KeyForm
 from hierdata.records.schema import Schema
-from hierdata.report.parts import Exact, GateVerdict
+from hierdata.report.parts import Exact, GateVerdict, Measure, figures
 from hierdata.report.wording import number
 
 if TYPE_CHECKING:
     from hierdata.forest import Forest
-    from hierdata.metrics import Metric
-    from hierdata.metrics.discrimination_rate import DiscriminationRate
+    from hierdata.metrics import Metric, Risk
     from hierdata.publication import Publication
 
 
@@ -67,29 +66,43 @@ def bind_gates(
 def _bound(
     policy: Policy, gate: Gate, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
 ) -> BoundGate:
-    from hierdata.metrics import METRICS
+    from hierdata.metrics import METRICS, RISKS
 
     if MEASURED[gate.metric].figures:
         return BoundGate(gate, METRICS[gate.metric].under(policy.diversity), stated(policy, gate))
-    metric = _rate_for(policy, gate.attacker_in(policy.attackers))
+    metric = _bound_to(RISKS[gate.metric], policy, gate.attacker_in(policy.attackers))
     metric.targets(schema, domains)
     return BoundGate(gate, metric, stated(policy, gate))
 
 
 def bind_attackers(
     policy: Policy, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
-) -> dict[str, DiscriminationRate]:
-    """What each attacker of a policy learns, by their name. Raises PolicyError like ``bind_gates``."""
-    bound = {name: _rate_for(policy, attacker) for name, attacker in policy.attackers.items()}
-    for metric in bound.values():
-        metric.targets(schema, domains)
+) -> dict[str, dict[str, Risk]]:
+    """The risks that each attacker of a policy is, by their name. Raises PolicyError like ``bind_gates``."""
+    from hierdata.metrics import RISKS
+
+    bound = {
+        name: {risk: _bound_to(metric, policy, attacker) for risk, metric in RISKS.items()}
+        for name, attacker in policy.attackers.items()
+    }
+    for metrics in bound.values():
+        metrics["discrimination_rate"].targets(schema, domains)  # which are those of all
     return bound
 
 
-def _rate_for(policy: Policy, attacker: AttackerModel) -> DiscriminationRate:
-    from hierdata.metrics.discrimination_rate import DiscriminationRate
+def learned(
+    attackers: Mapping[str, Mapping[str, Risk]], publication: Publication, forest: Forest
+) -> dict[str, dict[str, Measure]]:
+    """What each attacker learns from a publication."""
+    found = {
+        name: {risk: metric.figures(publication, forest) for risk, metric in metrics.items()}
+        for name, metrics in attackers.items()
+    }
+    return {name: figures(own) for name, own in found.items() if all(own.values())}
 
-    return DiscriminationRate(
+
+def _bound_to(metric: type[Risk], policy: Policy, attacker: AttackerModel) -> Risk:
+    return metric(
         tuple(str(policy.by_keys[keys][0]) for keys in after(policy, attacker)),
         _keys(policy, attacker),
         attacker.partition,

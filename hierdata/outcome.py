@@ -14,7 +14,7 @@ from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
 from hierdata.facts import freeze, promises
 from hierdata.forest import Forest
-from hierdata.gates import bind_attackers
+from hierdata.gates import bind_attackers, learned
 from hierdata.intake import Form
 from hierdata.judge import Verdict
 from hierdata.lint import lint
@@ -113,7 +113,6 @@ def build_report(
         name: metric.under(policy.diversity).figures(publication, forest) for name, metric in METRICS.items()
     }
     attackers = bind_attackers(policy, forest.schema, forest.domains)
-    learned = {name: metric.figures(publication, forest) for name, metric in attackers.items()}
     return StewardReport(
         version=__version__,
         dataset=policy.dataset,
@@ -126,7 +125,7 @@ def build_report(
         promises=promises(policy, verdict),
         counts=_counts(forest, publication, verdict),
         metrics=figures({name: found for name, found in measured.items() if found}),
-        attackers=figures({name: found for name, found in learned.items() if found}),
+        attackers=learned(attackers, publication, forest),
         gates=gates,
         loss_exact=forest.exact,
         limitations=limitations(

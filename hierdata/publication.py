@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +41,8 @@ class Publication:
     apart, ``class_of[v]`` the class they are in (numbered over all partitions). ``costs`` are the engines',
     ``reasons`` why no more could be published, by vertex type, where an engine knows. ``tables`` names the
     sensitive attributes of which the values of one vertex stand together, by part, where sensitive values lie
-    apart from their vertices; else all of a vertex stand together.
+    apart from their vertices; else all of a vertex stand together. ``original`` is the collection where this
+    is of other vertices, read again from files and linked to none; None where it is of the collection itself.
     """
 
     parts: tuple[Part, ...]
@@ -50,6 +53,12 @@ class Publication:
     costs: Counter[str] = field(default_factory=Counter)
     reasons: Mapping[int, str] = field(default_factory=dict)
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    original: Forest | None = None
+
+    @cached_property
+    def learned(self) -> dict[Hashable, Any]:
+        """What metrics have learned of it, for those that come after."""
+        return {}
 
     @property
     def class_count(self) -> int:

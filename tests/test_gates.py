@@ -15,7 +15,7 @@ from lxml import etree
 import hierdata
 from hierdata.cli import main
 from hierdata.errors import GateError, PolicyError, VerificationError
-from hierdata.metrics import METRICS
+from hierdata.metrics import METRICS, RISKS
 from hierdata.policy import from_data
 from hierdata.policy.gates import MEASURED, AttackerModel, Gate
 from hierdata.policy.mending import examine
@@ -252,6 +252,9 @@ ATTACKERS: Data = {
 }
 
 
+PASSES: Data = {"lower": {"operator": "<=", "value": 100}, "higher": {"operator": ">=", "value": -1}}
+
+
 def test_every_attacker_is_in_every_report_whether_a_gate_names_them_or_not(tmp_path: Path) -> None:
     release = hierdata.anonymize(PEOPLE, policy(attackers=ATTACKERS), seed=bytes(16))
     release.save(tmp_path / "release")
@@ -262,15 +265,16 @@ def test_every_attacker_is_in_every_report_whether_a_gate_names_them_or_not(tmp_
     learned = kept["attackers"]
     assert learned == public["attackers"]
     assert list(learned) == list(ATTACKERS)
-    assert learned["stranger"] == kept["metrics"]["discrimination_rate"]
+    assert learned["stranger"] == {name: kept["metrics"][name] for name in RISKS}
+    rates = {name: own["discrimination_rate"] for name, own in learned.items()}
     assert math.isclose(
-        learned["colleague"]["$.reason"],
+        rates["colleague"]["$.reason"],
         by_hand(("age",), {value: name for name, values in ILLS.items() for value in values}),
         abs_tol=1e-12,
     )
-    assert learned["nurse"]["unit"].keys() == {"$.visits[*].cost"}
+    assert rates["nurse"]["unit"].keys() == {"$.visits[*].cost"}
     for path in ("$.reason", "$.visits[*].cost"):
-        assert learned["insurer"][path] >= learned["stranger"][path]
+        assert rates["insurer"][path] >= rates["stranger"][path]
     page = (tmp_path / "release" / "steward" / "report.html").read_text("utf-8")
     assert "What the attackers of the policy learn" in page
     from hierdata.report.text import summary
@@ -281,22 +285,32 @@ def test_every_attacker_is_in_every_report_whether_a_gate_names_them_or_not(tmp_
 
 
 def test_a_gate_on_an_attacker_has_the_figure_of_the_report() -> None:
-    gates = [
-        {"metric": "discrimination_rate", "operator": "<=", "value": 1, "attacker": name}
-        for name in ATTACKERS
-    ]
+    asked = [(risk, name) for risk in RISKS for name in ATTACKERS]
+    gates = [{"metric": risk, "attacker": name} | PASSES[MEASURED[risk].better] for risk, name in asked]
     report = hierdata.anonymize(PEOPLE, policy(*gates, attackers=ATTACKERS), seed=bytes(16)).report
-    for name, verdict in zip(ATTACKERS, report.gates, strict=True):
-        figures = report.attackers[name].figures
-        assert verdict.value == max(figures.values())
+    for (risk, name), verdict in zip(asked, report.gates, strict=True):
+        figures = report.attackers[name][risk].figures
+        worst = max if MEASURED[risk].better == "lower" else min
+        assert verdict.value == worst(figures.values())
         assert figures[str(verdict.figure)] == verdict.value
-    assert [verdict.keys for verdict in report.gates] == [
+    assert [verdict.keys for verdict in report.gates[: len(ATTACKERS)]] == [
         "ancestors",
         ("$.age",),
         ("$.visits[*].ward",),
         "record",
     ]
-    assert [verdict.weight for verdict in report.gates] == ["vertex", "vertex", "vertex", "person"]
+    weights = [verdict.weight for verdict in report.gates[: len(ATTACKERS)]]
+    assert weights == ["vertex", "vertex", "vertex", "person"]
+
+
+def test_a_gate_on_a_risk_points_in_its_better_direction() -> None:
+    resistance = RATE | {"metric": "background_resistance"}
+    assert "of background_resistance, higher is better: a gate asks for >= or >" in refused(resistance)
+    figure = verdicts(resistance | {"operator": ">=", "value": 0})[0]["value"]
+    with pytest.raises(GateError, match=r"background_resistance \$\.reason is"):
+        verdicts(resistance | {"operator": ">", "value": figure + 0.01})
+    identity = {**RATE, "metric": "identity_risk", "on": "$.visits[*].cost", "keys": ["$.town"], "value": 0}
+    assert verdicts(identity | {"value": 1})[0]["keys"] == ["$.town"]
 
 
 def test_a_partition_of_an_attacker_that_misses_a_value_is_told_before_the_search() -> None:

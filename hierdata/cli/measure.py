@@ -178,6 +178,7 @@ def _show(found: Measurement) -> None:
 
 def _show_release(found: ReleaseMeasurement) -> None:
     from hierdata.cli.tables import show
+    from hierdata.report.wording import RISKS, learned
 
     figures = [
         [name, figure, _number(value), measure.unit[figure], f"{measure.better} is better"]
@@ -186,13 +187,9 @@ def _show_release(found: ReleaseMeasurement) -> None:
     ]
     title = f"{found.published} of {found.records} records are published"
     show(title, ["metric", "figure", "value", "unit", ""], figures)
-    learned = [
-        [name, path, _number(value)]
-        for name, measure in found.attackers.items()
-        for path, value in measure.figures.items()
-    ]
-    if learned:
-        show("What attackers learn", ["attacker", "sensitive values", "rate"], learned)
+    if found.attackers:
+        heads = ["attacker", "sensitive values", *RISKS.values()]
+        show("What attackers learn", heads, [[*row] for row in learned(found.attackers)])
     for name, reason in found.left_out.items():
         typer.echo(f"Left out: {name}, since {reason}.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
+from hierdata.metrics.background_resistance import BackgroundResistance
 from hierdata.metrics.base import Metric
 from hierdata.metrics.certainty_penalty import CertaintyPenalty
 from hierdata.metrics.classification_metric import ClassificationMetric
@@ -10,8 +11,13 @@ from hierdata.metrics.disclosure_rate import DisclosureRate
 from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.dissimilarity_degree import DissimilarityDegree
 from hierdata.metrics.diversity_degree import DiversityDegree
+from hierdata.metrics.identity_risk import IdentityRisk
 from hierdata.metrics.lm_cost import LMCost
 from hierdata.metrics.reconstruction_error import ReconstructionError
+from hierdata.metrics.risk import Risk
+from hierdata.metrics.skewness import Skewness
+from hierdata.metrics.skewness_distance import SkewnessDistance
+from hierdata.metrics.skewness_divergence import SkewnessDivergence
 from hierdata.metrics.suppression_ratio import SuppressionRatio
 
 METRICS: dict[str, type[Metric]] = {
@@ -25,6 +31,13 @@ METRICS: dict[str, type[Metric]] = {
     "additional_information_loss": AdditionalInformationLoss,
     "disclosure_rate": DisclosureRate,
     "classification_metric": ClassificationMetric,
+    "background_resistance": BackgroundResistance,
+    "identity_risk": IdentityRisk,
+    "skewness": Skewness,
+    "skewness_distance": SkewnessDistance,
+    "skewness_divergence": SkewnessDivergence,
 }
+RISKS: dict[str, type[Risk]] = {name: own for name, own in METRICS.items() if issubclass(own, Risk)}
+"""Those of somebody who knows keys and is after sensitive values."""
 
-__all__ = ["METRICS", "Metric"]
+__all__ = ["METRICS", "RISKS", "Metric", "Risk"]

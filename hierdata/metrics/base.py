@@ -49,6 +49,8 @@ class Metric(ABC):
     symbol: ClassVar[str]
     ties: ClassVar[bool] = False
     """Whether it looks at which sensitive values of one vertex belong together."""
+    linked: ClassVar[bool] = False
+    """Whether it looks at what each published vertex was in the original."""
     counts_exempt: ClassVar[bool] = False
     """Whether it counts vertices that hold nothing but an exempt value."""
 

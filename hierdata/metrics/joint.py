@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest
+from hierdata.forms import places
 from hierdata.metrics.rates import Split
 from hierdata.publication import Publication
 from hierdata.records.known import KeyForm, Weight
@@ -83,6 +84,16 @@ def _label_numbers(forest: Forest, kind: int, position: int) -> NDArray[np.int64
     return np.array([numbers.setdefault((type(label), label), len(numbers)) for label in labels], np.int64)
 
 
+def forms_of(
+    publication: Publication, forest: Forest, kind: int, vertices: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """For each published vertex of a type the number of its record's published form and its place in that."""
+    if len(forest.schema.types) == 1:
+        own = tuple((kind, position) for position in range(len(forest.hierarchies[kind])))
+        return keys_of(publication, forest, kind, vertices, own)
+    return places(forest, publication.shown, publication.nodes)[vertices]
+
+
 @dataclass(frozen=True)
 class Joint:
     """The weight of each pair of a key and a value that occurs; keys ascending, values too.
@@ -144,23 +155,20 @@ def joint(
     vertices = np.flatnonzero((publication.place >= 0) & (forest.type == kind))
     codes = forest.sensitive[forest.first_sensitive[vertices] + position]
     there = codes >= 0
-    places, place = np.unique(publication.place[vertices], return_inverse=True)
+    held_places, place = np.unique(publication.place[vertices], return_inverse=True)
     place = place.reshape(-1)
     (held_at, block), holding = _tally(place[there], np.array(blocks, np.int64)[codes[there]])
-    siblings = np.ones(len(vertices), np.int64)
-    if weight == "person":
-        records = forest.record_of[vertices]
-        siblings = np.bincount(records, minlength=forest.record_count)[records]
+    siblings = sharing(forest, vertices, weight)
     key = keys_of(publication, forest, kind, vertices, keys)
     (at_key, of_person), showing = _tally(_numbered(place, key), siblings)
     shown_at, shown_key = _unnumbered(at_key, key)
     # Every key that a place shows meets every value that the place holds.
-    holds = np.bincount(held_at, minlength=len(places))
+    holds = np.bincount(held_at, minlength=len(held_places))
     met = holds[shown_at]
     of_shown = np.repeat(np.arange(len(shown_at)), met)
     first = np.cumsum(holds) - holds
     of_held = first[shown_at[of_shown]] + np.arange(len(of_shown)) - np.repeat(np.cumsum(met) - met, met)
-    over = np.bincount(place, minlength=len(places))[shown_at] * of_person
+    over = np.bincount(place, minlength=len(held_places))[shown_at] * of_person
     common = np.gcd(showing, over)
     return _added(
         shown_key[of_shown],
@@ -169,6 +177,22 @@ def joint(
         (over // common)[of_shown],
         len(vertices),
     )
+
+
+def sharing(forest: Forest, vertices: NDArray[np.int64], weight: Weight) -> NDArray[np.int64]:
+    """How many of these vertices share the weight 1 with each of them, itself among them."""
+    if weight == "vertex":
+        return np.ones(len(vertices), np.int64)
+    records = forest.record_of[vertices]
+    return np.bincount(records, minlength=forest.record_count)[records]
+
+
+def tied(
+    key: NDArray[np.int64], value: NDArray[np.int64], shared: NDArray[np.int64], there: NDArray[np.bool_]
+) -> Joint:
+    """Keys and values of vertices that have one of each, ``shared`` as above; of those that are ``there``."""
+    ones = np.ones(int(there.sum()), np.int64)
+    return _added(key[there], value[there], ones, shared[there], len(ones))
 
 
 def _added(

@@ -30,7 +30,8 @@ _TOO_NEAR = Fraction(1, 10**12)
 class Measured:
     """What a gate must know of a metric before anything is measured.
 
-    ``figures`` are the metric's for the whole release, empty where it has one for each sensitive attribute, as somebody sees it.
+    ``figures`` are the metric's for the whole release, empty where it has one for each sensitive attribute,
+    as somebody sees it.
     """
 
     better: Literal["lower", "higher"]
@@ -48,6 +49,11 @@ MEASURED = {
     "disclosure_rate": Measured("lower", ("largest",)),
     "classification_metric": Measured("lower", ("mean",)),
     "discrimination_rate": Measured("lower"),
+    "background_resistance": Measured("higher"),
+    "identity_risk": Measured("lower"),
+    "skewness": Measured("higher"),
+    "skewness_distance": Measured("lower"),
+    "skewness_divergence": Measured("lower"),
 }
 """The metrics, which are not imported to read a policy: they bring arrays. A test compares."""
 

@@ -76,7 +76,8 @@ def rebuild(
     # The run rounded losses, or not, by the weight of its records: here suppressed vertices hang elsewhere.
     like = replace(original, hierarchies=trees)
     vars(forest)["_scale"] = (like.scale, like.exact)
-    publication = _publication(forest, np.array(completed.marks, np.int64), prepared, groups)
+    found = _publication(forest, np.array(completed.marks, np.int64), prepared, groups)
+    publication = replace(found, original=original)
     uncounted = exempt_types(schema) if recoding == "representatives" else ()
     paths = (tuple(schema.types[kind].path for kind in kinds) for kinds in (untied, uncounted))
     return Rebuilt(publication, forest, *paths)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hierdata.gates import bind_attackers
+from hierdata.gates import bind_attackers, learned
 from hierdata.metrics import METRICS
 from hierdata.prepare import Prepared
 from hierdata.rebuilt import Rebuilt
@@ -18,13 +18,13 @@ from hierdata.report.wording import place
 class ReleaseMeasurement:
     """The figures of a release, as its report would have them: no raw value is among them.
 
-    ``metrics`` by their names; ``attackers`` is the discrimination rate for each of the policy's, by their
-    names; ``left_out`` says of metrics why the files do not tell them. ``records`` are those of the
+    ``metrics`` by their names; ``attackers`` has the risks that each of the policy's is, by
+    their names; ``left_out`` says of metrics why the files do not tell them. ``records`` are those of the
     original, of which so many are ``published``.
     """
 
     metrics: Mapping[str, Measure]
-    attackers: Mapping[str, Measure]
+    attackers: Mapping[str, Mapping[str, Measure]]
     left_out: Mapping[str, str]
     records: int
     published: int
@@ -34,10 +34,14 @@ class ReleaseMeasurement:
         return {
             "records": self.records,
             "published": self.published,
-            "metrics": {name: one.model_dump(mode="json") for name, one in self.metrics.items()},
-            "attackers": {name: one.model_dump(mode="json") for name, one in self.attackers.items()},
+            "metrics": _plain(self.metrics),
+            "attackers": {name: _plain(own) for name, own in self.attackers.items()},
             "left_out": dict(self.left_out),
         }
+
+
+def _plain(measures: Mapping[str, Measure]) -> dict[str, Any]:
+    return {name: one.model_dump(mode="json") for name, one in measures.items()}
 
 
 def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
@@ -49,6 +53,8 @@ def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
             left_out[name] = (
                 f"nothing published ties the values of one vertex together: {_at(rebuilt.untied)}"
             )
+        if metric.linked:
+            left_out[name] = "no published record is linked to its original"
         if metric.counts_exempt and rebuilt.uncounted:
             left_out[name] = f"exempt values are not published, nor how many: {_at(rebuilt.uncounted)}"
     found = {
@@ -59,11 +65,13 @@ def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
     left_out |= {
         name: "no field of the policy has what it measures" for name, own in found.items() if not own
     }
-    attackers = bind_attackers(prepared.policy, forest.schema, forest.domains)
-    learned = {name: metric.figures(publication, forest) for name, metric in attackers.items()}
+    attackers = {
+        name: {risk: metric for risk, metric in own.items() if risk not in left_out}
+        for name, own in bind_attackers(prepared.policy, forest.schema, forest.domains).items()
+    }
     return ReleaseMeasurement(
         figures({name: own for name, own in found.items() if own}),
-        figures({name: own for name, own in learned.items() if own}),
+        learned(attackers, publication, forest),
         left_out,
         forest.record_count,
         int((publication.shown[forest.roots[:-1]] >= 0).sum()),

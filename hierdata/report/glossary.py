@@ -47,6 +47,15 @@ GLOSSARY = {
     "the squared distance, 1 for a suppressed vertex.",
     "discrimination_rate": "How far the published quasi-identifiers together narrow down a sensitive value: "
     "0 where they tell nothing of it, 1 where they tell it.",
+    "background_resistance": "One less the discrimination rate: what somebody still has to know "
+    "from elsewhere.",
+    "identity_risk": "How far the published quasi-identifiers narrow down what they were: 0 where they tell "
+    "nothing of it, 1 where they are published as they were.",
+    "skewness": "By how much generalizing lowered the discrimination rate; it says nothing of how far the "
+    "odds in a class are from those of the collection.",
+    "skewness_distance": "How far the odds of sensitive values where the published quasi-identifiers tell "
+    "most are from those of the whole collection: half the sum of the differences of shares.",
+    "skewness_divergence": "The same as relative entropy, in bits.",
     "additional_information_loss": "By how much groups are larger than the l of diversity, as a share of it.",
     "disclosure_rate": "The share of right guesses of somebody who draws each person's sensitive value at "
     "random from the class.",

@@ -11,9 +11,11 @@ from hierdata.report.glossary import GLOSSARY
 from hierdata.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
 from hierdata.report.style import PAGE
 from hierdata.report.wording import (
+    RISKS,
     achieved,
     count,
     found,
+    learned,
     limit,
     number,
     of,
@@ -172,13 +174,9 @@ def _metrics(report: StewardReport) -> str:
             for figure, value in measure.figures.items()
         ),
     ) + _table(
-        "What the attackers of the policy learn: the discrimination rate",
-        ("attacker", "sensitive values", "rate"),
-        (
-            (name, figure, rounded(value))
-            for name, measure in report.attackers.items()
-            for figure, value in measure.figures.items()
-        ),
+        "What the attackers of the policy learn",
+        ("attacker", "sensitive values", *RISKS.values()),
+        learned(report.attackers),
     )
 
 

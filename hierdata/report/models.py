@@ -67,7 +67,7 @@ class Outcome(Plain):
     ``version`` is hierdata's. ``format`` is that of the records, ``files`` what lies in ``public/`` of them.
     ``tables`` names for each part beside the records the sensitive attributes whose values share its rows.
     ``class_size`` is the smallest class that the models allow together; smaller cells are guarded in public.
-    ``attackers`` tells by the policy's names how far published keys narrow down what they are after.
+    ``attackers`` has by the policy's names the risks that each of them is, by metric.
     ``gates`` are the policy's limits on figures, which all passed. ``loss_exact`` is false where losses had
     to be rounded (DECISIONS 17). ``limitations`` say what is not promised.
     """
@@ -83,7 +83,7 @@ class Outcome(Plain):
     promises: tuple[Promise, ...]
     counts: Counts
     metrics: dict[str, Measure]
-    attackers: dict[str, Measure] = Field(default={})
+    attackers: dict[str, dict[str, Measure]] = Field(default={})
     gates: tuple[GateVerdict, ...] = ()
     loss_exact: bool
     limitations: tuple[str, ...]

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from hierdata.report.models import Outcome, StewardReport
 from hierdata.report.wording import (
+    RISKS,
     achieved,
     count,
     found,
+    learned,
     limit,
     of,
     parameters,
@@ -107,8 +109,9 @@ def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:
 
 
 def _attackers(report: Outcome) -> Iterable[tuple[str, ...]]:
-    for name, measure in report.attackers.items():
-        yield name, ", ".join(f"{path} {rounded(value)}" for path, value in measure.figures.items())
+    if report.attackers:
+        yield "", "", *RISKS.values()
+    yield from learned(report.attackers)
 
 
 def _gates(report: Outcome) -> Iterable[tuple[str, ...]]:

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from hierdata.report.models import Outcome, Promise, Tally
-from hierdata.report.parts import Exact, GateVerdict, Held
+from hierdata.report.parts import Exact, GateVerdict, Held, Measure
+
+RISKS = {
+    "discrimination_rate": "rate",
+    "background_resistance": "resistance",
+    "identity_risk": "identity",
+    "skewness": "skewness",
+    "skewness_distance": "distance",
+    "skewness_divergence": "divergence",
+}
+"""The metrics of an attacker, and the head of each in a table."""
+
+
+def learned(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tuple[str, ...]]:
+    """What attackers learn, each of each sensitive attribute in a row: name, path, risks; a gap for none."""
+    for name, measures in attackers.items():
+        for path in dict.fromkeys(path for measure in measures.values() for path in measure.figures):
+            own = (measures[risk].figures.get(path) if risk in measures else None for risk in RISKS)
+            yield name, path, *("" if value is None else rounded(value) for value in own)
 
 
 def number(value: Fraction) -> str:

@@ -79,6 +79,8 @@ FAMILIES = {
             "columns": "what each vertex has of a sensitive attribute, and where it lies",
             "joint": "how values and published keys occur together, for every rate",
             "rates": "entropies and rates of counts, for a metric and for tables",
+            "risk": "what somebody who knows keys learns, worked out at once for every risk",
+            "skew": "how far the odds of a key are from those of the original",
         },
     ),
     "synth": Family(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest import Forest, encode
-from hierdata.metrics import METRICS
+from hierdata.metrics import METRICS, RISKS
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
 from hierdata.metrics.base import Figure
 from hierdata.partition import Partition
@@ -34,11 +34,12 @@ LEVEL = SensitiveDomain(
 )
 
 
-def forest(*levels: int) -> Forest:
-    """Records of one vertex with a value ``a`` (ordinals are nodes) and a sensitive value of this level."""
+def forest(*levels: int, nodes: Sequence[int] = ()) -> Forest:
+    """Records of one vertex with a node, or the value ``a``, and a sensitive value of this level."""
+    held = zip(nodes or [1] * len(levels), levels, strict=True)
     own = (Attribute("$.q", ("q",), Role.QUASI), Attribute("$.s", ("s",), Role.SENSITIVE))
     schema = Schema((VertexType(0, "$", (), True, None, (), own),))
-    return encode((Vertex(0, [1], [level], [], []) for level in levels), schema, [[FLAT]], [[LEVEL]])
+    return encode((Vertex(0, [node], [level], [], []) for node, level in held), schema, [[FLAT]], [[LEVEL]])
 
 
 def publication(classes: list[int], nodes: list[int]) -> Publication:
@@ -97,6 +98,14 @@ BETTER_AND_WORSE: dict[str, Compared] = {
         publication([0, 0, 1, 1], [1, 1, 2, 2]),
         forest(1, 2, 4, 5),
     ),
+} | {
+    name: (
+        publication([0, 0, 1, 1], [0] * 4),
+        publication([0, 0, 1, 1], [1, 1, 2, 2]),
+        forest(1, 5, 5, 5, nodes=(1, 2, 2, 2)),
+    )
+    for name in RISKS
+    if name != "discrimination_rate"
 }
 
 

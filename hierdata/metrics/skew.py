@@ -1,0 +1,73 @@
+"""How far what is learned from a key lies from the original collection: no rate sees it (erratum DR-10)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.metrics.joint import Joint
+
+_Weights = NDArray[Any]
+"""Whole, or floats."""
+
+
+def skew(found: Joint, before: Mapping[int, float]) -> tuple[Fraction | float, float]:
+    """The greatest distance and the greatest divergence of any key from the weights of values ``before``.
+
+    Distance: half the sum of |p(x|y) - p(x)|, 0..1, a Fraction where weights are whole. Divergence: the
+    relative entropy, the sum of p(x|y) log2 (p(x|y) / p(x)), in bits. Both are 0 where there is no key.
+    Every value that is found occurs before.
+    """
+    if not len(found.key):
+        return Fraction(0), 0.0
+    key = np.cumsum(np.diff(found.key, prepend=found.key[0]) != 0)
+    whole = found.exact and all(isinstance(weight, int) for weight in before.values())
+    kind: type = np.int64 if whole else np.float64
+    weight: _Weights = found.weight.astype(kind)
+    usual: _Weights = np.zeros(int(found.value.max()) + 1, kind)
+    for value, own in before.items():
+        if value < len(usual):
+            usual[value] = own
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    sizes = np.add.reduceat(weight, starts)
+    total = sum(before.values()) if whole else math.fsum(before.values())
+    return (
+        _distance(key, weight, usual[found.value], sizes, total),
+        _divergence(key, weight, usual[found.value], sizes, total),
+    )
+
+
+def _distance(
+    key: NDArray[np.int64], weight: _Weights, usual: _Weights, sizes: _Weights, total: float
+) -> Fraction | float:
+    if weight.dtype.kind == "f":
+        above = np.maximum(weight / sizes[key] - usual / total, 0)
+        return min(float(np.bincount(key, weights=above).max()), 1.0)
+    # Weights of a joint add up to less than 2^31 (or to the vertices), so products and their sums fit.
+    above = np.maximum(weight * int(total) - usual * sizes[key], 0)
+    of_key = np.zeros(len(sizes), np.int64)
+    np.add.at(of_key, key, above)
+    size, at = np.unique(sizes, return_inverse=True)
+    most = np.zeros(len(size), np.int64)
+    np.maximum.at(most, at.reshape(-1), of_key)
+    return max(Fraction(top, own * int(total)) for top, own in zip(most.tolist(), size.tolist(), strict=True))
+
+
+def _divergence(
+    key: NDArray[np.int64], weight: _Weights, usual: _Weights, sizes: _Weights, total: float
+) -> float:
+    """By terms that differ: most keys show the same few."""
+    cells = [np.unique(own, return_inverse=True) for own in (sizes[key], weight, usual)]
+    number = np.zeros(len(key), np.int64)
+    for values, at in cells:
+        number = number * len(values) + at.reshape(-1)
+    _, first, term = np.unique(number, return_index=True, return_inverse=True)
+    triples = zip(*(own[first].tolist() for own in (sizes[key], weight, usual)), strict=True)
+    terms = [own / size * math.log2(own * total / (often * size)) for size, own, often in triples]
+    gained = np.bincount(key, weights=np.array(terms)[term.reshape(-1)])
+    return max(float(gained.max()), 0.0)

@@ -1,0 +1,25 @@
+"""Skewness: by how much generalizing lowered the discrimination rate (DR, section 6.1)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hierdata.metrics.risk import Learned, Risk
+
+
+class Skewness(Risk):
+    """DR_X(O) - DR_X(Y): the rate of the original keys O, less that of the published keys Y, -1..1.
+
+    Higher is better: it is what generalizing took away, though the paper calls it what an attacker gains
+    (erratum DR-10); what they gain is told by skewness_distance and skewness_divergence. DR_X(O) is over the
+    whole original collection, so no vertex needs to be linked. Where nothing is suppressed it is not
+    negative: coarser keys never tell more. For what keys, X and weights are, see Risk.
+    """
+
+    symbol = "DR(O) - DR"
+    low = -1
+    better = "higher"
+
+    def of(self, learned: Learned) -> Fraction | float:
+        """See Risk.of."""
+        return learned.before - learned.rate

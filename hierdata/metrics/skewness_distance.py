@@ -1,0 +1,22 @@
+"""How far the odds among the vertices of one key lie from those of the original (erratum DR-10)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hierdata.metrics.risk import Learned, Risk
+
+
+class SkewnessDistance(Risk):
+    """The greatest distance of X given any published key y from X in the original collection.
+
+    Half the sum of |p(x|y) - p(x)|, 0..1, lower is better: t-closeness where all values are equally far
+    apart, for classes that are told apart by the known keys. p(x) is over the whole original collection.
+    For what keys, X and weights are, see Risk.
+    """
+
+    symbol = "t"
+
+    def of(self, learned: Learned) -> Fraction | float:
+        """See Risk.of."""
+        return learned.distance

@@ -1,0 +1,23 @@
+"""What is learned among the vertices of one key beyond the original collection, in bits (erratum DR-10)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hierdata.metrics.risk import Learned, Risk
+
+
+class SkewnessDivergence(Risk):
+    """The greatest relative entropy of X given any published key y from X in the original collection.
+
+    The sum of p(x|y) log2 (p(x|y) / p(x)), in bits, 0 and more, lower is better. p(x) is over the whole
+    original collection. For what keys, X and weights are, see Risk.
+    """
+
+    symbol = "D"
+    unit = "bits"
+    high = None
+
+    def of(self, learned: Learned) -> Fraction | float:
+        """See Risk.of."""
+        return learned.divergence
