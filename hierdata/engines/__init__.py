@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hierdata.engines.base import Constraints, Engine
 from hierdata.engines.clustree import CluStree
+from hierdata.engines.compose import Compose
 from hierdata.engines.full_domain import FullDomain
 from hierdata.engines.kaca import KACA
 from hierdata.engines.mbf import MBF
@@ -16,6 +17,7 @@ from hierdata.engines.sweep import Sweep
 
 ENGINES: dict[str, type[Engine]] = {
     "clustree": CluStree,
+    "compose": Compose,
     "full-domain": FullDomain,
     "kaca": KACA,
     "mbf": MBF,

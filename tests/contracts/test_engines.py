@@ -55,6 +55,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "kaca": [{}, {"beta": 1}],
     "full-domain": [{"suppression": 1}],
     "mbf": [{}],
+    "compose": [{"passes": 3}],
     "mondrian": [{}],
     "msb": [{"order": order} for order in ("bucket", "single", "multi")],
     "spread": [{}],

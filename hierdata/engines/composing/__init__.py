@@ -1,0 +1,1 @@
+"""Classes composed under closeness: a start, and rows that change places."""
