@@ -60,11 +60,11 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
 
 
 def _unasked(policy: Policy, schema: Schema) -> Engine:
-    """The engine where the policy names none (DECISIONS 8): cuts lose less of rows, alignment knows trees.
+    """The engine where the policy names none (DECISIONS 8): of rows sweep loses least, alignment knows trees.
 
     For one depth of all values there is an engine that finds the best of rows.
     """
-    of_rows = "full-domain" if policy.recoding == "full_domain" else "mondrian"
+    of_rows = "full-domain" if policy.recoding == "full_domain" else "sweep"
     return _engine(of_rows if len(schema.types) == 1 else "clustree")
 
 

@@ -37,8 +37,8 @@ ON_ILL = {**DISTINCT, "on": ["$.visits[*].ill"]}
 APART = {"recoding": "anatomy"}
 
 
-def test_tables_are_cut_and_trees_are_aligned() -> None:
-    assert engines(prepared(ROWS, K)) == [(0, "mondrian")]
+def test_tables_are_swept_and_trees_are_aligned() -> None:
+    assert engines(prepared(ROWS, K)) == [(0, "sweep")]
     assert engines(prepared(TREES, K)) == [(0, "clustree")]
 
 

@@ -29,12 +29,14 @@ class Constraints:
 
     ``on_records`` judge a class by its records alone; ``on_values[t][i]`` judge the i-th sensitive
     attribute of vertex type t, at every vertex of a class representative. ``population`` counts the rows of
-    the policy's population table that fit the nodes of a root, where a model asks for them.
+    the policy's population table that fit the nodes of a root, where a model asks for them. No class may be
+    smaller than ``least``.
     """
 
     on_records: tuple[Constraint, ...]
     on_values: tuple[tuple[tuple[Constraint, ...], ...], ...]
     population: Callable[[Sequence[int]], int] | None = None
+    least: int = 1
 
     def all(self) -> Iterator[Constraint]:
         """Every constraint."""
@@ -53,18 +55,23 @@ class Constraints:
         return ClassView(records, counts, None if self.population is None else self.population(root))
 
     def left_to(self, mended: Collection[Mended]) -> Constraints:
-        """Those that a step must keep where later ones mend the rest."""
+        """Those that a step must keep where later ones mend the rest.
+
+        Rows that change places leave classes as large as they are, so these must be large enough before.
+        """
 
         def kept(constraint: Constraint) -> bool:
             return "closeness" not in mended or constraint.closeness is None
 
         values = tuple(tuple(tuple(filter(kept, own)) for own in attributes) for attributes in self.on_values)
-        return Constraints(() if "size" in mended else self.on_records, values, self.population)
+        if "size" in mended:
+            return Constraints((), values, self.population)
+        return Constraints(self.on_records, values, self.population, self.min_class_size)
 
     @property
     def min_class_size(self) -> int:
-        """No smaller class can satisfy all of them."""
-        return max((constraint.min_class_size for constraint in self.all()), default=1)
+        """No smaller class can satisfy all of them, or is large enough for a later step."""
+        return max([self.least, *(constraint.min_class_size for constraint in self.all())])
 
 
 def silent(done: int) -> None:

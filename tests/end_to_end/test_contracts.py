@@ -26,9 +26,10 @@ from tests.end_to_end.small import FLAT, NESTED, policy, rows, trees, write_csv
 
 
 def engine(name: str, **settings: Any) -> dict[str, Any]:
-    """A step; one that suppresses nothing unless it may, may."""
+    """A step, behind one it can go on from; one that suppresses nothing unless it may, may."""
     limit = {"suppression": 1} if "suppression" in ENGINES[name].model_fields else {}
-    return {"steps": [{"kind": name, **limit, **settings}]}
+    before = [] if ENGINES[name].begins else [{"kind": "mondrian"}]
+    return {"steps": [*before, {"kind": name, **limit, **settings}]}
 
 
 # One table, as text and as values
