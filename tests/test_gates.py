@@ -99,6 +99,7 @@ def test_the_policy_knows_the_metrics_as_they_are() -> None:
         ),
         (RATE | {"on": None, "partition": {"blocks": ILLS}}, "name the attribute under on"),
         (RATE | {"partition": {"depth": 1}}, "gates[0]: a partition by depth needs a taxonomy on $.reason"),
+        (RATE | {"partition": {"levels": True}}, "gates[0]: a partition by levels needs levels on $.reason"),
         (RATE | {"attacker": "nobody"}, "gates[0].attacker: there is no attacker nobody"),
         (
             {"metric": "dissimilarity_degree", "figure": "as_printed", "operator": "<", "value": 1},
@@ -137,6 +138,7 @@ def test_attackers_are_named_or_described() -> None:
             "one.keys: $.visits[*].ward belongs neither to the vertex of $.reason nor to one above it",
         ),
         ({"on": "$.reason", "partition": {"depth": 1}}, "a partition by depth needs a taxonomy on $.reason"),
+        ({"on": "$.reason", "partition": {"levels": True}}, "a partition by levels needs levels on $.reason"),
     ],
 )
 def test_attackers_that_make_no_sense(attacker: Data, reason: str) -> None:
@@ -317,6 +319,45 @@ def test_a_partition_of_an_attacker_that_misses_a_value_is_told_before_the_searc
     short = {"on": "$.reason", "partition": {"blocks": {"lungs": ILLS["lungs"]}}}
     with pytest.raises(PolicyError, match="each of the 6 values in one block: 3 in none, 0 repeated"):
         hierdata.anonymize(PEOPLE, policy(attackers={"one": short}), seed=bytes(16))
+
+
+COSTS = "$.visits[*].cost"
+RULES = [
+    ({"equal_width": 2}, {"low": [0], "high": [1, 2]}, {"number": True}),
+    ({"equal_frequency": 2}, {"low": [0], "high": [1, 2]}, {}),
+    ({"levels": True}, {"1": [0, 1], "2": [2]}, {"levels": {"by": {"0": 1, "1": 1, "2": 2}}}),
+    (
+        {"depth": 1},
+        {"few": [0, 1], "many": [2]},
+        {"taxonomy": {"tree": {"*": {"few": ["0", "1"], "many": ["2"]}}}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "blocks", "more"), RULES, ids=lambda one: next(iter(one), ""))
+def test_partitions_by_rule_are_the_blocks_that_they_come_to(rule: Data, blocks: Data, more: Data) -> None:
+    fields = policy()["fields"] | {COSTS: {"role": "sensitive", **more}}
+    attackers = {
+        "by rule": {"on": COSTS, "partition": rule},
+        "written out": {"on": COSTS, "partition": {"blocks": blocks}},
+    }
+    gates = [RATE | {"on": COSTS, "attacker": "by rule"}, RATE | {"on": COSTS, "partition": rule}]
+    stated = policy(*gates, attackers=attackers, fields=fields)
+    report = hierdata.anonymize(PEOPLE, stated, seed=bytes(16)).report
+    by_rule, written_out = report.attackers.values()
+    assert by_rule == written_out
+    rate = by_rule["discrimination_rate"].figures[COSTS]
+    assert 0 < rate < 1
+    assert [(gate.value, gate.semantic) for gate in report.gates] == [(rate, True)] * 2
+
+
+@pytest.mark.parametrize("rule", [{"equal_width": 2}, {"equal_frequency": 2}])
+def test_bins_of_what_is_no_number_are_refused_before_the_search(rule: Data) -> None:
+    partition = {"on": "$.reason", "partition": rule}
+    for stated in (policy(RATE | partition), policy(attackers={"one": partition})):
+        with pytest.raises(PolicyError, match=r"^\$\.reason: bins are of numbers") as caught:
+            hierdata.anonymize(PEOPLE, stated, seed=bytes(16))
+        assert not any(value in str(caught.value) for value in REASONS)
 
 
 def test_blocks_that_no_value_is_in_change_nothing() -> None:

@@ -219,10 +219,12 @@ def _attacker_problems(
         yield from _out_of_sight(policy, where, attacker, measured)
     elif attacker.partition is not None and len(seeing if alone else measured) > 1:
         yield where, "a partition is of one attribute's values: name the attribute under on"
-    elif attacker.partition is not None and attacker.partition.depth is not None:
+    elif attacker.partition is not None:
         path, rule = policy.by_keys[seeing[0]]
-        if getattr(rule, "taxonomy", None) is None:
+        if attacker.partition.depth is not None and getattr(rule, "taxonomy", None) is None:
             yield where, f"a partition by depth needs a taxonomy on {path}"
+        if attacker.partition.levels and getattr(rule, "levels", None) is None:
+            yield where, f"a partition by levels needs levels on {path}"
 
 
 def keys_of(policy: Policy, text: str) -> Keys:
