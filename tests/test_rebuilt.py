@@ -283,6 +283,10 @@ def test_what_is_spelled_is_read(tree: Hierarchy) -> None:
         "{a}}",
         "{nobody}",
         "{,}",
+        "{a}",
+        "{a, a}",
+        "{b, a}",
+        '{"a", b}',
     ],
 )
 def test_broken_sets(label: str) -> None:
@@ -290,7 +294,11 @@ def test_broken_sets(label: str) -> None:
         Sets(CATEGORIES).node_of(label)
 
 
-@pytest.mark.parametrize("label", ["[1", "[1]", "[1, 3]", "{[1, 2]", "{[1 2], null}", "[, ]", "{[}"])
+FORGED = ("[2, 1]", "[1, 1]", "{1}", "{1, 2}", "{[2, 1], null}", "{[1, 2]}", "{[1, 2], 2, null}")
+"""Ranges from more to less, and what is spelled otherwise: they would lose less than nothing, or twice."""
+
+
+@pytest.mark.parametrize("label", ["[1", "[1]", "[1, 3]", "{[1, 2]", "{[1 2], null}", "[, ]", "{[}", *FORGED])
 def test_broken_ranges(label: str) -> None:
     with pytest.raises(Uncovered):
         Sets(NUMBERS).node_of(label)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 
 from hierdata.document import Scalar
 from hierdata.domains.base import Hierarchy, Uncovered
-from hierdata.recodings.sets_and_ranges import MISSING, Content, extended, spelled
+from hierdata.recodings.sets_and_ranges import MISSING, Content, content_label, extended, spelled
 
 
 class Sets:
@@ -20,12 +21,12 @@ class Sets:
         if tree.axis is not None:
             axis = range(tree.axis.first, tree.axis.first + len(tree.axis.points))
             self._texts = {spelled(tree.labels[node]): node for node in axis}
-        others = {
+        self._others = {
             spelled(label): node
             for node, label in enumerate(tree.labels)
             if label is not None and not isinstance(label, str)
         }
-        self._plain = self._texts | others
+        self._plain = self._texts | self._others
 
     def hierarchy(self) -> Hierarchy:
         """The hierarchy with all nodes."""
@@ -38,9 +39,13 @@ class Sets:
         if label.startswith("{"):
             content = self._set(label)
         elif self._tree.axis is not None and label.startswith("["):
-            content = Content(self._range(label), False)
+            content = self._content(self._range(label), False)
         else:
             return None
+        alone = len(content.nodes) == 1 and not content.lacking
+        needless = alone and not str(self._tree.labels[content.nodes[0]]).startswith("{")
+        if needless or content_label(self._tree, content, self._others) != label:
+            raise Uncovered  # as nobody spells it: a range from more to less, a value twice, another order
         return self._nodes.setdefault(content, len(self._tree.labels) + len(self._nodes))
 
     def _set(self, label: str) -> Content:
@@ -66,7 +71,12 @@ class Sets:
             at += 2 if label.startswith(", ", at) else 1
         if not nodes:
             raise Uncovered
-        return Content(tuple(sorted(nodes)), lacking)
+        return self._content(nodes, lacking)
+
+    def _content(self, nodes: Collection[int], lacking: bool) -> Content:
+        """In the order in which it is spelled, each value once."""
+        place = self._tree.ancestors.__getitem__ if self._tree.axis is None else None
+        return Content(tuple(sorted(set(nodes), key=place)), lacking)
 
     def _range(self, label: str) -> tuple[int, ...]:
         least, comma, greatest = label.removeprefix("[").removesuffix("]").partition(", ")

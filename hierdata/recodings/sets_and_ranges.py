@@ -102,7 +102,7 @@ def extended(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
     below = (-1,) * (tree.depths - 2)
     return replace(
         tree,
-        labels=(*tree.labels, *(_label(tree, own, numbers) for own in contents)),
+        labels=(*tree.labels, *(content_label(tree, own, numbers) for own in contents)),
         ancestors=(
             *tree.ancestors,
             *((0, node, *below) for node, _ in enumerate(contents, len(tree.labels))),
@@ -115,7 +115,7 @@ def _reads_as_set(label: Scalar) -> bool:
     return isinstance(label, str) and label.startswith("{")
 
 
-def _label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> str:
+def content_label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> str:
     """How a content is spelled that is no single value; ``numbers`` are the spellings of what is no text."""
     labels = [tree.labels[node] for node in own.nodes]
     if tree.axis is None:
