@@ -57,20 +57,33 @@ def fitting(name: str, recoding: str) -> list[PrivacyModel]:
     ]
 
 
-@pytest.mark.parametrize("recoding", [name for name in RECODINGS if name != "representatives"])
+TABLES = [name for name in RECODINGS if name != "representatives"]
+"""The recodings that publish rows."""
+
+
+def same_as_text(name: str, recoding: str, model: PrivacyModel, folder: Path) -> set[str]:
+    """Publish a table from text and from values; answer the metrics that apply."""
+    as_csv = write_csv(folder / "people.csv", rows())
+    stated = policy(FLAT, model, folder=folder, engine=engine(name), recoding=recoding)
+    typed, spelled = (hierdata.anonymize(source, stated, seed=SEED) for source in (rows(), as_csv))
+    assert texts(typed) == texts(spelled), model
+    one, other = typed.report, spelled.report
+    assert (one.metrics, one.counts, one.costs) == (other.metrics, other.counts, other.costs), model
+    assert (one.promises, one.levels, one.reasons) == (other.promises, other.levels, other.reasons)
+    return set(one.metrics)
+
+
+@pytest.mark.parametrize("recoding", TABLES)
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_table_as_csv_gives_what_it_gives_as_json(name: str, recoding: str, tmp_path: Path) -> None:
-    as_csv = write_csv(tmp_path / "people.csv", rows())
-    seen = set()
-    for model in fitting(name, recoding):
-        stated = policy(FLAT, model, folder=tmp_path, engine=engine(name), recoding=recoding)
-        typed, spelled = (hierdata.anonymize(source, stated, seed=SEED) for source in (rows(), as_csv))
-        assert texts(typed) == texts(spelled), model
-        one, other = typed.report, spelled.report
-        assert (one.metrics, one.counts, one.costs) == (other.metrics, other.counts, other.costs), model
-        assert (one.promises, one.levels, one.reasons) == (other.promises, other.levels, other.reasons)
-        seen |= one.metrics.keys()
-    assert seen == METRICS.keys()
+    """Every engine meets every model under one of the recodings, and every recoding with some models."""
+    for model in fitting(name, recoding)[TABLES.index(recoding) :: len(TABLES)]:
+        same_as_text(name, recoding, model, tmp_path)
+
+
+def test_every_metric_has_a_figure_of_some_table(tmp_path: Path) -> None:
+    found = (same_as_text("mondrian", "generalization", model, tmp_path) for model in CASES)
+    assert set().union(*found) == METRICS.keys()
 
 
 def test_representatives_of_a_table_are_of_a_shape_that_csv_lacks(tmp_path: Path) -> None:
