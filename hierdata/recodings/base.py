@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import compress, groupby
 from operator import itemgetter
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.document import Document, Scalar
+from hierdata.document import Document, Scalar, Value
 from hierdata.forest import Forest
 from hierdata.forms import ranks
 from hierdata.partition import Partition
 from hierdata.publication import Part, Publication, generalized
-from hierdata.records.binding import unbind
-from hierdata.records.record import Vertex
+from hierdata.records.binding import hang, items_of
+from hierdata.records.schema import Role, Schema, VertexType
 
 _BLOCK = 1024
-"""Records that are looked up at once."""
+"""Records that are made at once."""
 RECORDS = "records"
 """The name of the part that holds the records."""
 
 
+Columns: TypeAlias = "list[list[Scalar]]"
+"""The values of one attribute after the other, each with an entry a vertex; None is missing."""
+ColumnsOf: TypeAlias = Callable[[VertexType, NDArray[np.int64]], Columns]
+"""What vertices of one type have of its attributes of one role."""
+Rows: TypeAlias = "list[tuple[Any, ...]]"
+"""What each of some vertices has, one value after the other."""
+Key: TypeAlias = tuple[Any, ...]
+"""By what siblings are put in order."""
+Asked = TypeVar("Asked")
 Tables: TypeAlias = "int | tuple[tuple[str, ...], ...] | None"
 """Which sensitive attributes share a table: written out by their paths; in at most so many; None: none do."""
 
@@ -72,42 +83,45 @@ class ByRecord(Recoding):
         def documents() -> Iterator[Document]:
             published = Published(forest, partition.representative, partition.nodes)
             class_of = partition.class_of.tolist()
-            for rows in published.records([record for record in order if class_of[record] >= 0]):
-                yield unbind(_record(forest, published, rows), forest.schema)
+            kept = [record for record in order if class_of[record] >= 0]
+            return published.documents(kept, forest.schema, published.sensitive, _ByForm(published))
 
         part = Part(RECORDS, documents, int((partition.class_of >= 0).sum()))
         return generalized(forest, partition, part)
 
 
-def _record(forest: Forest, published: Published, rows: list[Row]) -> Vertex:
-    below: dict[int, list[tuple[int, tuple[str, ...], Vertex]]] = {}
-    for row in reversed(rows):
-        children = sorted(below.pop(row.vertex, ()), key=_form_and_content)
-        own = forest.carried.get(row.vertex, ())
-        vertex = Vertex(row.kind, row.labels, row.sensitive, [*own], [child for _, _, child in children])
-        if row.parent < 0:
-            return vertex
-        content = (
-            *map(in_order, row.sensitive),
-            *map(in_order, own),
-            *(text for key in children for text in key[1]),
+class SiblingOrder(ABC):
+    """By what siblings are put in order: nothing of it may follow the input."""
+
+    @abstractmethod
+    def own(self, vertices: NDArray[np.int64]) -> list[Key]:
+        """What each of some vertices has by itself."""
+
+    @abstractmethod
+    def key(self, own: Key, below: list[Key]) -> Key:
+        """The key of a vertex: what it has by itself, and the keys of its children, in order."""
+
+
+class _ByForm(SiblingOrder):
+    """By form, and equal forms by what they hold."""
+
+    def __init__(self, published: Published) -> None:
+        self._published = published
+
+    def own(self, vertices: NDArray[np.int64]) -> list[Key]:
+        """See SiblingOrder.own."""
+        published = self._published
+        columns = (
+            map(published.rank.__getitem__, published.shown[vertices].tolist()),
+            published.by_type(vertices, published.texts),
+            published.by_type(vertices, published.carried_texts),
         )
-        below.setdefault(row.parent, []).append((published.rank[row.representative], content, vertex))
-    raise AssertionError("a record that is published has a root")
+        return list(zip(*columns, strict=True))
 
-
-_form_and_content = itemgetter(0, 1)
-
-
-class Row(NamedTuple):
-    """A published vertex: itself, its type, its parent, whom it stands for, and what is published of it."""
-
-    vertex: int
-    kind: int
-    parent: int
-    representative: int
-    labels: list[Scalar]
-    sensitive: list[Scalar]
+    def key(self, own: Key, below: list[Key]) -> Key:
+        """See SiblingOrder.key."""
+        rank, texts, carried = own
+        return rank, (*texts, *carried, *(text for _, inner in below for text in inner))
 
 
 class Published:
@@ -116,82 +130,136 @@ class Published:
     ``shown`` and ``nodes`` are those of a partition or publication: v is published as ``shown[v]``.
     Two representative vertices have the same rank iff their subtrees are equal in structure and labels; ranks
     follow the hierarchies' nodes, never the order in the input.
+
+    Records are made column by column, since a call for each value would take most of the time.
     """
 
     def __init__(self, forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> None:
+        self.shown = shown
         self._forest = forest
-        self._shown = shown
         self._nodes = nodes
-        trees = [tree for own in forest.hierarchies for tree in own]
-        self._labels = [label for tree in trees for label in tree.labels]
-        self._first_label = _starts([len(tree.labels) for tree in trees])
-        self._first_attribute = _starts([len(own) for own in forest.hierarchies])
-        self._sensitive_count = np.array([len(own) for own in forest.domains], np.int64)
-        self._spellings = (*forest.spellings, None)  # -1 is missing
+        self._labels = [[_array(tree.labels) for tree in own] for own in forest.hierarchies]
+        self._spellings = _array((*forest.spellings, None))  # -1 is missing
 
     @cached_property
     def rank(self) -> dict[int, int]:
         """The rank of the form below each representative vertex."""
-        return ranks(self._forest, self._shown, self._nodes)
+        return ranks(self._forest, self.shown, self._nodes)
 
-    def records(self, ordinals: Sequence[int]) -> Iterator[list[Row]]:
-        """The published vertices of each record, parents before children."""
-        forest = self._forest
-        for begin in range(0, len(ordinals), _BLOCK):
-            block = np.array(ordinals[begin : begin + _BLOCK], np.int64)
-            counts = forest.roots[block + 1] - forest.roots[block]
-            every, _ = _within(forest.roots[block], counts)
-            there = self._shown[every] >= 0
-            rows = self._rows(every[there])
-            ends = np.append(0, np.cumsum(there))[np.cumsum(counts)].tolist()
-            for start, end in zip([0, *ends], ends, strict=False):
-                yield rows[start:end]
+    @cached_property
+    def text_rank(self) -> NDArray[np.int64]:
+        """The rank of each spelling as they are put in order; the last is that of a missing value."""
+        rank: NDArray[np.int64] = np.unique(self._texts, return_inverse=True)[1].reshape(-1)
+        return rank
 
-    def _rows(self, vertices: NDArray[np.int64]) -> list[Row]:
-        forest, stands_for = self._forest, self._shown[vertices]
-        kinds, parents = forest.type[vertices], forest.parent[vertices]
-        return list(
-            map(
-                Row,
-                *(vertices.tolist(), kinds.tolist(), parents.tolist(), stands_for.tolist()),
-                *(self.labels(stands_for), self.sensitive(vertices)),
-            )
-        )
+    @cached_property
+    def _texts(self) -> NDArray[np.object_]:
+        return _array([in_order(value) for value in self._spellings.tolist()])
 
-    def labels(self, representatives: NDArray[np.int64]) -> list[list[Scalar]]:
-        """The published quasi-identifier values of representative vertices."""
-        forest, labels = self._forest, self._labels
-        counts = forest.quasi_count[representatives]
-        at, place = _within(forest.first_node[representatives], counts)
-        attributes = place + np.repeat(self._first_attribute[forest.type[representatives]], counts)
-        found = self._first_label[attributes] + self._nodes[at]
-        return _cut([labels[label] for label in found.tolist()], counts)
+    def documents(
+        self, records: Sequence[int], schema: Schema, sensitive: ColumnsOf, order: SiblingOrder
+    ) -> Iterator[Document]:
+        """Records as they are published; ``schema`` says where ``sensitive`` answers are put."""
 
-    def sensitive(self, vertices: NDArray[np.int64]) -> list[list[Scalar]]:
-        """The sensitive values of original vertices, as the input spells them; None is missing."""
-        forest, spellings = self._forest, self._spellings
-        counts = self._sensitive_count[forest.type[vertices]]
-        at, _ = _within(forest.first_sensitive[vertices], counts)
-        return _cut([spellings[spelling] for spelling in forest.spelling[at].tolist()], counts)
+        def items(kind: VertexType, own: NDArray[np.int64]) -> list[Value]:
+            values = (self.labels(kind, own), sensitive(kind, own), self._carried(kind, own))
+            return items_of(schema.types[kind.index], values, len(own))
+
+        for begin in range(0, len(records), _BLOCK):
+            vertices = self.vertices(records[begin : begin + _BLOCK])
+            is_root = self._forest.parent[vertices] < 0
+            found = self.by_type(vertices, items)
+            if not is_root.all():
+                self._hang(vertices, found, order)
+            yield from compress(cast("list[Document]", found), is_root.tolist())
+
+    def _hang(self, vertices: NDArray[np.int64], items: list[Value], order: SiblingOrder) -> None:
+        """Put children below their parents, which stand before them."""
+        types, parents = self._forest.schema.types, self._forest.parent[vertices]
+        inner = vertices[parents >= 0]
+        alone = dict(zip(inner.tolist(), order.own(inner), strict=True))
+        kinds = self._forest.type[vertices].tolist()
+        below: defaultdict[int, list[tuple[Key, int, Value]]] = defaultdict(list)
+        found = list(zip(vertices.tolist(), parents.tolist(), kinds, items, strict=True))
+        for vertex, parent, kind, item in reversed(found):
+            children = sorted(below.pop(vertex, ()), key=_first)
+            for index, group in groupby(children, key=_second):
+                hang(item, types[index], [child for _, _, child in group])
+            if parent >= 0:
+                key = order.key(alone[vertex], [key for key, _, _ in children])
+                below[parent].append((key, kind, item))
+
+    def vertices(self, records: Sequence[int]) -> NDArray[np.int64]:
+        """The published vertices of some records, one after the other, parents before children."""
+        roots, own = self._forest.roots, np.array(records, np.int64)
+        counts = roots[own + 1] - roots[own]
+        every = np.arange(counts.sum()) + np.repeat(roots[own] - (np.cumsum(counts) - counts), counts)
+        kept: NDArray[np.int64] = every[self.shown[every] >= 0]
+        return kept
+
+    def by_type(
+        self, vertices: NDArray[np.int64], of_type: Callable[[VertexType, NDArray[np.int64]], Sequence[Asked]]
+    ) -> list[Asked]:
+        """What vertices come to that are asked about type by type."""
+        kinds = self._forest.type[vertices]
+        found: dict[int, Asked] = {}
+        for kind in self._forest.schema.types:
+            at = np.flatnonzero(kinds == kind.index)
+            found.update(zip(at.tolist(), of_type(kind, vertices[at]), strict=True))
+        return list(map(found.__getitem__, range(len(vertices))))
+
+    def labels(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
+        """The published quasi-identifier values of vertices of a type."""
+        columns = zip(self._labels[kind.index], self._shown_nodes(kind, vertices), strict=True)
+        return [labels[nodes].tolist() for labels, nodes in columns]
+
+    def _shown_nodes(self, kind: VertexType, vertices: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+        first = self._forest.first_node[self.shown[vertices]]
+        return [self._nodes[first + at] for at, _ in enumerate(self._labels[kind.index])]
+
+    def sensitive(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
+        """The sensitive values of original vertices of a type, as the input spells them."""
+        return [self._spellings[column].tolist() for column in self.spelling(kind, vertices)]
+
+    def spelling(self, kind: VertexType, vertices: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+        """The places of sensitive values among the forest's spellings, -1 where one is missing."""
+        first = self._forest.first_sensitive[vertices]
+        return [self._forest.spelling[first + at] for at, _ in enumerate(self._forest.domains[kind.index])]
+
+    def _carried(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
+        if not kind.of_role(Role.CARRIED):
+            return []
+        rows = [self._forest.carried[vertex] for vertex in vertices.tolist()]
+        return list(map(list, zip(*rows, strict=True)))
+
+    def texts(self, kind: VertexType, vertices: NDArray[np.int64]) -> Rows:
+        """The sensitive values of original vertices of a type, as they are put in order."""
+        columns = [self._texts[column].tolist() for column in self.spelling(kind, vertices)]
+        return _rows(columns, len(vertices))
+
+    def carried_texts(self, kind: VertexType, vertices: NDArray[np.int64]) -> Rows:
+        """The carried values of original vertices of a type, as they are put in order."""
+        columns = [list(map(in_order, column)) for column in self._carried(kind, vertices)]
+        return _rows(columns, len(vertices))
+
+    def nodes(self, kind: VertexType, vertices: NDArray[np.int64]) -> Rows:
+        """The published nodes of vertices of a type."""
+        return _rows([column.tolist() for column in self._shown_nodes(kind, vertices)], len(vertices))
 
 
-def _starts(counts: Sequence[int]) -> NDArray[np.int64]:
-    """Where each of some runs of these lengths begins."""
-    return np.append(0, np.cumsum(np.array(counts, np.int64)))[:-1]
+_first, _second = itemgetter(0), itemgetter(1)
 
 
-def _within(
-    starts: NDArray[np.int64], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions in runs that begin at ``starts``, one after the other; the place of each in its run."""
-    place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(starts, counts) + place, place
+def _rows(columns: Sequence[Sequence[Any]], size: int) -> Rows:
+    """So many rows of some columns, maybe none."""
+    return list(zip(*columns, strict=True)) if columns else [()] * size
 
 
-def _cut(values: list[Scalar], counts: NDArray[np.int64]) -> list[list[Scalar]]:
-    """Runs of these lengths."""
-    ends = np.cumsum(counts).tolist()
-    return [values[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+def _array(values: Sequence[Any]) -> NDArray[np.object_]:
+    """Values of any type to be taken by their places."""
+    array = np.empty(len(values), np.object_)
+    array[:] = values
+    return array
 
 
 def in_order(value: Scalar) -> str:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +15,12 @@ from hierdata.document import COUNT, GROUP, LIST_IN_ITEM, Document
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.publication import Part, Publication
-from hierdata.recodings.base import RECORDS, Published, Recoding, Row, in_order
-from hierdata.records.binding import put, unbind
-from hierdata.records.record import Vertex
+from hierdata.recodings.base import RECORDS, Columns, Key, Published, Recoding, SiblingOrder
+from hierdata.records.binding import objects
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
+
+_BLOCK = 1024
+"""Rows of a table that are made at once."""
 
 
 class ByGroup(Recoding):
@@ -52,9 +51,12 @@ class ByGroup(Recoding):
         group = _numbered(forest, publication, order)
         there = publication.shown[forest.roots[:-1]] >= 0
 
+        def groups(kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
+            return [group[vertices].tolist()] if kind.of_role(Role.SENSITIVE) else []
+
         def records() -> Iterator[Document]:
-            for rows in published.records([record for record in order if there[record]]):
-                yield unbind(_record(forest, publication, group, rows), schema)
+            kept = [record for record in order if there[record]]
+            return published.documents(kept, schema, groups, _ByGroup(forest, published, group))
 
         parts = [Part(RECORDS, records, int(there.sum()))]
         together: dict[str, tuple[str, ...]] = {}
@@ -110,22 +112,30 @@ def _numbered(forest: Forest, publication: Publication, order: Sequence[int]) ->
     return group
 
 
-def _record(forest: Forest, publication: Publication, group: NDArray[np.int64], rows: list[Row]) -> Vertex:
-    """A record with groups; siblings stand by what is published of them and of all below them."""
-    below: dict[int, list[tuple[tuple[object, ...], Vertex]]] = {}
-    for row in reversed(rows):
-        children = sorted(below.pop(row.vertex, ()), key=itemgetter(0))
-        carried = [*forest.carried.get(row.vertex, ())]
-        own = int(group[row.vertex])
-        vertex = Vertex(row.kind, row.labels, [own] if own else [], carried, [child for _, child in children])
-        if row.parent < 0:
-            return vertex
-        first = forest.first_node[row.representative]
-        nodes = tuple(publication.nodes[first : first + len(row.labels)].tolist())
+class _ByGroup(SiblingOrder):
+    """By what is published of a vertex and of all below it."""
+
+    def __init__(self, forest: Forest, published: Published, group: NDArray[np.int64]) -> None:
+        self._forest = forest
+        self._published = published
+        self._group = group
+
+    def own(self, vertices: NDArray[np.int64]) -> list[Key]:
+        """See SiblingOrder.own."""
+        published = self._published
+        columns = (
+            self._forest.type[vertices].tolist(),
+            published.by_type(vertices, published.nodes),
+            self._group[vertices].tolist(),
+            published.by_type(vertices, published.carried_texts),
+        )
+        return list(zip(*columns, strict=True))
+
+    def key(self, own: Key, below: list[Key]) -> Key:
+        """See SiblingOrder.key."""
         # What is exempt stands last: it is the record's own, and children stand alike in all of a class.
-        key = (row.kind, nodes, own, tuple(form for form, _ in children), tuple(map(in_order, carried)))
-        below.setdefault(row.parent, []).append((key, vertex))
-    raise AssertionError("a record that is published has a root")
+        *shown, carried = own
+        return *shown, tuple(below), carried
 
 
 def _values(
@@ -136,17 +146,17 @@ def _values(
     ``own`` are the positions of the attributes whose values stand together.
     """
     sensitive = kind.of_role(Role.SENSITIVE)
-    steps = [sensitive[position].steps or (LIST_IN_ITEM,) for position in own]
     vertices = np.flatnonzero((forest.type == kind.index) & (group > 0))
-    vertices = vertices[np.argsort(group[vertices], kind="stable")]
-    for number, members in groupby(vertices.tolist(), key=group.__getitem__):
-        held = published.sensitive(np.array([*members], np.int64))
-        tuples = [[values[position] for position in own] for values in held]
-        written = Counter(tuple(map(in_order, values)) for values in tuples)
-        spelled = {tuple(map(in_order, values)): values for values in tuples}
-        for texts in sorted(written):
-            document: Document = {GROUP: int(number)}
-            for keys, value in zip(steps, spelled[texts], strict=True):
-                if value is not None:
-                    put(document, keys, value)
-            yield document | {COUNT: written[texts]}
+    spelling = published.spelling(kind, vertices)
+    found = [group[vertices], *(published.text_rank[spelling[position]] for position in own)]
+    order = np.lexsort(found[::-1])
+    differs = [np.diff(column[order], prepend=-1) != 0 for column in found]
+    starts = np.flatnonzero(np.logical_or.reduce(differs))
+    counts = np.diff(starts, append=len(order))
+    places = [(GROUP,), *(sensitive[position].steps or (LIST_IN_ITEM,) for position in own), (COUNT,)]
+    for begin in range(0, len(starts), _BLOCK):
+        held = vertices[order[starts[begin : begin + _BLOCK]]]
+        values = published.sensitive(kind, held)
+        columns = [group[held].tolist(), *(values[position] for position in own)]
+        columns.append(counts[begin : begin + _BLOCK].tolist())
+        yield from objects(places, columns, len(held))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+
+import numpy as np
 
 from hierdata.document import LIST_IN_ITEM, Document, Scalar, Value, list_key
 from hierdata.errors import PolicyError
@@ -73,12 +74,20 @@ def _with_lists(schema: Schema) -> Schema:
 def _representative(forest: Forest, published: Published, records: Sequence[int]) -> Vertex:
     values: dict[int, list[list[Scalar]]] = {}
     labels: dict[int, list[Scalar]] = {}
-    for row in chain.from_iterable(published.records(records)):
-        labels[row.representative] = row.labels
-        lists = values.setdefault(row.representative, [[] for _ in row.sensitive])
-        for multiset, value in zip(lists, row.sensitive, strict=True):
-            if value is not None:
-                multiset.append(value)
+    vertices = published.vertices(records)
+    for kind in forest.schema.types:
+        own = vertices[forest.type[vertices] == kind.index]
+        shown = published.shown[own].tolist()
+        for v in shown:
+            if v not in values:
+                values[v] = [[] for _ in kind.of_role(Role.SENSITIVE)]
+        for position, column in enumerate(published.sensitive(kind, own)):
+            for v, value in zip(shown, column, strict=True):
+                if value is not None:
+                    values[v][position].append(value)
+        alone = np.unique(published.shown[own])
+        columns = published.labels(kind, alone)
+        labels.update((v, [column[at] for column in columns]) for at, v in enumerate(alone.tolist()))
     below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex]]] = defaultdict(list)
     root = -1
     for v in sorted(values, reverse=True):  # children stand after their parents

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice, repeat
 from operator import attrgetter
-from typing import cast
+from typing import TypeAlias, cast
 
 from hierdata.document import Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
@@ -14,11 +14,14 @@ from hierdata.records.path import TEXT
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve
 from hierdata.records.record import Vertex
 from hierdata.records.rules import Problem, problems
-from hierdata.records.schema import Schema
+from hierdata.records.schema import Schema, VertexType
 from hierdata.records.survey import Keys
 from hierdata.records.values import SCALARS
 
-__all__ = ["Binding", "Problem", "bind", "problems", "put", "resolve", "unbind"]
+__all__ = ["Binding", "Problem", "bind", "hang", "items_of", "objects", "problems", "resolve", "unbind"]
+
+Columns: TypeAlias = "Sequence[Sequence[Value]]"
+"""The values of one attribute after the other, each with an entry a vertex; None is missing."""
 
 _BATCH = 1024
 """Records that are bound at once."""
@@ -207,27 +210,51 @@ def unbind(vertex: Vertex, schema: Schema) -> Document:
     its place whatever it holds, in XML a missing one by a spelling. What is many is a list, whether
     it was an array or repeated elements.
     """
-    types = schema.types
-    vertex_type = types[vertex.type]
-    values = (vertex.quasi, vertex.sensitive, vertex.carried)
-    document: Document = {}
-    for steps, role, index in vertex_type.places:
-        value = values[role][index]
-        if value is not None:
-            put(document, steps, value)
+    return cast("Document", _unbound(vertex, schema))
+
+
+def _unbound(vertex: Vertex, schema: Schema) -> Value:
+    own = (vertex.quasi, vertex.sensitive, vertex.carried)
+    (item,) = items_of(schema.types[vertex.type], [[[value] for value in values] for values in own], 1)
     for index, group in groupby(vertex.children, key=_type_of):
-        child = types[index]
-        if child.attributes and not child.attributes[0].steps:
-            absent = child.attributes[0].absent
-            scalars = ((*one.quasi, *one.sensitive, *one.carried)[0] for one in group)
-            items: list[Value] = [absent if scalar is None else scalar for scalar in scalars]
-        else:
-            items = [unbind(one, schema) for one in group]
-        put(document, child.steps, items if child.many else items[0])
-    return document
+        hang(item, schema.types[index], [_unbound(one, schema) for one in group])
+    return item
 
 
 _type_of = attrgetter("type")
+
+
+def items_of(kind: VertexType, values: Sequence[Columns], size: int) -> list[Value]:
+    """What stands for so many vertices of a type, without their children.
+
+    ``values`` are columns of their quasi-identifiers, sensitive and carried values.
+    """
+    columns = [values[role][index] for _, role, index in kind.places]
+    if kind.attributes and not kind.attributes[0].steps:
+        absent = kind.attributes[0].absent
+        return [absent if scalar is None else scalar for scalar in columns[0]]
+    return [*objects([steps for steps, _, _ in kind.places], columns, size)]
+
+
+def objects(places: Sequence[Keys], columns: Columns, size: int) -> list[Document]:
+    """So many objects that hold the values of each column where its keys lead; missing ones are absent."""
+    if columns and all(len(steps) == 1 for steps in places):
+        keys = [step for (step,) in places]
+        rows = zip(*columns, strict=True)
+        return [
+            {key: value for key, value in zip(keys, row, strict=True) if value is not None} for row in rows
+        ]
+    documents: list[Document] = [{} for _ in range(size)]
+    for steps, column in zip(places, columns, strict=True):
+        for document, value in zip(documents, column, strict=True):
+            if value is not None:
+                put(document, steps, value)
+    return documents
+
+
+def hang(item: Value, kind: VertexType, children: list[Value]) -> None:
+    """Put an object's children of one type where they belong."""
+    put(cast("Document", item), kind.steps, children if kind.many else children[0])
 
 
 def put(document: Document, steps: Keys, value: Value) -> None:
