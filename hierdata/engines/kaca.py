@@ -22,11 +22,11 @@ class KACA(Engine):
     After Li, Wong, Fu and Pei (DaWaK 2006; TKDE 20(9), 2008); we could read neither, so the formulas are
     those of the literature, and what they leave open is our choice.
 
-    Generalizing a value from level p to level q of a hierarchy with levels 1 (top) .. h (leaf) costs
-    WHD(p, q) = sum over j = q+1..p of w(j, j-1), divided by the sum over j = 2..h. The weight of a step is
-    w(j, j-1) = 1 / (j-1)^beta: 1 for ``beta`` 0, larger near the top for larger ones. The level of a node is
-    one more than its depth; h is the level of the deepest leaf at or below the node, so that on ragged trees
-    too any leaf costs 1 on its way to the root. A missing value is a leaf right below the root.
+    Generalizing a value from depth p to depth q of a hierarchy, 0 at the root and h at the leaves, costs
+    WHD(p, q) = sum over d = q+1..p of w(d), divided by the sum over d = 1..h. The step between the depths
+    d - 1 and d has the weight w(d) = 1 / d^beta: 1 for ``beta`` 0, larger near the top for larger ones. h is
+    that of the deepest leaf at or below the node, so that on ragged trees too any leaf costs 1 on its way to
+    the root. A missing value is a leaf right below the root.
 
     A class is published by the least node above all its rows at each quasi-identifier. The distance of two
     classes is what both lose on the way to their closest common generalization: WHD summed over

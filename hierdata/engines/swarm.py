@@ -65,12 +65,13 @@ class Swarm(Engine):
         assert partition is not None, "swarm goes on from another step"
         from hierdata.engines.reassigning.arrangement import Arrangement, started
         from hierdata.engines.reassigning.repair import published
-        from hierdata.engines.reassigning.swarming import Flight, swarmed
+        from hierdata.engines.reassigning.swarming import Flight, seeds, swarmed
 
         classes = started(forest, scope, constraints, partition)
         arrangement = Arrangement.of(forest, scope, constraints, classes)
         flight = Flight(*map(float, (self.inertia, self.cognitive, self.social, self.velocity)))
-        members = swarmed(arrangement, flight, self.particles, self.rounds, rng, progress)
+        first = seeds(arrangement)
+        members = swarmed(arrangement, flight, first, self.particles, self.rounds, rng, progress)
         arrangement.classes.members[:] = members
         progress(len(classes))
         return published(forest, scope, constraints, arrangement.numbers(), partition, 0, rng)

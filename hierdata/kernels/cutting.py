@@ -8,7 +8,7 @@ of a cut is known by the least and the greatest place of every hierarchy.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,18 @@ from hierdata.kernels.jit import jit
 
 Numbers: TypeAlias = "NDArray[np.int64]"
 Places: TypeAlias = "NDArray[np.int32]"
+
+
+class Caps(NamedTuple):
+    """Share caps in the layout of ``within_caps``."""
+
+    groups: Places
+    first_group: Numbers
+    most: Numbers
+    reach: Numbers
+    shares: Numbers
+    tally: Numbers
+
 
 LEFT, RIGHT, BOTH = 1, 2, 3
 """Which sides of a cut hold, as bits."""

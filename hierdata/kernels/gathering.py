@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from hierdata.kernels.cutting import Numbers, loss_between
+from hierdata.kernels.cutting import Numbers
 from hierdata.kernels.jit import jit
-from hierdata.kernels.sweeping import Lines
+from hierdata.kernels.sweeping import Lines, between
 
 
 @jit
 def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numbers:
     """For each row the loss of the join with its ``nearest``-th nearest row of the sample."""
-    places, first, width, pair_first, pairs, above, node_losses = lines
+    places = lines.places
     found = np.empty(len(rows), np.int64)
     distances = np.empty(nearest, np.int64)
     for at in range(len(rows)):
@@ -25,10 +25,7 @@ def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numb
             for q in range(places.shape[1]):
                 low = min(places[row, q], places[other, q])
                 high = max(places[row, q], places[other, q])
-                if pair_first[q] >= 0:
-                    distance += pairs[pair_first[q] + low * width[q] + high]
-                else:
-                    distance += loss_between(first[q] + low, first[q] + high, above, node_losses)
+                distance += between(q, low, high, lines)
                 if count == nearest and distance >= distances[nearest - 1]:
                     break
             if count == nearest and distance >= distances[nearest - 1]:
@@ -51,7 +48,7 @@ def near(
 
     Nearest is the least loss of the join, then the first in the order; answer how many there are.
     """
-    places, first, width, pair_first, pairs, above, node_losses = lines
+    places = lines.places
     distances = np.empty(len(found), np.int64)
     found[0] = row
     count = 1
@@ -63,10 +60,7 @@ def near(
         for q in range(places.shape[1]):
             low = min(places[row, q], places[other, q])
             high = max(places[row, q], places[other, q])
-            if pair_first[q] >= 0:
-                distance += pairs[pair_first[q] + low * width[q] + high]
-            else:
-                distance += loss_between(first[q] + low, first[q] + high, above, node_losses)
+            distance += between(q, low, high, lines)
             if count == len(found) and distance >= distances[count - 1]:
                 break
         if count == len(found) and distance >= distances[count - 1]:
@@ -85,7 +79,7 @@ def near(
 @jit
 def gather(size: int, wanted: int, found: Numbers, lines: Lines) -> None:
     """Move on to the front, from ``found[size]`` on, the rows that raise the loss least, until ``wanted``."""
-    places, first, width, pair_first, pairs, above, node_losses = lines
+    places = lines.places
     columns = places.shape[1]
     low = places[found[0]].copy()
     high = low.copy()
@@ -101,10 +95,7 @@ def gather(size: int, wanted: int, found: Numbers, lines: Lines) -> None:
             for q in range(columns):
                 below = min(low[q], places[found[at], q])
                 beyond = max(high[q], places[found[at], q])
-                if pair_first[q] >= 0:
-                    loss += pairs[pair_first[q] + below * width[q] + beyond]
-                else:
-                    loss += loss_between(first[q] + below, first[q] + beyond, above, node_losses)
+                loss += between(q, below, beyond, lines)
                 if best >= 0 and loss >= least:
                     break
             if best < 0 or loss < least:

@@ -2,7 +2,8 @@
 
 A class is known by the least and the greatest place of every quasi-identifier in depth-first order, as in
 ``cutting``: the node it publishes is the join of those two. Nothing is asked in the middle of a change: it is
-undone, the caller remembers the answer, and the change is tried anew.
+undone, the caller remembers the answer, and the change is tried anew. A loss times a number of rows fits into
+64 bits, since that of all rows does (``engines.rows.table.summable``).
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hierdata.kernels.cutting import Numbers, Places, loss_between, within_caps
+from hierdata.kernels.cutting import Caps, Numbers, Places, within_caps
 from hierdata.kernels.jit import jit
-from hierdata.kernels.sweeping import NO, UNKNOWN, YES, Caps, Lines, Memory, Words, remembered
+from hierdata.kernels.sweeping import NO, UNKNOWN, YES, Lines, Memory, Words, between, remembered
 
 AT, SEEN, ASKED, CHANGED, COMPLETE, STATE = range(6)
 """What is known of half a pass: the entry of the order to look at next, how many classes were looked at, how
@@ -42,7 +43,7 @@ def _candidates(
 
     Best first; of equal ones the lower number.
     """
-    places, first, width, pair_first, pairs, above, node_losses = lines
+    places = lines.places
     _, _, _, _, sizes, lows, highs, losses, _ = classes
     wanted = len(found)
     count = 0
@@ -56,10 +57,7 @@ def _candidates(
         for q in range(places.shape[1]):
             low = min(places[row, q], lows[other, q])
             high = max(places[row, q], highs[other, q])
-            if pair_first[q] >= 0:
-                loss += pairs[pair_first[q] + low * width[q] + high]
-            else:
-                loss += loss_between(first[q] + low, first[q] + high, above, node_losses)
+            loss += between(q, low, high, lines)
             if loss > most:
                 break
         if loss > most:
@@ -79,7 +77,7 @@ def _candidates(
 @jit
 def _span(own: int, classes: Classes, lines: Lines) -> None:
     """The least and greatest places of a class and its loss, from its members."""
-    places, first, width, pair_first, pairs, above, node_losses = lines
+    places = lines.places
     _, latest, earlier, _, _, lows, highs, losses, _ = classes
     member = latest[own]
     lows[own] = places[member]
@@ -93,10 +91,7 @@ def _span(own: int, classes: Classes, lines: Lines) -> None:
     for q in range(places.shape[1]):
         low = lows[own, q]
         high = highs[own, q]
-        if pair_first[q] >= 0:
-            loss += pairs[pair_first[q] + low * width[q] + high]
-        else:
-            loss += loss_between(first[q] + low, first[q] + high, above, node_losses)
+        loss += between(q, low, high, lines)
     losses[own] = loss
 
 
@@ -131,6 +126,16 @@ def _give(row: int, own: int, classes: Classes, marks: Words) -> None:
     sizes[own] += 1
     prints[own] += marks[row]
     of[row] = own
+
+
+@jit
+def _spread(row: int, own: int, increase: int, classes: Classes, lines: Lines) -> None:
+    """Let a class span a row that it was given, which raised what it loses in all by ``increase``."""
+    _, _, _, _, sizes, lows, highs, losses, _ = classes
+    for q in range(lows.shape[1]):
+        lows[own, q] = min(lows[own, q], lines.places[row, q])
+        highs[own, q] = max(highs[own, q], lines.places[row, q])
+    losses[own] = ((sizes[own] - 1) * losses[own] + increase) // sizes[own]
 
 
 @jit
@@ -229,11 +234,7 @@ def dissolve(
                     old_low[moved] = lows[other]
                     old_high[moved] = highs[other]
                     old_loss[moved] = losses[other]
-                    for q in range(lows.shape[1]):
-                        lows[other, q] = min(lows[other, q], lines.places[row, q])
-                        highs[other, q] = max(highs[other, q], lines.places[row, q])
-                    size = sizes[other]
-                    losses[other] = ((size - 1) * losses[other] + increases[option]) // size
+                    _spread(row, other, increases[option], classes, lines)
                     moved += 1
                     break
                 _take(row, classes, marks)
@@ -308,11 +309,7 @@ def move(
             _give(row, other, classes, marks)
             answer = _verdict(other, asking, classes, caps, memory, members)
             if answer == YES:
-                for q in range(lows.shape[1]):
-                    lows[other, q] = min(lows[other, q], lines.places[row, q])
-                    highs[other, q] = max(highs[other, q], lines.places[row, q])
-                size = sizes[other]
-                losses[other] = ((size - 1) * losses[other] + increases[option]) // size
+                _spread(row, other, increases[option], classes, lines)
                 state[CHANGED] += 1
                 break
             if answer == UNKNOWN:

@@ -19,11 +19,11 @@ def _weigh(
     for b in range(len(own)):
         mine = own[b]
         for node in range(starts[b], starts[b + 1]):
-            level = ancestors.shape[1] - 1
-            while ancestors[node, level] < 0 or ancestors[node, level] != ancestors[mine, level]:
-                level -= 1  # the root is common to all
-            here[node] = size * costs[mine, level]
-            there[node] = costs[node, level]
+            depth = ancestors.shape[1] - 1
+            while ancestors[node, depth] < 0 or ancestors[node, depth] != ancestors[mine, depth]:
+                depth -= 1  # the root is common to all
+            here[node] = size * costs[mine, depth]
+            there[node] = costs[node, depth]
 
 
 @jit
@@ -49,7 +49,8 @@ def nearest(
     distance, which is what generalizing the rows of both to the joins of their ``nodes`` costs; then the
     smaller candidate, then the lower of ``firsts``. Nodes are numbered through all hierarchies, each from one
     of ``starts``; ``costs[node, depth]`` is what generalizing one value at a node to its entry at a depth
-    costs. ``here`` and ``there`` are working memory.
+    costs: so little that all rows at all hierarchies come to 2^62 at most (``engines.merging.distance``).
+    ``here`` and ``there`` are working memory.
     """
     _weigh(own, size, starts, ancestors, costs, here, there)
     wanted = len(found)

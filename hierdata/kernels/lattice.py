@@ -21,7 +21,8 @@ class Near(NamedTuple):
 
     The first of these columns counts the values present, each other one those in a set, of which ``expected``
     of ``total`` are in the original. The ``weight``-ed sum of |count * total - expected * present| times
-    ``times`` is at most ``most`` times the values present.
+    ``times`` is at most ``most`` times the values present. Both fit into 64 bits with all rows in one group
+    (``engines.lattice.bounds.fits``).
     """
 
     first: Numbers
@@ -113,7 +114,8 @@ def lost(
 ) -> tuple[int, int]:
     """What publishing groups by their values loses where those that cannot hold are suppressed; their rows.
 
-    ``losses[first[column] + node]`` is that of a value, ``whole`` that of a suppressed row.
+    ``losses[first[column] + node]`` is that of a value, ``whole`` that of a suppressed row, of which all rows
+    together fit into 64 bits.
     """
     holds = may_hold(sizes, sums, least, near)
     suppressed = 0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.kernels.cutting import Numbers, Places, loss_between, within_caps
+from hierdata.kernels.cutting import Caps, Numbers, Places, loss_between, within_caps
 from hierdata.kernels.jit import jit
 
 UNIT = 2**30
@@ -33,7 +33,8 @@ class Ground(NamedTuple):
     """Closeness constraints: ``sets[constraint, row]`` is the smallest set that holds the row's value.
 
     Constraint c has the sets from ``first[c]`` to ``first[c + 1]``; with n values the distance is the sum of
-    ``weight`` |held * total - expected * n| over ``scale * n * total``, and ``top / bottom`` its bound.
+    ``weight`` |held * total - expected * n| over ``scale * n * total``, and ``top / bottom`` its bound. Eight
+    times ``scale * n * total * bottom`` fits into 64 bits (``engines.reassigning.ground``).
     """
 
     sets: Places
@@ -54,17 +55,6 @@ class Loss(NamedTuple):
     first: Numbers
     above: Places
     losses: Numbers
-
-
-class Caps(NamedTuple):
-    """Share caps in the layout of ``cutting.within_caps``."""
-
-    groups: Places
-    first_group: Numbers
-    most: Numbers
-    reach: Numbers
-    shares: Numbers
-    tally: Numbers
 
 
 class Classes(NamedTuple):

@@ -95,6 +95,10 @@ class ShareCaps:
     necessary: bool = True
 
 
+FOREIGN = -2
+"""Where ``Closeness.set_of`` has a value that does not occur in the original."""
+
+
 @dataclass(frozen=True)
 class Closeness:
     """A model in the form "the shares of a class lie near those of the original".
@@ -103,7 +107,7 @@ class Closeness:
     the share of S among the values of the class and p(S) = ``expected[S]`` / ``total`` that in the original;
     it must be at most ``bound``. Of two sets one holds the other or they are apart, so they are a forest:
     ``set_of[code]`` is the smallest set that holds a value and ``parent[S]`` the smallest that holds S, -1
-    for none. A value that does not occur in the original is at ``set_of`` -2: no class may hold it.
+    for none. A value that does not occur in the original is at ``set_of`` FOREIGN: no class may hold it.
     """
 
     set_of: tuple[int, ...]

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, Protocol
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
 from hierdata.privacy.base import (
+    FOREIGN,
     ClassView,
     Closeness,
     Constraint,
@@ -187,7 +188,7 @@ class _Sets:
                 parent[held] = above
         return Closeness(
             tuple(
-                -2 if not count else own[-1] if own else -1
+                FOREIGN if not count else own[-1] if own else -1
                 for own, count in zip(self._sets, self._reference, strict=True)
             ),
             tuple(parent),
@@ -273,7 +274,7 @@ class _Line:
         last = len(self._below)
         return Closeness(
             tuple(
-                -2 if code not in self._rank else self._rank[code] if self._rank[code] < last else -1
+                FOREIGN if code not in self._rank else self._rank[code] if self._rank[code] < last else -1
                 for code in range(len(self.alone))
             ),
             tuple(at + 1 if at + 1 < last else -1 for at in range(last)),

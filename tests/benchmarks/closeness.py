@@ -20,7 +20,7 @@ import numpy as np
 
 from hierdata.engines.reassigning.arrangement import Arrangement
 from hierdata.engines.reassigning.descent import Descent
-from hierdata.engines.reassigning.swarming import Flight, along_the_leaves, dealt, swarmed
+from hierdata.engines.reassigning.swarming import Flight, along_the_leaves, dealt, seeds, swarmed
 from hierdata.forest import Forest, Scope, encode
 from hierdata.kernels.reassigning import UNIT, objective
 from hierdata.metrics import METRICS
@@ -175,8 +175,8 @@ def random_tables(shapes: Sequence[tuple[int, int]], tables: int) -> None:
             sums["dealt"] += reached(made, rule)
             flight = Flight(0.729, 1.494, 1.494, 0.5)
             draws = np.random.default_rng(seed)
-            sums["alone"] += reached(made, swarmed(made, flight, 30, 200, draws, ignore, seeded=False))
-            sums["swarm"] += reached(made, swarmed(made, flight, 30, 200, draws, ignore))
+            sums["alone"] += reached(made, swarmed(made, flight, (), 30, 200, draws, ignore))
+            sums["swarm"] += reached(made, swarmed(made, flight, seeds(made), 30, 200, draws, ignore))
             sums["swap"] += lowered(built, made)
             if count <= 12:
                 one = naive.Attribute([value for (value,) in values], naive_distributions.equal)

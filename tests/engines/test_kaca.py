@@ -20,8 +20,8 @@ from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.merging.classes import Classes
 from hierdata.engines.merging.distance import Distance
 from hierdata.engines.merging.limits import Limits
-from hierdata.engines.merging.run import _members, _Merging
-from hierdata.engines.rows.table import codes_of, joins, nodes_of, partition_of
+from hierdata.engines.merging.run import _Merging
+from hierdata.engines.rows.table import codes_of, joins, members_of, nodes_of, partition_of
 from hierdata.forest import Scope
 from hierdata.partition import Partition
 from hierdata.privacy import (
@@ -50,7 +50,7 @@ def merged(
     scope = Scope.of(own.forest, own.kind)
     limits = Limits(own.forest, scope, constraints)
     equal = limits.equal_rows(nodes_of(own.forest, scope))
-    rows = _members(equal) if start is None else [list(one) for one in start]
+    rows = [[*map(int, one)] for one in (members_of(equal) if start is None else start)]
     distance = Distance.of(own.forest.hierarchies[own.kind], beta, len(equal))
     classes = Classes(own.forest, scope, constraints, distance, rows)
     _Merging(classes, limits).run(len(equal), lambda done: None)

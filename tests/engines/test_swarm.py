@@ -12,7 +12,15 @@ import pytest
 
 from hierdata.engines import ENGINES
 from hierdata.engines.reassigning.arrangement import Arrangement
-from hierdata.engines.reassigning.swarming import Flight, along_the_leaves, dealt, decoded, encoded, swarmed
+from hierdata.engines.reassigning.swarming import (
+    Flight,
+    along_the_leaves,
+    dealt,
+    decoded,
+    encoded,
+    seeds,
+    swarmed,
+)
 from hierdata.engines.rows.table import classes_of, partition_of
 from hierdata.forest import Scope
 from hierdata.kernels.reassigning import UNIT, objective
@@ -90,7 +98,9 @@ def test_nothing_worse_is_found(seed: int, rounds: int) -> None:
     made = arranged(built, classes)
     rule = members(made, dealt(along_the_leaves(made), made.classes.starts))
     before = members(made, made.classes.members)
-    found = members(made, swarmed(made, FLIGHT, 5, rounds, np.random.default_rng(seed), lambda done: None))
+    found = members(
+        made, swarmed(made, FLIGHT, seeds(made), 5, rounds, np.random.default_rng(seed), lambda done: None)
+    )
     assert sorted(row for own in found for row in own) == list(range(15))
     assert [len(own) for own in found] == [3] * 5
     least = min(naive.objective(rule, attributes), naive.objective(before, attributes))
@@ -123,7 +133,7 @@ def test_diversity_counts_before_distance() -> None:
 
     constraints = Constraints((), (((close.bind(first),), (FrequencyLDiversity(l=2).bind(second),)),))
     made = Arrangement.of(built.forest, scope, constraints, np.array([0, 0, 1, 1]))
-    found = swarmed(made, FLIGHT, 8, 20, np.random.default_rng(1), lambda done: None)
+    found = swarmed(made, FLIGHT, seeds(made), 8, 20, np.random.default_rng(1), lambda done: None)
     broken, _, _, _ = objective(found, made.classes.starts, made.ground, made.caps)
     assert broken == 0
 

@@ -14,7 +14,7 @@ import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines.aligning.arrays import pack_caps
-from hierdata.engines.rows.caps import PackedCaps, RowCaps
+from hierdata.engines.rows.caps import RowCaps, packed
 from hierdata.judge import JudgeRules, SensitiveRule, judge_counted
 from hierdata.kernels.cutting import within_caps
 from hierdata.privacy import MODELS
@@ -195,9 +195,7 @@ def test_the_compiled_caps_agree_with_fractions() -> None:
             for share in (exact, Fraction(below, bottom), Fraction(min(below + 1, bottom), bottom)):
                 own = RowCaps(groups, ShareCaps((0, 1), (share, Fraction(1))))
                 assert own.fits()
-                packed = PackedCaps.of([own], rows)
-                arrays = packed.groups, packed.first_group, packed.most, packed.reach, packed.shares
-                kept = within_caps(0, rows, order, *arrays, packed.tally)
+                kept = within_caps(0, rows, order, *packed([own], rows))
                 assert kept == (Fraction(rows - few, rows) <= share)
     assert not RowCaps(groups, ShareCaps((0,), (Fraction(1, largest + 1),))).fits()
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.cutting.places import Line
-from hierdata.engines.rows.caps import PackedCaps, RowCaps
+from hierdata.engines.rows.caps import RowCaps, packed
 from hierdata.kernels.cutting import (
     CLOSED,
     CUT,
@@ -91,7 +91,6 @@ class _Work:
         judge: Judge | None,
     ) -> None:
         count, width = len(rows), line.places.shape[1]
-        packed = PackedCaps.of(caps, len(line.places))
         places = np.diff(line.first)
         buckets = int(places.max(initial=0)) + 1
         regions = count // least + 2
@@ -102,9 +101,7 @@ class _Work:
         self._state = np.zeros(STATE, np.int64)
         self._stack = np.zeros((regions, 3), np.int64)
         self._closed = np.zeros((regions, 3), np.int64)
-        self._caps = (
-            packed.groups, packed.first_group, packed.most, packed.reach, packed.shares, packed.tally,
-        )  # fmt: skip
+        self._caps = packed(caps, len(line.places))
         self._arrays = (
             self._state,
             self._stack,

@@ -21,7 +21,7 @@ from hierdata.engines.cutting.tracks import Apart
 from hierdata.engines.rows.caps import RowCaps
 from hierdata.engines.rows.contents import satisfied
 from hierdata.engines.rows.leftovers import attach
-from hierdata.engines.rows.table import class_sizes, dense, joins, nodes_of, partition_of
+from hierdata.engines.rows.table import class_sizes, dense, joins, nodes_of, partition_of, unaccepted
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
 
@@ -57,8 +57,7 @@ def mondrian(
     classes = attach(forest, scope, constraints, classes, left, rng)
     progress(count)
     gone = int((classes == SUPPRESSED).sum())
-    lost = "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
-    costs = Counter({lost: gone, "rows_in_the_nearest_class": len(left) - gone})
+    costs = Counter({unaccepted(scope): gone, "rows_in_the_nearest_class": len(left) - gone})
     reason = shortage(forest, scope, constraints) if gone == count else ""
     return partition_of(forest, scope, classes, costs, reason)
 

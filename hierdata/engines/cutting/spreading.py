@@ -21,7 +21,7 @@ from hierdata.engines.cutting.run import mondrian
 from hierdata.engines.cutting.tracks import Apart
 from hierdata.engines.rows.caps import RowCaps, row_caps
 from hierdata.engines.rows.leftovers import attach
-from hierdata.engines.rows.table import codes_of, losses_of, partition_of
+from hierdata.engines.rows.table import codes_of, losses_of, partition_of, unaccepted
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
@@ -52,9 +52,8 @@ def spread(
     progress(count)
 
     gone = int((classes == SUPPRESSED).sum())
-    lost = "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
     reason = _reason(apart, present, l, least) if gone else ""
-    dealt = partition_of(forest, scope, classes, Counter({lost: gone}), reason)
+    dealt = partition_of(forest, scope, classes, Counter({unaccepted(scope): gone}), reason)
     if least == ceil(l):
         return dealt
     # Classes of more than l values, all apart, are more than is asked: cuts ask for no more than the models.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.engines.rows.closeness import foreign
 from hierdata.kernels.lattice import Near
 from hierdata.privacy.base import Closeness
 
@@ -19,9 +20,8 @@ def fits(one: Closeness, codes: NDArray[np.int32]) -> bool:
     """Whether the sums of a closeness fit into 64 bits and memory, and it knows all values."""
     rows, sets = len(codes), len(one.parent)
     moved = sum(one.weight) * rows * one.total * one.bound.denominator
-    known = np.array(one.set_of, np.int32)[codes[codes >= 0]] > -2
     most = max(moved, one.bound.numerator * one.scale * one.total * rows)
-    return most < _LARGEST and rows * sets < _CELLS and bool(known.all())
+    return most < _LARGEST and rows * sets < _CELLS and not foreign(one, codes).any()
 
 
 def counted(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:

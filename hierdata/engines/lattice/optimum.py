@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.lattice.table import Base, Lattice
 from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.table import class_sizes, dissolved, nodes_of, partition_of
+from hierdata.engines.rows.table import bits_over, class_sizes, dissolved, nodes_of, partition_of
 from hierdata.forest import Forest, Scope
 from hierdata.kernels.lattice import added_up, lost, may_hold
 from hierdata.partition import SUPPRESSED, Partition
 
-_LARGEST_SUM = 2**62
 _TOLD = 64
 """Progress is told after so many nodes."""
 
@@ -51,11 +50,10 @@ class Search:
         self.lattice = Lattice.of(forest, scope.kind, self._base)
         own = forest.losses[scope.kind]
         # Where the sum over all rows would not fit into 64 bits, low bits are dropped.
-        most = len(scope.rows) * max(len(own), 1) * forest.scale
-        shift = max(0, most.bit_length() - _LARGEST_SUM.bit_length())
+        dropped = bits_over(len(scope.rows) * len(own) * forest.scale)
         self._first = np.cumsum([0, *map(len, own)])
-        self._losses = np.concatenate([np.zeros(0, np.int64), *own]) >> shift
-        self._whole = len(own) * (forest.scale >> shift)
+        self._losses = np.concatenate([np.zeros(0, np.int64), *own]) >> dropped
+        self._whole = len(own) * (forest.scale >> dropped)
 
     def bounds(self, progress: Callable[[int], None]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each node how little it may lose, and how few rows it may suppress.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.lattice.bounds import counted, fits, packed
 from hierdata.engines.lattice.steps import Steps
+from hierdata.engines.rows.closeness import closeness_of
 from hierdata.engines.rows.table import codes_of, nodes_of
 from hierdata.forest import Forest, Scope
 from hierdata.kernels.lattice import Near, added_up
@@ -45,12 +46,8 @@ class Base:
     def of_rows(cls, forest: Forest, scope: Scope, constraints: Constraints) -> Base:
         """Count the rows of a scope, their sensitive values by what the bounds ask for."""
         nodes, codes = nodes_of(forest, scope), codes_of(forest, scope)
-        bound = [
-            (position, one.closeness)
-            for position, own in enumerate(constraints.on_values[scope.kind])
-            for one in own
-            if one.closeness is not None and fits(one.closeness, codes[:, position])
-        ]
+        stated = closeness_of(scope, constraints)
+        bound = [(position, one) for position, one in stated if fits(one, codes[:, position])]
         # Rows that are equal in all that matters first, so that there are few lines to spread the sums over.
         used = sorted({position for position, _ in bound})
         both = np.ascontiguousarray(np.hstack([nodes, codes[:, used]]))

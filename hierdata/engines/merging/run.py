@@ -6,14 +6,13 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.merging.classes import Classes, Part
 from hierdata.engines.merging.distance import Distance
 from hierdata.engines.merging.limits import Limits
 from hierdata.engines.rows.finishing import finished
-from hierdata.engines.rows.table import classes_of, nodes_of
+from hierdata.engines.rows.table import classes_of, members_of, nodes_of
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
 
@@ -35,7 +34,7 @@ def kaca(
     limits = Limits(forest, scope, constraints)
     start = limits.equal_rows(nodes_of(forest, scope)) if partition is None else classes_of(partition, scope)
     distance = Distance.of(forest.hierarchies[scope.kind], beta, len(start))
-    classes = Classes(forest, scope, constraints, distance, _members(start))
+    classes = Classes(forest, scope, constraints, distance, [own.tolist() for own in members_of(start)])
     _Merging(classes, limits).run(len(start), progress)
     merged = np.full(len(start), SUPPRESSED, np.int64)
     for number, part in enumerate(part for part in classes.parts if part is not None):
@@ -120,12 +119,3 @@ class _Merging:
 def _still(before: Part, after: Part) -> bool:
     """Whether every constraint that held before holds afterwards."""
     return all(now or not held for held, now in zip(before.kept, after.kept, strict=True))
-
-
-def _members(classes: NDArray[np.int64]) -> list[list[int]]:
-    """The rows of each class, ascending."""
-    order = np.argsort(classes, kind="stable")[np.count_nonzero(classes == SUPPRESSED) :]
-    if not len(order):
-        return []
-    bounds = np.flatnonzero(np.diff(classes[order])) + 1
-    return [own.tolist() for own in np.split(order, bounds)]

@@ -11,11 +11,13 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.asking import Asked
 from hierdata.engines.cutting.caps import decided
 from hierdata.engines.cutting.places import Line
-from hierdata.engines.reassigning.ground import forms_of, ground_of, strangers
-from hierdata.engines.rows.caps import PackedCaps
-from hierdata.engines.rows.table import class_sizes, classes_of, dense
+from hierdata.engines.reassigning.ground import ground_of
+from hierdata.engines.rows.caps import packed
+from hierdata.engines.rows.closeness import closeness_of, strangers
+from hierdata.engines.rows.table import by_class, class_sizes, classes_of, dense
 from hierdata.forest import Forest, Scope
-from hierdata.kernels.reassigning import Caps, Classes, Ground, Loss, refresh_all
+from hierdata.kernels.cutting import Caps
+from hierdata.kernels.reassigning import Classes, Ground, Loss, refresh_all
 from hierdata.partition import SUPPRESSED, Partition
 
 
@@ -35,21 +37,19 @@ class Arrangement:
     ) -> Arrangement:
         """The classes as they are; rows without one stay out."""
         sizes = class_sizes(classes)
-        members = np.argsort(classes, kind="stable")[np.count_nonzero(classes == SUPPRESSED) :]
         line = Line.of(forest, scope)
         caps, asked = decided(forest, scope, constraints.left_to({"closeness"}))
-        packed = PackedCaps.of(caps, len(classes))
         made = cls(
             Classes(
-                members.astype(np.int64),
+                by_class(classes),
                 np.cumsum([0, *sizes]),
                 np.zeros(len(sizes), np.int64),
                 np.zeros(len(sizes), np.int64),
                 np.zeros((len(sizes), 4, line.places.shape[1]), np.int32),
             ),
-            ground_of(forest, scope, forms_of(scope, constraints), int(sizes.max(initial=0))),
+            ground_of(forest, scope, closeness_of(scope, constraints), int(sizes.max(initial=0))),
             Loss(line.places, line.first, line.above, line.losses),
-            Caps(packed.groups, packed.first_group, packed.most, packed.reach, packed.shares, packed.tally),
+            packed(caps, len(classes)),
             Asked(forest, scope, asked),
         )
         refresh_all(made.classes, made.ground, made.loss)
@@ -68,5 +68,5 @@ def started(
     forest: Forest, scope: Scope, constraints: Constraints, partition: Partition
 ) -> NDArray[np.int64]:
     """The classes of the step before, without rows whose values the original lacks: no class holds them."""
-    alien = strangers(forest, scope, forms_of(scope, constraints))
-    return dense(np.where(alien, SUPPRESSED, classes_of(partition, scope)))
+    forbidden = strangers(forest, scope, constraints)
+    return dense(np.where(forbidden, SUPPRESSED, classes_of(partition, scope)))

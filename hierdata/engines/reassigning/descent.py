@@ -68,7 +68,7 @@ class Descent:
                 own, least, self._window, _PATIENCE * self._window,
                 at.classes, at.ground, at.loss, at.caps, found,
             )  # fmt: skip
-            for one, other in found[:count, :2].tolist():
+            for one, other in found[wanted // 4 : count, :2].tolist():  # the others were refused before
                 if self._made(one, other):
                     return True
             if count < wanted or wanted >= _ASKED:

@@ -9,26 +9,13 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints
-from hierdata.engines.rows.table import codes_of
+from hierdata.engines.rows.table import bits_over, codes_of
 from hierdata.forest import MISSING, Forest, Scope
 from hierdata.kernels.reassigning import Ground
-from hierdata.privacy.base import Closeness
+from hierdata.privacy.base import FOREIGN, Closeness
 
-_LARGEST = 2**62
-_ALIEN = -2
 _FINE = 2**20
 """Bounds with larger denominators are rounded down to this part of 1 for the search."""
-
-
-def forms_of(scope: Scope, constraints: Constraints) -> list[tuple[int, Closeness]]:
-    """The closeness constraints on the rows, each with the position of its sensitive attribute."""
-    return [
-        (position, one.closeness)
-        for position, own in enumerate(constraints.on_values[scope.kind])
-        for one in own
-        if one.closeness is not None
-    ]
 
 
 def ground_of(forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], largest: int) -> Ground:
@@ -45,12 +32,12 @@ def ground_of(forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], 
         base = first[-1]
         order = list(_from_above(form.parent))
         number = {own: base + 1 + at for at, own in enumerate(order)}
-        number[-1] = number[_ALIEN] = base
+        number[-1] = number[FOREIGN] = base
         bound = form.bound
         if bound.denominator > _FINE:
             bound = Fraction(floor(bound * _FINE), _FINE)
-        most = 8 * form.scale * (largest + 1) * form.total * bound.denominator
-        dropped = max(0, most.bit_length() - _LARGEST.bit_length())
+        # A distance is scale * rows * total at most, and with a value more or less stands beside its changes.
+        dropped = bits_over(8 * form.scale * (largest + 1) * form.total * bound.denominator)
         parents += [base, *(number[form.parent[own]] for own in order)]
         weights += [0, *(form.weight[own] for own in order)]
         expected += [0, *(form.expected[own] >> dropped for own in order)]
@@ -73,15 +60,6 @@ def ground_of(forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], 
         np.array([bound.numerator for bound in bounds], np.int64),
         np.array([bound.denominator for bound in bounds], np.int64),
     )
-
-
-def strangers(forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]]) -> NDArray[np.bool_]:
-    """The rows with a value that the original lacks, which no class may hold."""
-    codes = codes_of(forest, scope)
-    found = np.zeros(len(codes), np.bool_)
-    for position, form in forms:
-        found |= np.array([*(own == _ALIEN for own in form.set_of), False], np.bool_)[codes[:, position]]
-    return found
 
 
 def _from_above(parent: tuple[int, ...]) -> Iterator[int]:

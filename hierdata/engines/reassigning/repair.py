@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.asking import Asked
 from hierdata.engines.cutting.caps import one_of_each_record
-from hierdata.engines.reassigning.ground import forms_of
+from hierdata.engines.rows.closeness import closeness_of
 from hierdata.engines.rows.contents import Contents, satisfied
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import (
@@ -20,9 +20,11 @@ from hierdata.engines.rows.table import (
     dense,
     dissolved,
     joins,
+    members_of,
     nodes_of,
     partition_of,
     summable,
+    unaccepted,
 )
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
@@ -60,13 +62,13 @@ def published(
     left = np.flatnonzero(classes == SUPPRESSED)
     classes = attach(forest, scope, constraints, classes, left, rng)
     gone = int((classes == SUPPRESSED).sum())
-    costs["vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"] = gone
+    costs[unaccepted(scope)] = gone
     costs["rows_in_the_nearest_class"] += len(left) - gone
     costs["classes_united"] += united + more
     costs["rows_of_classes_dissolved"] += dissolved_rows
     reason = ""
     if gone == len(classes):
-        bound = min((form.bound for _, form in forms_of(scope, constraints)), default=Fraction(1))
+        bound = min((one.bound for _, one in closeness_of(scope, constraints)), default=Fraction(1))
         reason = before.reason if reached is None or reached <= bound else _unreachable(reached)
     return partition_of(forest, scope, classes, costs, reason)
 
@@ -84,13 +86,14 @@ def enlarged(
 ) -> NDArray[np.int64]:
     """The classes, each that fails united with the one by which that loses least; none takes part twice."""
     unions = Unions(forest, scope, classes)
+    members = members_of(classes)
     result = classes.copy()
     for own in np.flatnonzero(failing).tolist():
         if unions.free[own]:
             other = next(iter(unions.nearest(own)), None)
             if other is not None:
                 unions.free[[own, other]] = False
-                result[classes == own] = other
+                result[members[own]] = other
     return dense(result)
 
 
@@ -127,11 +130,12 @@ def _united(
     """The classes, those that fail united with others where all constraints hold then; and how many were."""
     asked = Asked(forest, scope, constraints)
     unions = Unions(forest, scope, classes)
+    members = members_of(classes)
     result, united = classes.copy(), 0
     for own in np.flatnonzero(_failing(forest, scope, constraints, classes)).tolist():
-        mine = np.flatnonzero(classes == own)
+        mine = members[own]
         for other in unions.nearest(own)[:_TRIED] if unions.free[own] else ():
-            rows = np.concatenate([mine, np.flatnonzero(classes == other)])
+            rows = np.concatenate([mine, members[other]])
             if len(np.unique(scope.records[rows])) < len(rows):
                 continue
             if len(rows) >= constraints.min_class_size and asked(rows):

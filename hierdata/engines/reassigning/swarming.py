@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -67,19 +67,25 @@ def along_the_leaves(arrangement: Arrangement) -> NDArray[np.int64]:
     return ordered
 
 
+def seeds(arrangement: Arrangement) -> tuple[NDArray[np.int64], ...]:
+    """The classes as they are, and the rows dealt round robin along their sensitive values."""
+    own = arrangement.classes
+    return own.members.copy(), dealt(along_the_leaves(arrangement), own.starts)
+
+
 def swarmed(
     arrangement: Arrangement,
     flight: Flight,
+    first: Sequence[NDArray[np.int64]],
     particles: int,
     rounds: int,
     rng: np.random.Generator,
     progress: Callable[[int], None],
-    seeded: bool = True,
 ) -> NDArray[np.int64]:
     """The best members that a swarm finds; it ends as soon as all classes are within their bounds.
 
-    The classes as they are and the dealing rule are in the first swarm, so it finds nothing worse; a swarm
-    that is not ``seeded`` is there to be compared.
+    Those that are handed over are in the ``first`` swarm, which has no fewer ``particles``: nothing worse is
+    found than they are.
     """
     members, starts = arrangement.classes.members, arrangement.classes.starts
     rows = np.sort(members)
@@ -92,10 +98,9 @@ def swarmed(
         )
         return (broken, largest, total), not broken and not failing
 
-    keys = rng.random((max(2, particles), len(rows)))
-    if seeded:
-        keys[0] = encoded(members)
-        keys[1] = encoded(dealt(along_the_leaves(arrangement), starts))
+    keys = rng.random((particles, len(rows)))
+    for at, own in enumerate(first):
+        keys[at] = encoded(own)
     speed = rng.uniform(-flight.bound, flight.bound, keys.shape)
     best = keys.copy()
     scores = [score(own) for own in keys]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.forest import MISSING
+from hierdata.kernels.cutting import Caps
 from hierdata.privacy.base import ShareCaps
 
 _UNBOUNDED = 2**62
@@ -26,32 +27,20 @@ class RowCaps:
         return all(share.denominator * len(self.groups) < _UNBOUNDED for share in self.caps.share)
 
 
-@dataclass(frozen=True)
-class PackedCaps:
-    """All caps in the layout of ``kernels.cutting.within_caps``."""
-
-    groups: NDArray[np.int32]
-    first_group: NDArray[np.int64]
-    most: NDArray[np.int64]
-    reach: NDArray[np.int64]
-    shares: NDArray[np.int64]
-    tally: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, bound: Sequence[RowCaps], rows: int) -> PackedCaps:
-        """Pack them; without any, every region passes."""
-        counts = [len(own.caps.share) for own in bound]
-        alone = [[(group, group) for group in range(count)] for count in counts]
-        reach = [own.caps.reach or single for own, single in zip(bound, alone, strict=True)]
-        shares = [(share.numerator, share.denominator) for own in bound for share in own.caps.share]
-        return cls(
-            np.array([own.groups for own in bound], np.int32).reshape(len(bound), rows),
-            np.cumsum([0, *counts]),
-            np.array([_UNBOUNDED if own.caps.most is None else own.caps.most for own in bound], np.int64),
-            np.array([pair for own in reach for pair in own], np.int64).reshape(-1, 2),
-            np.array(shares, np.int64).reshape(-1, 2),
-            np.zeros(max(counts, default=0), np.int64),
-        )
+def packed(bound: Sequence[RowCaps], rows: int) -> Caps:
+    """Caps on so many rows for compiled code; without any, every region passes."""
+    counts = [len(own.caps.share) for own in bound]
+    alone = [[(group, group) for group in range(count)] for count in counts]
+    reach = [own.caps.reach or single for own, single in zip(bound, alone, strict=True)]
+    shares = [(share.numerator, share.denominator) for own in bound for share in own.caps.share]
+    return Caps(
+        np.array([own.groups for own in bound], np.int32).reshape(len(bound), rows),
+        np.cumsum([0, *counts]),
+        np.array([_UNBOUNDED if own.caps.most is None else own.caps.most for own in bound], np.int64),
+        np.array([pair for own in reach for pair in own], np.int64).reshape(-1, 2),
+        np.array(shares, np.int64).reshape(-1, 2),
+        np.zeros(max(counts, default=0), np.int64),
+    )
 
 
 def row_caps(codes: NDArray[np.int32], caps: ShareCaps) -> RowCaps:

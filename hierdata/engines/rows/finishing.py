@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.contents import satisfied
 from hierdata.engines.rows.leftovers import attach
-from hierdata.engines.rows.table import dissolved, partition_of
+from hierdata.engines.rows.table import dissolved, partition_of, unaccepted
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
 
@@ -36,7 +36,6 @@ def finished(
         classes = dissolved(classes, failing)
     classes = attach(forest, scope, constraints, classes, np.flatnonzero(classes == SUPPRESSED), rng)
     published = int((classes != SUPPRESSED).sum())
-    lost = "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
-    costs[lost] = len(classes) - published
-    why = reason(published) if costs[lost] else ""
+    gone = costs[unaccepted(scope)] = len(classes) - published
+    why = reason(published) if gone else ""
     return partition_of(forest, scope, classes, costs, why)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.caps import PackedCaps, row_caps
+from hierdata.engines.rows.caps import packed, row_caps
 from hierdata.engines.rows.contents import Question, satisfied
 from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of, numbered
 from hierdata.forest import MISSING, Forest, Scope
@@ -93,7 +93,7 @@ class _Attachment:
             for one in own
             if one.caps is not None and one.caps.necessary
         ]
-        caps = PackedCaps.of([own for own in bound if own.fits()], len(classes))
+        caps = packed([own for own in bound if own.fits()], len(classes))
         self._ancestors = ancestors
         self._recurring = scope.kind > 0  # at the root a record has one row, so nobody can meet himself
         self._alike = constraints.population is None and not self._recurring
@@ -108,7 +108,7 @@ class _Attachment:
             np.concatenate([np.zeros(0, np.int64), *forest.losses[scope.kind]]),
             self._latest,
             self._earlier,
-            *(caps.groups, caps.first_group, caps.most, caps.reach, caps.shares, caps.tally),
+            *caps,
             np.empty(len(classes) + 1, np.int64),
         )
 

@@ -12,7 +12,7 @@ from hierdata.domains.base import Hierarchy
 from hierdata.forest import Forest, Scope
 from hierdata.partition import SUPPRESSED, Partition
 
-_LARGEST_SUM = 2**62
+_BITS = 63
 
 
 def nodes_of(forest: Forest, scope: Scope) -> NDArray[np.int32]:
@@ -58,7 +58,7 @@ def joins(
 
     That is the deepest entry that the ancestors of all of them share. O(rows x depth) beside one sort.
     """
-    order = _by_class(classes)
+    order = by_class(classes)
     sizes = class_sizes(classes)
     starts = np.cumsum(sizes) - sizes
     joined = np.zeros((len(sizes), len(hierarchies)), np.int32)
@@ -94,8 +94,13 @@ def summable(losses: Sequence[NDArray[np.int64]], rows: int) -> list[NDArray[np.
 
     Where it would not, low bits are dropped: losses steer the search and promise nothing.
     """
-    most = rows * sum(int(own.max()) for own in losses)
-    return [own >> max(0, most.bit_length() - _LARGEST_SUM.bit_length()) for own in losses]
+    dropped = bits_over(rows * sum(int(own.max()) for own in losses))
+    return [own >> dropped for own in losses]
+
+
+def bits_over(most: int) -> int:
+    """How many low bits must go so that a number of this size fits into 64 bits with a sign."""
+    return max(0, most.bit_length() - _BITS)
 
 
 def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -139,7 +144,18 @@ def partition_of(
     return Partition(class_of, representative, nodes, costs, scope.kind, reason)
 
 
-def _by_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+def unaccepted(scope: Scope) -> str:
+    """The cost that counts the rows of a scope which no class accepts."""
+    return "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
+
+
+def members_of(classes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The rows of each class, ascending."""
+    sizes = class_sizes(classes)
+    return np.split(by_class(classes), np.cumsum(sizes)[:-1]) if len(sizes) else []
+
+
+def by_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows that have a class, class after class."""
     order = np.argsort(classes, kind="stable")
     return order[np.count_nonzero(classes == SUPPRESSED) :]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.cutting.asking import Asked
 from hierdata.engines.cutting.caps import decided
-from hierdata.engines.rows.caps import PackedCaps
+from hierdata.engines.rows.caps import packed
 from hierdata.engines.rows.table import codes_of, nodes_of
 from hierdata.forest import Forest, Scope
 from hierdata.kernels.cutting import within_caps
-from hierdata.kernels.sweeping import Caps, Memory, remember, spread_out
+from hierdata.kernels.sweeping import Memory, remember, spread_out
 
 _REMEMBERED = 8
 """Places in the memory for each row."""
@@ -30,9 +30,8 @@ class Answers:
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
         bound, open_ones = decided(forest, scope, constraints)
         rows = len(scope.rows)
-        own = PackedCaps.of(bound, rows)
         self.least = constraints.min_class_size
-        self.caps = Caps(own.groups, own.first_group, own.most, own.reach, own.shares, own.tally)
+        self.caps = packed(bound, rows)
         self._asked = Asked(forest, scope, open_ones)
         self.asking = self._asked.anything
         seen = codes_of(forest, scope)

@@ -32,7 +32,7 @@ _OPTIONS = 4
 def improved(lines: Lines, answers: Answers, classes: NDArray[np.int64], passes: int) -> NDArray[np.int64]:
     """The classes after some passes; what they lose falls, and all models hold in them as before.
 
-    A pass dissolves classes of less than twice the least size and more, then moves single rows; each time
+    A pass dissolves classes of at most twice the least size, then moves single rows; each time
     those first that were looked at least often, of these those that lose most, then by their numbers. A
     class is dissolved if its rows lose less together in other classes, a row is moved if two classes then
     lose less. Numbers of classes may have gaps afterwards.

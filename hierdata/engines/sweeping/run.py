@@ -14,7 +14,7 @@ from hierdata.engines.cutting.limits import shortage
 from hierdata.engines.cutting.places import Line
 from hierdata.engines.cutting.run import mondrian, united
 from hierdata.engines.rows.leftovers import attach
-from hierdata.engines.rows.table import classes_of, losses_of, partition_of
+from hierdata.engines.rows.table import classes_of, losses_of, partition_of, unaccepted
 from hierdata.engines.sweeping.answers import Answers
 from hierdata.engines.sweeping.arrays import in_order, packed
 from hierdata.engines.sweeping.closing import closed
@@ -53,9 +53,8 @@ def swept(
     classes = confirmed(forest, scope, constraints, improved(lines, answers, classes, passes))
     classes = united(forest, scope, constraints, classes)
     gone = int((classes == SUPPRESSED).sum())
-    lost = "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
     reason = shortage(forest, scope, constraints) if gone == len(classes) else ""
-    return partition_of(forest, scope, classes, Counter({lost: gone}), reason)
+    return partition_of(forest, scope, classes, Counter({unaccepted(scope): gone}), reason)
 
 
 def _lost(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> tuple[int, int]:
