@@ -28,6 +28,8 @@ _SETS = 4096
 _ORDERS = 12
 _TERMS = 4
 """The loss of a change is the sum of so many terms, each at most the loss of the whole table."""
+_ROOMY = 2**13
+"""The room of a change, before it is divided by 1,024, is at most so many times the loss of one join."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ def rows_of(line: Line, scope: Scope, values: NDArray[np.int64], rng: np.random.
     a loss is never below the true one.
     """
     count, width = line.places.shape
-    (losses,) = summable([line.losses], _TERMS * max(1, width) * count)
+    (losses,) = summable([line.losses], max(_ROOMY, _TERMS * max(1, width) * count))
     places = np.empty((count, width), np.int32)
     counts, pairs = [], [np.zeros(0, np.int64)]
     for column, (start, stop) in enumerate(pairwise(line.first.tolist())):
