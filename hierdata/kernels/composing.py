@@ -232,9 +232,20 @@ def look(own: Whole, went: Whole, came: Whole, rows: Rows, classes: Classes) -> 
                 inside = inside and bounds[own, SECOND_LOW, b] < place < bounds[own, SECOND_HIGH, b]
         if inside or (went >= 0 and came >= 0 and places[went, b] == places[came, b]):
             continue
+        # No place lies beyond those of before and of who came: found twice on both sides, that is all.
+        floor = np.int32(-1)
+        ceiling = np.int32(_NOWHERE)
+        if went >= 0 or came >= 0:
+            floor = bounds[own, LOW, b]
+            ceiling = bounds[own, HIGH, b]
+            if came >= 0:
+                floor = min(floor, places[came, b])
+                ceiling = max(ceiling, places[came, b])
         low = second_low = np.int32(_NOWHERE)
         high = second_high = np.int32(-1)
         for at in range(size):
+            if second_low == floor and second_high == ceiling:
+                break
             place = places[members[own, at], b]
             if place < low:
                 second_low = low

@@ -13,21 +13,21 @@ from hierdata.engines.composing.packing import Asked, classes_in, combinations, 
 from hierdata.engines.cutting.places import Line
 from hierdata.engines.cutting.run import mondrian
 from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.table import class_sizes, classes_of, codes_of, losses_of, partition_of
+from hierdata.engines.rows.table import class_sizes, classes_of, codes_of, dense, losses_of, partition_of
 from hierdata.forest import Forest, Scope
 from hierdata.kernels.composing import chunks, compose, fill
 from hierdata.partition import SUPPRESSED, Partition
 
 _STARTS = 4
 """Orders of the rows that are cut into classes; the one that loses least is the start."""
-_LONGER = 1.6
-"""How much longer classes are to begin with than the shortest that can be cut: they give rows to others."""
+_UNITED, _SHORT = 44, 20
+"""Of so many neighbouring short classes together, the first are one reservoir: two rows of three."""
 _HOTTEST, _COLDEST = 0.35, 0.07
 """What a change may add to the loss, on average, in the first pass and in the last but one: as a share of
 what one row of one suppressed quasi-identifier loses."""
 _ROOMS = np.rint(-1024 * np.log((np.arange(1024) + 0.5) / 1024)).astype(np.int64)
 """Quantiles of the exponential distribution of mean 1, in 1024ths: integers, so that all machines agree."""
-_ROOM = 8
+_ROOM = 24
 _LEAST_ROOM = 16
 """A class may grow to so many times the mean size, and to so many rows in any case."""
 
@@ -78,20 +78,19 @@ class _Work:
         """The table cut into short classes, each distributed nearly like the whole; None where that fails.
 
         Rows of equal sensitive values stand in the order of their quasi-identifiers; all are merged so that
-        each combination is spread evenly, and cut as soon as a class is close.
+        each combination is spread evenly, and cut as soon as a class is close. Runs of short classes are
+        united to reservoirs: near the original, they can give and take what short classes cannot.
         """
         if not self._asked.bounds or self._rows.recur:
             return None
-        orders = [self._spread() for _ in range(_STARTS)]
-        shortest = self._chunks(orders[0], self._constraints.min_class_size)
-        if shortest is None:
+        least = self._constraints.min_class_size
+        cut = [self._chunks(self._spread(), least) for _ in range(_STARTS)]
+        best = min((one for one in cut if one is not None), key=self.given_up, default=None)
+        if best is None:
             return None
-        least = round(_LONGER * len(shortest) / (int(shortest.max()) + 1))
-        cut = [shortest, *(self._chunks(order, least) for order in orders)]
-        found: NDArray[np.int64] = min(
-            (one for one in cut[1:] if one is not None), key=self.given_up, default=shortest
-        )
-        return found
+        united = min(_UNITED, self._asked.largest * (int(best.max()) + 1) // (2 * len(best)))
+        run = united + _SHORT * united // _UNITED
+        return best if united < 2 else dense(np.where(best % run < united, best // run * run, best))
 
     def _spread(self) -> NDArray[np.int64]:
         rows, values = self._rows, self._rows.values
