@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hierdata.coalesce import coalesce
+from hierdata.engines import ENGINES
 from hierdata.errors import PromiseError
 from hierdata.forest import Forest, Scope
 from hierdata.kernels.jit import announcing_compilation
@@ -16,10 +17,12 @@ from hierdata.progress import Progress
 from hierdata.recodings import Recoding
 from hierdata.seeds import generator
 from hierdata.shortfalls import shortfalls
+from hierdata.stages import Stage
 
 Notice = Callable[[str], None]
 
 _BLOCK = 0  # a collection is one block
+_NO_CLASS = "no class that was tried satisfies all models, and every record would be suppressed"
 
 
 def search(
@@ -68,7 +71,7 @@ def _searched(
             partition = coalesce(forest, partition, stage.constraints)
         if partition.class_count == 0:
             raise PromiseError(
-                partition.reason or _nothing_holds(prepared),
+                partition.reason or _nothing_holds(prepared) or _out_of_reach(forest, scope, stage, rng),
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
         gone |= partition.representative < 0
@@ -77,9 +80,29 @@ def _searched(
 
 
 def _nothing_holds(prepared: Prepared) -> str:
-    """Why no class was found, with the strongest parameters that would hold of all records."""
+    """Why no class was found, with the strongest parameters that would hold of all records; "" if all do."""
     policy = prepared.policy
     short = [f"{policy.by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
+    return f"{_NO_CLASS}: {'; '.join(short)}" if short else ""
+
+
+def _out_of_reach(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Generator) -> str:
+    """Why no class was found where all records together would be one: how near swaps come to a t, if asked.
+
+    They exchange the records of the classes that the first step finds without it.
+    """
     remedy = "ask for less; `hierdata lint --data` shows which levels have no room at this k"
-    why = "; ".join(short) or remedy
-    return f"no class that was tried satisfies all models, and every record would be suppressed: {why}"
+    others = stage.constraints.left_to({"closeness"})
+    trees = stage.steps[0].aligns and len(forest.schema.types) > 1
+    if trees or len([*others.all()]) == len([*stage.constraints.all()]):
+        return f"{_NO_CLASS}: {remedy}"
+    first = ENGINES["mondrian"](kind="mondrian") if stage.steps[0].aligns else stage.steps[0]
+    start = first.step(forest, scope, others, None, rng)
+    if start.class_count:
+        swap = ENGINES["swap"](kind="swap")
+        closest = swap.step(forest, scope, stage.constraints, start, rng)
+        if closest.class_count:
+            return f"{_NO_CLASS}: the steps {first.kind}, swap come within the t that is asked for"
+        if closest.reason:
+            return closest.reason
+    return f"{_NO_CLASS}: {remedy}"
