@@ -34,7 +34,7 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
     if steps:
         _check_scopes(policy, schema, steps)
     if (steps and steps[0].aligns) or not policy.by_type:
-        stages = [Stage(0, steps or (_unasked(policy, schema),), constraints)]
+        stages = [Stage(0, steps or (_unasked(policy, schema, constraints),), constraints)]
     else:
         stages = []
         for kind in schema.types:
@@ -59,13 +59,18 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
     yield from stages
 
 
-def _unasked(policy: Policy, schema: Schema) -> Engine:
-    """The engine where the policy names none (DECISIONS 8): of rows sweep loses least, alignment knows trees.
+def _unasked(policy: Policy, schema: Schema, constraints: Constraints) -> Engine:
+    """The engine where the policy names none (DECISIONS 8): the one that loses least, as measured.
 
-    For one depth of all values there is an engine that finds the best of rows.
+    Alignment alone knows trees. Of rows ``full-domain`` finds the best where all values have one depth,
+    ``compose`` loses least where classes must be distributed like the whole, else ``sweep``.
     """
-    of_rows = "full-domain" if policy.recoding == "full_domain" else "sweep"
-    return _engine(of_rows if len(schema.types) == 1 else "clustree")
+    if len(schema.types) > 1:
+        return _engine("clustree")
+    if policy.recoding == "full_domain":
+        return _engine("full-domain")
+    close = any(constraint.closeness is not None for constraint in constraints.all())
+    return _engine("compose" if close else "sweep")
 
 
 def _unasked_for_rows(constraints: Constraints) -> Engine:

@@ -42,6 +42,13 @@ def test_tables_are_swept_and_trees_are_aligned() -> None:
     assert engines(prepared(TREES, K)) == [(0, "clustree")]
 
 
+def test_rows_that_must_be_distributed_like_the_whole_are_composed() -> None:
+    near = {"kind": "t-closeness", "t": "0.3"}
+    assert engines(prepared(ROWS, K, near)) == [(0, "compose")]
+    assert engines(prepared(TREES, K, near)) == [(0, "clustree")]
+    assert engines(prepared(ROWS, K, near, recoding="full_domain")) == [(0, "full-domain")]
+
+
 def test_groups_are_made_by_the_engine_that_publishes_most() -> None:
     assert engines(prepared(ROWS, DISTINCT, **APART)) == [(0, "mbf")]
     assert engines(prepared(ROWS, NEAR, **APART)) == [(0, "spread")]
