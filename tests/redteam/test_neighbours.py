@@ -1,4 +1,4 @@
-"""Groups of anatomy do not tell which records stood beside each other in the input."""
+"""Groups of anatomy and slicing do not tell which records stood beside each other in the input."""
 
 from __future__ import annotations
 
@@ -17,15 +17,31 @@ MODELS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("engine", MODELS)
-def test_members_of_a_group_lie_as_far_apart_as_chance_has_it(engine: str) -> None:
+SLICED: dict[str, list[dict[str, Any]]] = {
+    "clustree": MODELS["clustree"],
+    "msb": MODELS["mbf"],
+    "msb kaca": MODELS["mondrian"],
+    "msb kaca swap": [{"kind": "k-anonymity", "k": 4}, {"kind": "t-closeness", "t": "2/5"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "recoding", "models"),
+    [
+        *((engine, "anatomy", models) for engine, models in MODELS.items()),
+        *((engine, "slicing", models) for engine, models in SLICED.items()),
+    ],
+)
+def test_members_of_a_group_lie_as_far_apart_as_chance_has_it(
+    engine: str, recoding: str, models: list[dict[str, Any]]
+) -> None:
     """All quasi-identifiers are equal; ``exempt`` carries the place in the input to the release."""
     people = [{"age": 30, "pay": at * 7 % 6, "place": at} for at in range(RECORDS)]
     policy = {
         "version": 1,
-        "models": MODELS[engine],
-        "recoding": "anatomy",
-        "engine": {"steps": [{"kind": engine}]},
+        "models": models,
+        "recoding": recoding,
+        "engine": {"steps": [{"kind": kind} for kind in engine.split()]},
         "fields": {
             "$.age": {"role": "quasi", "flat": True},
             "$.pay": {"role": "sensitive"},
