@@ -200,7 +200,7 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
             if not fits:
                 outside.append((value, count))
         if outside:
-            what = "without a level" if scale is not None else "no numbers, where numbers are due"
+            what = "without a level" if scale is not None else "without a number, where one is due"
             message, revealed = _counted(outside, what)
             yield Finding("error", _text(policy, keys), message, revealed)
         for warning in scale.warnings if scale is not None and observed else ():

@@ -73,7 +73,8 @@ def released(published: Path, policy: Policy) -> Released:
         raise PolicyError("this folder is no release: there is no file public/records.*", path=str(published))
     if strangers:
         raise VerificationError(
-            f"the folder to be given out holds {strangers} more than a release, which nobody judges",
+            f"the folder to be given out holds {strangers} more than a release under this policy, which "
+            "nobody judges: take them away, or name the policy that it was made with",
             path=str(folder),
         )
     facts = folder.parent / FACTS_FILE

@@ -177,7 +177,7 @@ def test_near_unique_sensitive_values_are_told() -> None:
     found = check(stated, records)
     assert [text for text in messages(found, "$.s") if text.startswith("near-unique: 12 of 12")]
     assert [text for text in messages(found, "$.t") if "near-unique" in text] == []
-    assert "1 value (1 occurrence) no numbers, where numbers are due" in messages(found, "$.t")
+    assert "1 value (1 occurrence) without a number, where one is due" in messages(found, "$.t")
 
 
 def test_identifiers_inside_arrays_may_repeat_and_so_may_fields_that_are_dropped() -> None:

@@ -430,3 +430,14 @@ def test_what_is_due_is_said_in_our_words() -> None:
         "models[1].k: a whole number is due, not '5'",
         "engine: a mapping with preset or steps is due, not 'mondrian'",
     }
+
+
+def test_contradictions_at_one_place_are_told_apart() -> None:
+    fields = {"a": {"role": "quasi", "flat": True}} | {name: {"role": "sensitive"} for name in "bcd"}
+    stated = {"version": 1, "models": [{"kind": "k-anonymity", "k": 2}], "fields": fields}
+    with pytest.raises(PolicyError) as refused:
+        from_data({**stated, "recoding": "slicing", "sensitive_tables": [["d"]]})
+    assert str(refused.value).splitlines() == [
+        f"sensitive_tables: {name} stands in no table: each sensitive field belongs to one table"
+        for name in ("b", "c")
+    ]

@@ -157,12 +157,13 @@ def _revealed(found: Measurement) -> Iterator[str]:
 
 def _show(found: Measurement) -> None:
     from hierdata.cli.tables import show
+    from hierdata.report.wording import plural
 
     columns = ["keys", "values", "rate", "1 - rate", "H(X|Y)", "distance", "divergence"]
     asked = any(own.identity is not None for own in found.keys)
     show(
-        f"What is told of {found.sensitive}: {found.rows} rows, {found.categories} categories, "
-        f"H(X) = {_number(found.entropy)} bits",
+        f"What is told of {found.sensitive}: {plural(found.rows, 'row')}, "
+        f"{plural(found.categories, 'category', 'categories')}, H(X) = {_number(found.entropy)} bits",
         [*columns, "identity", "skewness"] if asked else columns,
         [_row(own)[: None if asked else len(columns)] for own in found.keys],
     )

@@ -103,8 +103,8 @@ def _of_presets(policy: Policy) -> Iterator[Problem]:
     preset = PRESETS[policy.preset]
     for index, model in enumerate(policy.models):
         if model.kind not in preset.kinds:
-            allowed = " and ".join(preset.kinds)
-            reason = f"the preset {policy.preset} goes with {allowed}, not with {model.kind}"
+            allowed = ", ".join(preset.kinds)
+            reason = f"the preset {policy.preset} does not go with {model.kind}; it goes with {allowed}"
             yield ("models", index), reason
     if policy.recoding != preset.recoding:
         yield ("recoding",), f"the preset {policy.preset} fixes {preset.recoding}"

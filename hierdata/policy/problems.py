@@ -75,17 +75,19 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> list[Mistake]:
     """What is wrong where ``data`` failed the validation by ``model``."""
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, bool], list[str]] = {}
     for detail in error.errors(include_url=False):
+        # One value that fits no alternative has an error for each. What is wrong at the top, and what parts
+        # of a policy say against each other, are many problems.
+        apart = isinstance(detail.get("ctx", {}).get("error"), InconsistencyError)
         for where, message in _problems(detail, model, data):
-            messages = found.setdefault(where, [])
+            messages = found.setdefault((where, apart or not where), [])
             if message not in messages:
                 messages.append(message)
-    # One value that fits no alternative has an error for each; what is wrong at the top are many problems.
     return [
         Mistake(where, message)
-        for where, messages in found.items()
-        for message in (messages if not where else [", or ".join(messages)])
+        for (where, apart), messages in found.items()
+        for message in (messages if apart else [", or ".join(messages)])
     ]
 
 

@@ -41,7 +41,7 @@ def render(report: StewardReport) -> str:
         _section("counts", "What is published", _counts(report)),
         _section("loss", "What was lost and kept", _metrics(report)),
         _section("gates", "Limits that had to be kept", _gates(report)),
-        _section("costs", "What was given up, and why", _costs(report)),
+        _section("costs", "What was done and given up, and why", _costs(report)),
         _section("levels", "Sensitivity levels", _levels(report)),
         _section("warnings", "Warnings", _items(report.warnings)),
         _section("limitations", "What is not promised", _items(report.limitations)),

@@ -91,8 +91,10 @@ _COSTS = {
     "the nearest that accepts them",
     "classes_united": "classes that came too far from the original and were united with another",
     "rows_of_classes_dissolved": "records or vertices of classes that came too far and could not be united",
-    "lattice_nodes": "combinations of depths, one for each quasi-identifier",
-    "lattice_nodes_of_least_loss": "of these, how many lose the least; the first was taken",
+    "lattice_nodes": "combinations of depths, one for each quasi-identifier, of which the best was taken",
+    "lattice_nodes_of_least_loss": "of these lose as little as the one that was taken, itself included",
+    "records_that_no_class_accepts": "records suppressed because no class accepts them",
+    "vertices_that_no_class_accepts": "vertices suppressed because no class accepts them",
     "records_in_groups_that_fail": "records suppressed, within the policy's limit, because a model fails in "
     "their group",
     "records_lost_in_a_union": "records suppressed because their class came out like another, and a model "

@@ -37,7 +37,7 @@ def summary(report: Outcome) -> str:
     lines += _section("What attackers learn", _attackers(report))
     lines += _section("Gates", _gates(report))
     if isinstance(report, StewardReport):
-        lines += _section("Given up", _costs(report))
+        lines += _section("Done and given up", _costs(report))
         lines += [f"{place(path)}: {reason}" for path, reason in report.reasons.items()]
         lines += [f"warning: {warning}" for warning in report.warnings]
     lines.append("What is not promised: see the limitations in release.json.")
