@@ -227,15 +227,16 @@ def _hints(collection: Collection, policy: Policy) -> frozenset[Keys]:
 
 
 def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> Forest:
-    from hierdata.forest import encode
+    from hierdata.encoding import encode
     from hierdata.records.binding import bind
 
     total = prepared.survey.records
     size = prepared.constraints.min_class_size
     if total < size:
+        asking = " and ".join(largest(prepared.policy, prepared.survey, size))
         raise PromiseError(
-            f"a class needs at least {size} records and the collection has {total}: {total} is the largest k "
-            "or l that would work; collect more records or ask for less"
+            f"a class needs at least {size} records and the collection has {total}: {asking} asks for more "
+            "than there are, so collect more records or ask for less"
         )
     documents = counted(collection.documents(), "encoding", total, progress)
     try:

@@ -13,8 +13,9 @@ import numpy as np
 from hierdata.domains.interval import Interval
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
+from hierdata.encoding import encode
 from hierdata.engines import ENGINES, Constraints
-from hierdata.forest import Forest, Scope, encode
+from hierdata.forest import Forest, Scope
 from hierdata.partition import Partition
 from hierdata.privacy.base import PrivacyModel
 from hierdata.publication import Publication, grouped

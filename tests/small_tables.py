@@ -10,8 +10,9 @@ from pathlib import Path
 from hierdata.document import Scalar
 from hierdata.domains.base import QuasiDomain
 from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.encoding import encode
 from hierdata.engines import Constraints
-from hierdata.forest import Forest, encode
+from hierdata.forest import Forest
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType

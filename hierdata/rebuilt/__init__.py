@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.document import Document
-from hierdata.forest import Forest, encode
+from hierdata.encoding import encode
+from hierdata.forest import Forest
 from hierdata.forms import exempt_types
 from hierdata.partition import SUPPRESSED
 from hierdata.prepare import Prepared

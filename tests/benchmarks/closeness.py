@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from hierdata.encoding import encode
 from hierdata.engines.reassigning.arrangement import Arrangement
 from hierdata.engines.reassigning.descent import Descent
 from hierdata.engines.reassigning.swarming import Flight, along_the_leaves, dealt, seeds, swarmed
-from hierdata.forest import Forest, Scope, encode
+from hierdata.forest import Forest, Scope
 from hierdata.kernels.reassigning import UNIT, objective
 from hierdata.metrics import METRICS
 from hierdata.partition import Partition

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from hierdata.forest import Forest, encode
+from hierdata.encoding import encode
+from hierdata.forest import Forest
 from hierdata.intake import collect
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import Prepared, prepare

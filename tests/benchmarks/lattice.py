@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from hierdata.encoding import encode
 from hierdata.engines.full_domain import FullDomain
-from hierdata.forest import Forest, Scope, encode
+from hierdata.forest import Forest, Scope
 from hierdata.intake import collect
 from hierdata.metrics import METRICS
 from hierdata.policy import from_data

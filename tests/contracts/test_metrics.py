@@ -11,7 +11,8 @@ import pytest
 
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.forest import Forest, encode
+from hierdata.encoding import encode
+from hierdata.forest import Forest
 from hierdata.metrics import METRICS, RISKS
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
 from hierdata.metrics.base import Figure

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hierdata.encoding import encode
 from hierdata.engines import Constraints
 from hierdata.engines.aligning.alignment import Alignment
 from hierdata.engines.clustree import CluStree
-from hierdata.forest import Forest, Scope, encode
+from hierdata.forest import Forest, Scope
 from hierdata.metrics import METRICS
 from hierdata.privacy import KAnonymity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel

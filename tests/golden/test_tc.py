@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.encoding import encode
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.reassigning.arrangement import Arrangement
 from hierdata.engines.reassigning.swarming import along_the_leaves, dealt, decoded
-from hierdata.forest import Forest, Scope, encode
+from hierdata.forest import Forest, Scope
 from hierdata.kernels.reassigning import UNIT, objective
 from hierdata.metrics import METRICS
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
