@@ -198,7 +198,7 @@ BAD_PARTITIONS = {
     "no leaf": ({"depth": 1, "taxonomy": {"tree": {"*": {"l": ["flu"], "m": ["cold"]}}}}, "2 in none"),
     "two forms": ({"blocks": {"a": ["flu"]}, "levels": {"by": {"flu": 1}}}, "given by one of blocks, "),
     "no form": ({}, "given by one of blocks, "),
-    "no numbers": ({"equal_width": 2}, "each of the 4 values in one block: 4 in none"),
+    "no numbers": ({"equal_width": 2}, "bins are of numbers, and 4 of the 4 values are none"),
     "no tree": ({"depth": 1}, "depth and taxonomy go together"),
     "unknown": ({"block": {}}, "unknown key 'block'; did you mean blocks?"),
 }

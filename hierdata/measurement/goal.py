@@ -56,12 +56,13 @@ class Goal(SemanticPartition):
             except Uncovered:
                 missed.append(str(value))
         if missed:
-            raise PolicyError(
-                f"the partition must have each of the {len(counts)} values in one block: "
-                f"{len(missed)} in none",
-                path=path,
-                revealed=missed,
+            message = (
+                f"bins are of numbers, and {len(missed)} of the {len(counts)} values are none: state blocks"
+                if self.of_original
+                else f"the partition must have each of the {len(counts)} values in one block: "
+                f"{len(missed)} in none"
             )
+            raise PolicyError(message, path=path, revealed=missed)
         blocks = domain.levels if self.levels else self.block_of(domain)
         assert blocks is not None
         return {value: blocks[code] for value, code in codes.items()}
