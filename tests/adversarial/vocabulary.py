@@ -11,7 +11,9 @@ MISSING = "?"
 
 Leaf = tuple[dict[str, Any], Callable[[Random], Any]]
 """A rule and how to draw a value."""
-TREE: dict[str, Any] = {"*": {"warm": {"red": {}, "orange": {}}, "cold": {"blue": {}, "green": {}}, "grey": {}}}
+TREE: dict[str, Any] = {
+    "*": {"warm": {"red": {}, "orange": {}}, "cold": {"blue": {}, "green": {}}, "grey": {}}
+}
 QUASI: list[Leaf] = [
     ({"taxonomy": {"tree": TREE}}, lambda rng: rng.choice(["red", "orange", "blue", "green", "grey"])),
     ({"interval": {"steps": [1, 2, 5]}}, lambda rng: rng.randint(1, 9)),
