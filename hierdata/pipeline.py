@@ -18,6 +18,7 @@ from hierdata.prepare import Prepared, judge_rules, many_keys, prepare, referenc
 from hierdata.progress import Progress, counted, silent
 from hierdata.published import Counted, read_published, released
 from hierdata.seeds import order_of, seed_of
+from hierdata.shortfalls import largest
 
 if TYPE_CHECKING:
     from hierdata.forest import Forest
@@ -235,8 +236,8 @@ def _encode(collection: Collection, prepared: Prepared, progress: Progress) -> F
     if total < size:
         asking = " and ".join(largest(prepared.policy, prepared.survey, size))
         raise PromiseError(
-            f"a class needs at least {size} records and the collection has {total}: {asking} asks for more "
-            "than there are, so collect more records or ask for less"
+            f"under {asking} a class needs at least {size} records and the collection has {total}: collect "
+            "more records or ask for less"
         )
     documents = counted(collection.documents(), "encoding", total, progress)
     try:

@@ -40,6 +40,14 @@ def pairs(policy: Policy) -> Iterator[tuple[Keys | None, PrivacyModel]]:
                 yield keys, model
 
 
+def largest(policy: Policy, survey: Survey, size: int) -> Iterator[str]:
+    """The models that no class of fewer than ``size`` records satisfies, each with its attribute."""
+    for keys, model in pairs(policy):
+        domain = None if keys is None else domain_of(policy, keys, survey.values.get(keys, {}))
+        if model.bind(domain).min_class_size >= size:
+            yield model.kind if domain is None else f"{model.kind} at {domain.path}"
+
+
 def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain:
     """The domain of a sensitive attribute whose values were observed."""
     rule = policy.sensitive[keys]

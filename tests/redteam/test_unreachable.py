@@ -60,3 +60,14 @@ def test_clustree_is_told_what_comes_within() -> None:
         seed=SEED,
     )
     assert release.report.counts.records.suppressed == 0
+
+
+def test_what_asks_for_more_records_than_there_are_is_named() -> None:
+    people = [{"a": "x", "s": value} for value in ("flu", "cold", "rash")]
+    policy = {
+        "version": 1,
+        "models": [{"kind": "k-anonymity", "k": 2}, {"kind": "distinct-l-diversity", "l": 4}],
+        "fields": {"a": {"role": "quasi", "flat": True}, "s": {"role": "sensitive"}},
+    }
+    with pytest.raises(hierdata.PromiseError, match="under distinct-l-diversity at s a class needs"):
+        hierdata.anonymize(people, policy)
