@@ -70,8 +70,7 @@ class Targets(NamedTuple):
 class Classes(NamedTuple):
     """The classes: whose they are, their rows, and what is known of them.
 
-    ``loss[class]`` is that of one row, ``relief[row]`` what its class would lose less without it, while
-    another of no loss stood in its place. ``tally[class, set]`` and ``present[class, constraint]`` count.
+    ``loss[class]`` is that of one row of it, ``relief[row]`` how much less that is without this row. ``tally[class, set]`` and ``present[class, constraint]`` count.
     """
 
     class_of: Numbers
@@ -223,7 +222,7 @@ def look(own: Whole, went: Whole, came: Whole, rows: Rows, classes: Classes) -> 
     places, counts, pairs, first_pair = rows[:4]
     members, sizes, bounds, losing, relief = classes[2:7]
     size = sizes[own]
-    moved = went < 0 or came < 0
+    moved = went < 0 and came < 0
     for b in range(places.shape[1]):
         inside = went >= 0 or came >= 0
         for row in (went, came):
@@ -269,12 +268,12 @@ def look(own: Whole, went: Whole, came: Whole, rows: Rows, classes: Classes) -> 
             low = bounds[own, LOW, b]
             loss += pairs[first_pair[b] + low * counts[b] + bounds[own, HIGH, b]]
         losing[own] = loss
-    for at in range(0 if moved else size - 1, size):  # who came is the last
+    for at in range(0 if moved else size - 1 if came >= 0 else size, size):  # who came is the last
         row = members[own, at]
         rest: Whole = np.int64(0)
         if size > 1:
             rest = _without(own, row, places, bounds, counts, first_pair, pairs)
-        relief[row] = size * (losing[own] - rest)
+        relief[row] = losing[own] - rest
 
 
 @jit
@@ -343,7 +342,7 @@ def _exchange(
             continue
         taken = _instead(own, row, partner, places, bounds, counts, first_pair, pairs)
         here = sizes[own] * (taken - losing[own])
-        if here - relief[partner] >= best or _alike(row, partner, places):
+        if here - sizes[other] * relief[partner] >= best or _alike(row, partner, places):
             continue
         taken = _instead(other, partner, row, places, bounds, counts, first_pair, pairs)
         lost: Whole = here + sizes[other] * (taken - losing[other])

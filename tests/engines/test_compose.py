@@ -100,7 +100,7 @@ def check(work: Work, tables: Classes) -> None:
         for row in rows:
             rest = [other for other in rows if other != row]
             lost = work.twin.loss(rest) // len(rest) if rest else 0
-            assert int(tables.relief[row]) == work.twin.loss(rows) - len(rows) * lost
+            assert int(tables.relief[row]) == work.twin.loss(rows) // len(rows) - lost
 
 
 @pytest.mark.parametrize("models", MODELS_OF, ids=str)
