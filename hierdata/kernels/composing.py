@@ -70,7 +70,8 @@ class Targets(NamedTuple):
 class Classes(NamedTuple):
     """The classes: whose they are, their rows, and what is known of them.
 
-    ``loss[class]`` is that of one row of it, ``relief[row]`` how much less that is without this row. ``tally[class, set]`` and ``present[class, constraint]`` count.
+    ``loss[class]`` is that of one row of it, ``relief[row]`` how much less that is without this row.
+    ``tally[class, set]`` and ``present[class, constraint]`` count.
     """
 
     class_of: Numbers
