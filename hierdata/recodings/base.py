@@ -205,7 +205,8 @@ class Published:
         found: dict[int, Asked] = {}
         for kind in self._forest.schema.types:
             at = np.flatnonzero(kinds == kind.index)
-            found.update(zip(at.tolist(), of_type(kind, vertices[at]), strict=True))
+            if len(at):
+                found.update(zip(at.tolist(), of_type(kind, vertices[at]), strict=True))
         return list(map(found.__getitem__, range(len(vertices))))
 
     def labels(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
