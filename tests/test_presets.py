@@ -48,7 +48,7 @@ def test_sloms_is_the_method_whose_algorithm_is_msb_kaca() -> None:
     assert (sloms.steps, sloms.models, sloms.recoding) == (msb_kaca.steps, msb_kaca.models, "slicing")
     assert [step.kind for step in sloms.steps] == ["msb", "kaca"]
     assert sloms.models == (KAnonymity(k=5), FrequencyLDiversity(l=3))
-    with pytest.raises(PolicyError, match="the preset SLOMS does not go with .*; it goes with k-anonymity, "):
+    with pytest.raises(PolicyError, match=r"the preset SLOMS does not go with .*; it goes with k-"):
         policy("SLOMS", models=[{"kind": "k-map", "k": 4}])
 
 

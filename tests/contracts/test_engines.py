@@ -67,7 +67,7 @@ CASES = [MODELS[kind](**own) for kind, cases in PARAMETERS.items() for own in ca
 
 
 def suits(name: str, model: PrivacyModel) -> bool:
-    """mbf and msb draw values that differ, not the mix of the whole; spread asks how many lie near each other."""
+    """mbf and msb draw values that differ, not the mix of the whole; spread asks how many lie near."""
     if name == "spread":
         relative = getattr(model, "relative", False)
         return model.kind in ("delta-l-diversity", "epsilon-m-anonymity") and not relative
