@@ -44,7 +44,7 @@ class Compose(Engine):
 
     kind: Literal["compose"] = "compose"
     passes: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=60, description="how often every row is looked at; loss and time go by it"
+        default=70, description="how often every row is looked at; loss and time go by it"
     )
 
     def step(
