@@ -20,7 +20,7 @@ distance of any class, which is out of reach (TC-4): of Adult with TC's five sen
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -39,14 +39,18 @@ class Preset:
     recoding: str = "generalization"
 
 
-_MSB_KACA = ({"kind": "msb", "order": "multi"}, {"kind": "kaca", "beta": 0})
-_K_AND_L = ({"kind": "k-anonymity", "k": 5}, {"kind": "frequency-l-diversity", "l": 3})
-_L_DIVERSITIES = (
-    "k-anonymity",
-    "frequency-l-diversity",
-    "distinct-l-diversity",
-    "entropy-l-diversity",
-    "recursive-cl-diversity",
+_MSB_KACA = Preset(
+    paper="Reduction of Data Loss and Privacy Disclosure using t-closeness, section 3.1 (code TC)",
+    steps=({"kind": "msb", "order": "multi"}, {"kind": "kaca", "beta": 0}),
+    models=({"kind": "k-anonymity", "k": 5}, {"kind": "frequency-l-diversity", "l": 3}),
+    kinds=(
+        "k-anonymity",
+        "frequency-l-diversity",
+        "distinct-l-diversity",
+        "entropy-l-diversity",
+        "recursive-cl-diversity",
+    ),
+    recoding="slicing",
 )
 _CLUSTREE = {"kind": "clustree", "window": 50, "pairing": "greedy", "grow": False}
 
@@ -77,26 +81,17 @@ PRESETS: dict[str, Preset] = {
         kinds=("frequency-l-diversity", "k-anonymity"),
         recoding="anatomy",
     ),
-    "MSB-KACA": Preset(
-        paper="Reduction of Data Loss and Privacy Disclosure using t-closeness, section 3.1 (code TC)",
-        steps=_MSB_KACA,
-        models=_K_AND_L,
-        kinds=_L_DIVERSITIES,
-        recoding="slicing",
-    ),
-    "SLOMS": Preset(
+    "MSB-KACA": _MSB_KACA,
+    "SLOMS": replace(
+        _MSB_KACA,
         paper="Slicing on multiple sensitive attributes, by MSB-KACA, as TC section 3 describes it (code TC)",
-        steps=_MSB_KACA,
-        models=_K_AND_L,
-        kinds=_L_DIVERSITIES,
-        recoding="slicing",
     ),
     "t-closeness over MSB-KACA": Preset(
         paper="Reduction of Data Loss and Privacy Disclosure using t-closeness, section 4 (code TC)",
-        steps=(*_MSB_KACA, {"kind": "swap"}),
-        models=(*_K_AND_L, {"kind": "t-closeness", "t": "0.3"}),
-        kinds=(*_L_DIVERSITIES, "t-closeness"),
-        recoding="slicing",
+        steps=(*_MSB_KACA.steps, {"kind": "swap"}),
+        models=(*_MSB_KACA.models, {"kind": "t-closeness", "t": "0.3"}),
+        kinds=(*_MSB_KACA.kinds, "t-closeness"),
+        recoding=_MSB_KACA.recoding,
     ),
 }
 """The presets by the name that a policy gives them."""
