@@ -40,7 +40,8 @@ class Histograms:
     def bounds(self, record: int) -> NDArray[np.int64]:
         """The bound of every record with one of them."""
         apart = np.abs(self.counts.astype(np.int16) - self.counts[record])
-        return apart @ self.weights
+        bounds: NDArray[np.int64] = apart @ self.weights
+        return bounds
 
 
 def histograms(forest: Forest) -> Histograms:
@@ -100,4 +101,4 @@ def _tells(deeper: NDArray[np.int64], depth: NDArray[np.int64]) -> bool:
     """Whether the node at one depth follows from the one at a deeper depth."""
     there = deeper >= 0
     pairs = np.unique(np.stack((deeper[there], depth[there])), axis=1)
-    return len(np.unique(pairs[0])) == pairs.shape[1]
+    return bool(len(np.unique(pairs[0])) == pairs.shape[1])
