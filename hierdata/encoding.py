@@ -1,8 +1,13 @@
-"""Records to arrays: every value is looked up once on the way in."""
+"""Records to arrays: every value is looked up once on the way in.
+
+``Encoded`` is what of a few records must travel from where they are read to where they are clustered; a
+forest is made of it, or of several.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -21,10 +26,162 @@ _BATCH = 1024
 """Records that are encoded at once."""
 _TEXTS = frozenset({str, type(None)})
 _ARRAYS = {
-    **dict.fromkeys(("type", "nodes", "sensitive", "spelling"), np.int32),
-    **dict.fromkeys(("size", "parent", "first_child", "child_count"), np.int64),
+    **dict.fromkeys(("type", "child_count", "nodes", "sensitive", "spelling"), np.int32),
+    "size": np.int64,
 }
 """What is collected of all records, with its type; ``size`` is the number of a record's vertices."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Some records as arrays, one record after the other: no more than a forest cannot be made without.
+
+    ``ordinals`` are the records' places in the collection, from 0; ``size`` has the number of vertices of
+    each. Vertices have a ``type`` and a ``child_count``; ``nodes``, ``sensitive`` and ``spelling`` follow one
+    another as in a forest, with ``spellings`` of their own; ``carried`` goes by vertex.
+    """
+
+    ordinals: NDArray[np.int64]
+    size: NDArray[np.int64]
+    type: NDArray[np.int32]
+    child_count: NDArray[np.int32]
+    nodes: NDArray[np.int32]
+    sensitive: NDArray[np.int32]
+    spelling: NDArray[np.int32]
+    spellings: tuple[Scalar, ...]
+    carried: dict[int, tuple[Scalar, ...]]
+
+    @property
+    def record_count(self) -> int:
+        """Number of records."""
+        return len(self.size)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the records of a collection share: a forest is encoded records in a frame.
+
+    ``hierarchies`` and ``domains`` stand by vertex type and its attributes' order.
+    """
+
+    schema: Schema
+    hierarchies: tuple[tuple[Hierarchy, ...], ...]
+    domains: tuple[tuple[SensitiveDomain, ...], ...]
+
+    def forest(self, encoded: Encoded, heaviest: int = 0) -> Forest:
+        """The records as a forest.
+
+        ``heaviest`` is the most quasi-identifiers of any record of the collection, of which these may be a
+        part: losses have one scale in all parts.
+        """
+        count = encoded.child_count.astype(np.int64)
+        record = np.repeat(np.arange(encoded.record_count), encoded.size)
+        roots = np.append(0, np.cumsum(encoded.size))
+        below = np.ones(len(count), np.bool_)
+        below[roots[:-1]] = False
+        parent = np.full(len(count), -1)
+        # In breadth-first order a vertex's children follow those of the one before.
+        parent[below] = np.repeat(np.arange(len(count)), count)
+        return Forest(
+            schema=self.schema,
+            hierarchies=self.hierarchies,
+            domains=self.domains,
+            roots=roots,
+            type=encoded.type,
+            parent=parent,
+            first_child=np.cumsum(count) - count + record + 1,
+            child_count=count,
+            first_node=_firsts(self.hierarchies, encoded.type),
+            nodes=encoded.nodes,
+            first_sensitive=_firsts(self.domains, encoded.type),
+            sensitive=encoded.sensitive,
+            spelling=encoded.spelling,
+            spellings=encoded.spellings,
+            carried=encoded.carried,
+            heaviest=heaviest,
+        )
+
+
+def _firsts(attributes: Sequence[Sequence[object]], types: NDArray[np.int32]) -> NDArray[np.int64]:
+    """By vertex, where its own begin if each vertex has as many as its type has attributes."""
+    counts: NDArray[np.int64] = np.array(list(map(len, attributes)), np.int64)[types]
+    return np.cumsum(counts) - counts
+
+
+def part(forest: Forest, ordinals: NDArray[np.int64], records: NDArray[np.int64]) -> Encoded:
+    """Some records of a forest, in this order, with no spelling that they do not use.
+
+    ``ordinals`` are the places in the collection of all records of the forest.
+    """
+    size = np.diff(forest.roots)[records]
+    vertices = _ranges(forest.roots[records], size)
+    types = forest.type[vertices]
+    nodes, sensitive = (
+        _ranges(first[vertices], np.array(list(map(len, own)), np.int64)[types])
+        for first, own in (
+            (forest.first_node, forest.hierarchies),
+            (forest.first_sensitive, forest.domains),
+        )
+    )
+    used, spelling = np.unique(forest.spelling[sensitive], return_inverse=True)
+    missing = int(used[:1].sum() == MISSING) if len(used) else 0
+    carried = (
+        {
+            place: forest.carried[vertex]
+            for place, vertex in enumerate(vertices.tolist())
+            if vertex in forest.carried
+        }
+        if forest.carried
+        else {}
+    )
+    return Encoded(
+        ordinals=ordinals[records],
+        size=size,
+        type=types,
+        child_count=forest.child_count[vertices].astype(np.int32),
+        nodes=forest.nodes[nodes],
+        sensitive=forest.sensitive[sensitive],
+        spelling=(spelling.reshape(-1) - missing).astype(np.int32),
+        spellings=tuple(forest.spellings[one] for one in used[missing:].tolist()),
+        carried=carried,
+    )
+
+
+def _ranges(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers of several ranges, one range after the other."""
+    ends = np.cumsum(count)
+    return np.repeat(first - (ends - count), count) + np.arange(ends[-1] if len(ends) else 0)
+
+
+def joined(parts: Sequence[Encoded]) -> Encoded:
+    """The records of several parts, in their order; each spelling once."""
+    if len(parts) == 1:
+        return parts[0]
+    places = _Lookup(lambda value: len(spellings))
+    spellings: list[Scalar] = []
+    spelled = [np.zeros(0, np.int32)]
+    carried: dict[int, tuple[Scalar, ...]] = {}
+    vertices = 0
+    for one in parts:
+        numbers = []
+        for key, value in zip(_keys(one.spellings), one.spellings, strict=True):
+            numbers.append(places[key])
+            if numbers[-1] == len(spellings):
+                spellings.append(value)
+        spelled.append(np.array([*numbers, MISSING], np.int32)[one.spelling])
+        carried.update((vertices + vertex, values) for vertex, values in one.carried.items())
+        vertices += len(one.type)
+
+    def all_of(name: str) -> NDArray[Any]:
+        kind = _ARRAYS.get(name, np.int64)
+        return np.concatenate([np.zeros(0, kind), *(getattr(one, name) for one in parts)])
+
+    return Encoded(
+        spelling=np.concatenate(spelled),
+        spellings=tuple(spellings),
+        carried=carried,
+        **{name: all_of(name) for name in ("ordinals", "size", "type", "child_count", "nodes", "sensitive")},
+    )
 
 
 class _Lookup(dict[Any, int]):
@@ -56,31 +213,37 @@ def _keys(column: Sequence[Scalar]) -> Sequence[Any]:
 class _Encoder:
     """Collects arrays while records stream by: batch after batch, and in a batch column after column."""
 
-    def __init__(
-        self,
-        schema: Schema,
-        hierarchies: Sequence[Sequence[Hierarchy]],
-        domains: Sequence[Sequence[SensitiveDomain]],
-    ) -> None:
-        self._schema = schema
-        self._nodes = [[_Lookup(tree.node_of) for tree in own] for own in hierarchies]
-        self._codes = [[_Lookup(domain.code_of, {None: MISSING}) for domain in own] for own in domains]
+    def __init__(self, frame: Frame, before: int) -> None:
+        self._schema = frame.schema
+        self._nodes = [[_Lookup(tree.node_of) for tree in own] for own in frame.hierarchies]
+        self._codes = [[_Lookup(domain.code_of, {None: MISSING}) for domain in own] for own in frame.domains]
         self._spellings = _Lookup(self._spelled, {None: MISSING})
-        self._counts = [np.array(list(map(len, own)), np.int64) for own in (hierarchies, domains)]
-        self.spelled: list[Scalar] = []
-        self.carried: dict[int, tuple[Scalar, ...]] = {}
-        self.records = self.vertices = 0
+        self._counts = [np.array(list(map(len, own)), np.int64) for own in (frame.hierarchies, frame.domains)]
+        self._spelled_values: list[Scalar] = []
+        self.records = self._first = before
+        self._begin()
+
+    def _begin(self) -> None:
+        self._first = self.records
+        self._vertices = 0
+        self._carried: dict[int, tuple[Scalar, ...]] = {}
         self._found: dict[str, list[NDArray[Any]]] = {
             name: [np.zeros(0, kind)] for name, kind in _ARRAYS.items()
         }
 
     def _spelled(self, value: Scalar) -> int:
-        self.spelled.append(value)
-        return len(self.spelled) - 1
+        self._spelled_values.append(value)
+        return len(self._spelled_values) - 1
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that was collected, by the names of the forest."""
-        return {name: np.concatenate(self._found.pop(name)) for name in _ARRAYS}
+    def taken(self) -> Encoded:
+        """All that was added since the last call."""
+        arrays = {name: np.concatenate(found) for name, found in self._found.items()}
+        ordinals = np.arange(self._first, self.records)
+        encoded = Encoded(
+            ordinals=ordinals, spellings=tuple(self._spelled_values), carried=self._carried, **arrays
+        )
+        self._begin()
+        return encoded
 
     def add(self, records: Sequence[Vertex]) -> None:
         """Encode some more records. Raises InputError."""
@@ -105,33 +268,22 @@ class _Encoder:
                     codes[first_sensitive[at] + place] = lookup.all(keys)
                     spellings[first_sensitive[at] + place] = self._spellings.all(keys)
                 if own[0].carried:
-                    places = (at + self.vertices).tolist()
-                    self.carried.update(zip(places, (tuple(vertex.carried) for vertex in own), strict=True))
+                    places = (at + self._vertices).tolist()
+                    self._carried.update(zip(places, (tuple(vertex.carried) for vertex in own), strict=True))
         except Uncovered:
             raise self._uncovered(order, record) from None
-        self._keep(
-            size=np.array(sizes, np.int64),
-            type=kinds,
-            nodes=nodes,
-            sensitive=codes,
-            spelling=spellings,
-            **self._edges(order, record),
-        )
-        self.records += len(records)
-        self.vertices += len(order)
-
-    def _edges(self, order: Sequence[Vertex], record: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """Parents and children: in breadth-first order a vertex's children follow those of the one before."""
-        count = np.array([len(vertex.children) for vertex in order], np.int64)
-        parent = np.full(len(order), -1)
-        below = np.diff(record, prepend=-1) == 0
-        parent[below] = np.repeat(np.arange(len(order)) + self.vertices, count)
-        first = np.cumsum(count) - count + record + 1 + self.vertices
-        return {"parent": parent, "first_child": first, "child_count": count}
-
-    def _keep(self, **found: NDArray[Any]) -> None:
+        found: dict[str, NDArray[Any]] = {
+            "size": np.array(sizes, np.int64),
+            "type": kinds,
+            "child_count": np.array([len(vertex.children) for vertex in order], np.int32),
+            "nodes": nodes,
+            "sensitive": codes,
+            "spelling": spellings,
+        }
         for name, array in found.items():
             self._found[name].append(array)
+        self.records += len(records)
+        self._vertices += len(order)
 
     def _uncovered(self, order: Sequence[Vertex], record: NDArray[np.int64]) -> InputError:
         """The first value outside its domain; the value itself must stay out of the message."""
@@ -167,34 +319,37 @@ def _breadth_first(records: Sequence[Vertex]) -> tuple[list[Vertex], list[int]]:
     return order, sizes
 
 
+def encoded(
+    records: Iterable[Vertex], frame: Frame, before: int = 0, batch: int | None = None
+) -> Iterator[Encoded]:
+    """Encode bound records, in pieces of about ``batch`` records; None: all in one.
+
+    ``before`` records of the collection came before these. Raises InputError for a value outside its domain
+    (record and path, never the value).
+    """
+    encoder = _Encoder(frame, before)
+    stream = iter(records)
+    waiting = 0
+    while rows := list(islice(stream, _BATCH)):
+        encoder.add(rows)
+        waiting += len(rows)
+        if batch is not None and waiting >= batch:
+            yield encoder.taken()
+            waiting = 0
+    if waiting or batch is None:
+        yield encoder.taken()
+
+
 def encode(
     records: Iterable[Vertex],
     schema: Schema,
     hierarchies: Sequence[Sequence[Hierarchy]],
     domains: Sequence[Sequence[SensitiveDomain]],
 ) -> Forest:
-    """Encode bound records; ``hierarchies`` and ``domains`` stand by vertex type and its attributes' order.
+    """A forest of bound records; ``hierarchies`` and ``domains`` stand by vertex type and attributes' order.
 
     Raises InputError for a value outside its domain (record and path, never the value).
     """
-    encoder = _Encoder(schema, hierarchies, domains)
-    stream = iter(records)
-    while batch := list(islice(stream, _BATCH)):
-        encoder.add(batch)
-    arrays = encoder.arrays()
-
-    def first(own: Sequence[Sequence[object]]) -> NDArray[np.int64]:
-        counts: NDArray[np.int64] = np.array(list(map(len, own)), np.int64)[arrays["type"]]
-        return np.cumsum(counts) - counts
-
-    return Forest(
-        schema=schema,
-        hierarchies=tuple(tuple(own) for own in hierarchies),
-        domains=tuple(tuple(own) for own in domains),
-        roots=np.append(0, np.cumsum(arrays.pop("size"))),
-        first_node=first(hierarchies),
-        first_sensitive=first(domains),
-        spellings=tuple(encoder.spelled),
-        carried=encoder.carried,
-        **arrays,
-    )
+    frame = Frame(schema, tuple(map(tuple, hierarchies)), tuple(map(tuple, domains)))
+    (all_of_them,) = encoded(records, frame)
+    return frame.forest(all_of_them)

@@ -33,7 +33,8 @@ class Forest:
     quasi-identifiers of v's subtree: what suppressing it costs.
 
     ``losses[t][i][node]`` is LM' of a node times ``scale``; ``exact`` tells whether that is an integer by
-    nature or rounded to 2^-40 (DECISIONS 17).
+    nature or rounded to 2^-40 (DECISIONS 17). Of a part of a collection ``heaviest`` is the most
+    quasi-identifiers that any record of the whole has, so that all parts have one scale.
     """
 
     schema: Schema
@@ -51,6 +52,7 @@ class Forest:
     spelling: NDArray[np.int32]
     spellings: tuple[Scalar, ...]
     carried: dict[int, tuple[Scalar, ...]]
+    heaviest: int = 0
 
     @property
     def record_count(self) -> int:
@@ -86,7 +88,7 @@ class Forest:
     def _scale(self) -> tuple[int, bool]:
         denominators = {loss.denominator for own in self.hierarchies for tree in own for loss in tree.lm}
         scale = math.lcm(*denominators)
-        heaviest = int(self.weight[self.roots[:-1]].max(initial=1))
+        heaviest = int(self.weight[self.roots[:-1]].max(initial=max(self.heaviest, 1)))
         # The loss of two trees, doubled on the way, must fit into 64 bits.
         return (scale, True) if 4 * heaviest * scale <= _LARGEST_LOSS else (_ROUNDED_SCALE, False)
 

@@ -35,20 +35,19 @@ class _MisfitError(Exception):
         self.path = path
 
 
-def bind(documents: Iterable[Document], binding: Binding) -> Iterator[Vertex]:
-    """Bind records to the schema. Missing spellings become None.
+def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[Vertex]:
+    """Bind records to the schema, of which ``before`` came before these. Missing spellings become None.
 
     Raises InputError with the record's number (from 1) and the path, never a value, where a field is not
     listed or something stands where another kind of thing is due; all records before it have come then.
     """
     stream = iter(documents)
-    number = 0
     while batch := list(islice(stream, _BATCH)):
         try:
             yield from _roots(batch, binding)
         except _MisfitError:
-            yield from _one_by_one(batch, binding, number)
-        number += len(batch)
+            yield from _one_by_one(batch, binding, before)
+        before += len(batch)
 
 
 def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[Vertex]:
