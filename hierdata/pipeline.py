@@ -17,7 +17,7 @@ from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import Prepared, judge_rules, many_keys, prepare, references, stated_scales
 from hierdata.progress import Progress, counted, silent
 from hierdata.published import Counted, read_published, released
-from hierdata.seeds import order_of, seed_of
+from hierdata.seeds import generator, order_of, seed_of
 from hierdata.shortfalls import largest
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def anonymize(
 
     forest = _encode(collection, prepared, report_progress)
     recoding = RECODINGS[policy.recoding](policy.divided)
-    forest, partitions = search(forest, prepared, recoding, seed, report_progress, notice)
+    forest, partitions = search(
+        forest, prepared, recoding, generator(seed, 0), True, report_progress, notice
+    )
     publication = recoding.publish(forest, partitions, order_of(seed, forest.record_count))
 
     folder = Staging(staging)

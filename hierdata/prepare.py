@@ -10,6 +10,7 @@ from hierdata.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.encoding import Frame
 from hierdata.engines import Constraints
 from hierdata.errors import PolicyError, PromiseError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
@@ -46,6 +47,11 @@ class Prepared:
     def schema(self) -> Schema:
         """The schema of the records."""
         return self.binding.schema
+
+    @property
+    def frame(self) -> Frame:
+        """What the records share as arrays."""
+        return Frame(self.schema, self.hierarchies, self.domains)
 
     @property
     def codebooks(self) -> dict[str, dict[str, Any]]:

@@ -15,38 +15,43 @@ from hierdata.partition import Partition
 from hierdata.prepare import Prepared
 from hierdata.progress import Progress
 from hierdata.recodings import Recoding
-from hierdata.seeds import generator
 from hierdata.shortfalls import shortfalls
 from hierdata.stages import Stage
 
 Notice = Callable[[str], None]
 
-_BLOCK = 0  # a collection is one block
-_NO_CLASS = "no class that was tried satisfies all models, and every record would be suppressed"
+NO_CLASS = "no class that was tried satisfies all models, and every record would be suppressed"
 
 
 def search(
     forest: Forest,
     prepared: Prepared,
     recoding: Recoding,
-    seed: bytes,
+    rng: np.random.Generator,
+    alone: bool,
     progress: Progress,
     notice: Notice | None,
 ) -> tuple[Forest, tuple[Partition, ...]]:
     """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see.
 
     Answers the partitions as the recoding has prepared them, with the forest that has their nodes. ``notice``
-    is told where kernels must be compiled first. Raises PromiseError where a stage finds no class.
+    is told where kernels must be compiled first. The records are a block of a collection, or ``alone`` all of
+    it: then PromiseError is raised where a stage finds no class.
     """
     if notice is None:
-        return _searched(forest, prepared, recoding, seed, progress)
+        return _searched(forest, prepared, recoding, rng, alone, progress)
     message = "compiling for this machine, once: about half a minute; later runs start at once"
     with announcing_compilation(lambda: notice(message)):
-        return _searched(forest, prepared, recoding, seed, progress)
+        return _searched(forest, prepared, recoding, rng, alone, progress)
 
 
 def _searched(
-    forest: Forest, prepared: Prepared, recoding: Recoding, seed: bytes, progress: Progress
+    forest: Forest,
+    prepared: Prepared,
+    recoding: Recoding,
+    rng: np.random.Generator,
+    alone: bool,
+    progress: Progress,
 ) -> tuple[Forest, tuple[Partition, ...]]:
     total = forest.record_count
 
@@ -54,7 +59,6 @@ def _searched(
         progress("clustering", done, total)
 
     clustered(0)
-    rng = generator(seed, _BLOCK)
     gone = np.zeros(forest.vertex_count, np.bool_)
     partitions = []
     for stage in prepared.stages:
@@ -69,9 +73,9 @@ def _searched(
         if not prepared.policy.by_type:
             forest, partition = recoding.prepare(forest, partition)
             partition = coalesce(forest, partition, stage.constraints)
-        if partition.class_count == 0:
+        if alone and partition.class_count == 0:
             raise PromiseError(
-                partition.reason or _nothing_holds(prepared) or _out_of_reach(forest, scope, stage, rng),
+                partition.reason or nothing_holds(prepared) or _out_of_reach(forest, scope, stage, rng),
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
         gone |= partition.representative < 0
@@ -79,11 +83,11 @@ def _searched(
     return forest, tuple(partitions)
 
 
-def _nothing_holds(prepared: Prepared) -> str:
+def nothing_holds(prepared: Prepared) -> str:
     """Why no class was found, with the strongest parameters that would hold of all records; "" if all do."""
     policy = prepared.policy
     short = [f"{policy.by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
-    return f"{_NO_CLASS}: {'; '.join(short)}" if short else ""
+    return f"{NO_CLASS}: {'; '.join(short)}" if short else ""
 
 
 def _out_of_reach(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Generator) -> str:
@@ -95,14 +99,14 @@ def _out_of_reach(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Gen
     others = stage.constraints.left_to({"closeness"})
     trees = stage.steps[0].aligns and len(forest.schema.types) > 1
     if trees or len([*others.all()]) == len([*stage.constraints.all()]):
-        return f"{_NO_CLASS}: {remedy}"
+        return f"{NO_CLASS}: {remedy}"
     first = ENGINES["mondrian"](kind="mondrian") if stage.steps[0].aligns else stage.steps[0]
     start = first.step(forest, scope, others, None, rng)
     if start.class_count:
         swap = ENGINES["swap"](kind="swap")
         closest = swap.step(forest, scope, stage.constraints, start, rng)
         if closest.class_count:
-            return f"{_NO_CLASS}: the steps {first.kind}, swap come within the t that is asked for"
+            return f"{NO_CLASS}: the steps {first.kind}, swap come within the t that is asked for"
         if closest.reason:
             return closest.reason
-    return f"{_NO_CLASS}: {remedy}"
+    return f"{NO_CLASS}: {remedy}"

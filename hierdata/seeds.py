@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError
@@ -36,6 +37,11 @@ def generator(seed: bytes, block: int) -> np.random.Generator:
 
 def order_of(seed: bytes, count: int) -> list[int]:
     """The ordinals in the order of publication, by a keyed hash: it tells nothing of the input's order."""
+    return sorted(range(count), key=places_of(seed, range(count)).__getitem__)
+
+
+def places_of(seed: bytes, ordinals: Iterable[int]) -> list[bytes]:
+    """The hash of each ordinal, by which records are put in the order of publication."""
     keyed = hashlib.blake2b(key=_key(seed), person=b"order", digest_size=16)
 
     def place(ordinal: int) -> bytes:
@@ -43,7 +49,7 @@ def order_of(seed: bytes, count: int) -> list[int]:
         own.update(ordinal.to_bytes(8))
         return own.digest()
 
-    return sorted(range(count), key=place)
+    return list(map(place, ordinals))
 
 
 def _key(seed: bytes) -> bytes:
