@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
 
 from hierdata.document import SENSITIVE_PART, Document
 from hierdata.errors import PolicyError, TargetError, VerificationError
-from hierdata.intake import collect, form_of
+from hierdata.intake import InputSplit, collect, form_of
 from hierdata.policy import Policy
 from hierdata.report.models import PublishedFile
 
@@ -96,15 +96,25 @@ def read_published(
     published: object, files: Released | None, policy: Policy
 ) -> tuple[Counted, dict[str, Iterator[Document]]]:
     """The records and the documents of the parts beside them, as any reader would find them."""
+    records = record_splits(published, files, policy)
+    return chain.from_iterable(split.counted() for split in records), read_beside(files, policy)
+
+
+def record_splits(published: object, files: Released | None, policy: Policy) -> Sequence[InputSplit]:
+    """The records in parts that can be read side by side. PolicyError where they tell nothing alone."""
     if files is None:
         if policy.separates:
             raise PolicyError("sensitive values are published apart: give the folder of the release")
-        return zip(collect(published, policy).documents(), repeat(1)), {}
+        return collect(published, policy).splits()
     element = "class" if policy.recoding == "representatives" else None
-    documents = form_of(files.records, policy, element).counted(files.records, alone=True)
-    beside = {
+    return form_of(files.records, policy, element).splits(files.records, alone=True)
+
+
+def read_beside(files: Released | None, policy: Policy) -> dict[str, Iterator[Document]]:
+    """The documents of the parts beside the records, by their names."""
+    parts = {} if files is None else files.parts
+    return {
         part: form_of(path, policy, "value").read(path, alone=True)
-        for part, path in files.parts.items()
+        for part, path in parts.items()
         if part != RECORDS
     }
-    return documents, beside

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from hierdata.errors import PolicyError
-from hierdata.formats.base import MAX_DEPTH, Format, Layout, Rowwise
+from hierdata.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Rowwise, Split
 from hierdata.formats.csv import Csv
 from hierdata.formats.json import Json
 from hierdata.formats.jsonl import JsonLines
 from hierdata.formats.parquet import Parquet
 from hierdata.formats.xml import Xml
 
-__all__ = ["FORMATS", "MAX_DEPTH", "Format", "Layout", "Rowwise", "detect"]
+__all__ = ["FORMATS", "MAX_DEPTH", "WHOLE", "Format", "Layout", "Rowwise", "Split", "detect"]
 
 FORMATS: dict[str, type[Format]] = {
     "json": Json,

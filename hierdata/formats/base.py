@@ -39,6 +39,20 @@ class Layout:
     types: dict[str, object] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Split:
+    """A part of a file that can be read by itself: from ``start`` on, up to ``end`` (None: all that follows).
+
+    They count what the format cuts by: bytes of JSON Lines, row groups of Parquet.
+    """
+
+    start: int = 0
+    end: int | None = None
+
+
+WHOLE = Split()
+"""All of a file."""
+
 BESIDE = "something lies beside the records, where nobody judges it"
 
 
@@ -69,6 +83,21 @@ class Format(ABC):
         Raises as ``read`` does, where equal records are put together without the record's number.
         """
         return zip(self.read(stream, layout), repeat(1))
+
+    def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
+        """The parts of a file of about ``size`` bytes each, in order; all of it where no part can be told.
+
+        They depend on the file and on ``size`` alone.
+        """
+        return (WHOLE,)
+
+    def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
+        """Yield the records of one part of ``splits``; every record is in exactly one of them.
+
+        Raises as ``read`` does, but counts records from the beginning of the part.
+        """
+        assert split == WHOLE, "this format is read as a whole"
+        return self.read(stream, layout)
 
     @abstractmethod
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:

@@ -6,11 +6,12 @@ import json
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from os import SEEK_END
 from typing import BinaryIO, ClassVar
 
 from hierdata.document import Document
 from hierdata.errors import InputError, PolicyError
-from hierdata.formats.base import Layout, Rowwise
+from hierdata.formats.base import WHOLE, Layout, Rowwise, Split
 from hierdata.formats.decoder import RefusedError, complaint, decode
 from hierdata.formats.objects import dumps_exact, encode
 
@@ -31,9 +32,20 @@ class JsonLines(Rowwise):
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield one record a line (see Format.read)."""
+        return self.read_split(stream, layout, WHOLE)
+
+    def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
+        """Cut by bytes; what is compressed cannot be entered in the middle (see Format.splits)."""
+        if not stream.seekable():
+            return (WHOLE,)
+        length = stream.seek(0, SEEK_END)
+        return tuple(Split(at, min(at + size, length)) for at in range(0, length, size)) or (WHOLE,)
+
+    def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
+        """Yield the records of the lines that begin in a range of bytes (see Format.read_split)."""
         record = 0
-        for line in stream:
-            text = _text(line if record else line.removeprefix(BOM_UTF8), record + 1).strip(_SPACE)
+        for line in _lines(stream, split):
+            text = _text(line, record + 1).strip(_SPACE)
             if text:
                 record += 1
                 yield _record(text, record)
@@ -46,6 +58,28 @@ class JsonLines(Rowwise):
             stream.write(encode(dumps_exact(document) + "\n"))
 
         yield put
+
+
+def _lines(stream: BinaryIO, split: Split) -> Iterator[bytes]:
+    """The lines that begin in a range of bytes, the last one to its end."""
+    at = split.start
+    if at:
+        stream.seek(at - 1)
+        # The rest of a line that began before; of one that goes on beyond the range nothing is held.
+        passed = stream.readline(-1 if split.end is None else split.end - at + 1)
+        if not passed.endswith(b"\n"):
+            return
+        at += len(passed) - 1
+    elif first := stream.readline():
+        at = len(first)
+        yield first.removeprefix(BOM_UTF8)
+    if split.end is None:
+        yield from stream
+        return
+    while at < split.end:
+        line = stream.readline()
+        at += len(line)
+        yield line
 
 
 def _text(line: bytes, record: int) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
 
 from hierdata.document import Document, Scalar, Value
 from hierdata.errors import InputError, PolicyError, VerificationError
-from hierdata.formats.base import BESIDE, Layout, Rowwise, check_columns
+from hierdata.formats.base import BESIDE, WHOLE, Layout, Rowwise, Split, check_columns
 from hierdata.formats.decoder import LONE_SURROGATE
 from hierdata.formats.objects import literal
 
@@ -49,10 +49,25 @@ class Parquet(Rowwise):
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield one record a row (see Format.read); no more than a batch of rows is held."""
+        return self.read_split(stream, layout, WHOLE)
+
+    def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
+        """Cut between row groups: small ones stay together up to ``ROWS`` rows (see Format.splits)."""
+        metadata = _opened(stream).metadata
+        starts, rows = [0], 0
+        for group in range(metadata.num_row_groups):
+            rows += metadata.row_group(group).num_rows
+            if rows > ROWS and group > starts[-1]:
+                starts.append(group)
+                rows = metadata.row_group(group).num_rows
+        return tuple(map(Split, starts, [*starts[1:], metadata.num_row_groups]))
+
+    def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
+        """Yield the rows of some row groups (see Format.read_split)."""
         file = _opened(stream)
         if layout.alone and _says_more(file):
             raise VerificationError(BESIDE)
-        yield from documents(_batches(file))
+        yield from documents(_batches(file, split))
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
@@ -157,9 +172,10 @@ def _opened(stream: BinaryIO) -> Any:
     raise InputError("this is no Parquet file, or it is damaged")
 
 
-def _batches(file: Any) -> Iterator[Any]:
+def _batches(file: Any, split: Split) -> Iterator[Any]:
     lib = arrow()
-    batches = file.iter_batches(batch_size=ROWS)
+    groups = range(file.metadata.num_row_groups)[split.start : split.end]
+    batches = file.iter_batches(batch_size=ROWS, row_groups=groups)
     while True:
         try:
             batch = next(batches, None)
@@ -185,19 +201,9 @@ def _known(kind: pa.DataType) -> bool:
         return _known(kind.value_type)
     if types.is_decimal(kind):
         return bool(kind.scale >= 0)  # Parquet has no others
-    return any(
-        test(kind)
-        for test in (
-            *(types.is_integer, types.is_floating, types.is_boolean, types.is_null),
-            *(
-                types.is_string,
-                types.is_large_string,
-                types.is_string_view,
-                types.is_date,
-                types.is_timestamp,
-            ),
-        )
-    )
+    texts = (types.is_string, types.is_large_string, types.is_string_view)
+    others = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+    return any(test(kind) for test in (*others, *texts, types.is_date, types.is_timestamp))
 
 
 def _values(column: Any, first: int) -> list[Scalar]:

@@ -12,10 +12,11 @@ from hierdata.intake.checking import checked
 from hierdata.intake.files import file_collection, file_form, piped
 from hierdata.intake.form import Collection, FileForm, Form
 from hierdata.intake.objects import elements, is_table, objects, table_collection
+from hierdata.intake.splits import InputSplit
 from hierdata.intake.tables import folder_collection, given_tables, tables_form
 from hierdata.policy import Policy
 
-__all__ = ["Collection", "FileForm", "Form", "checked", "collect", "form_of"]
+__all__ = ["Collection", "FileForm", "Form", "InputSplit", "checked", "collect", "form_of"]
 
 
 def collect(source: object, policy: Policy) -> Collection:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hierdata.document import Document
 from hierdata.errors import TargetError
-from hierdata.formats import Format, Layout
+from hierdata.formats import FORMATS, Layout
 from hierdata.formats.source import PathSource, Source, write_stream
 from hierdata.intake.columns import TABULAR, check_columns, format_of, published_form, table_form
-from hierdata.intake.form import Collection, FileForm, Form, open_layout, read_file
+from hierdata.intake.form import Collection, FileForm, Form, file_in, open_layout
 from hierdata.policy import Policy
 
 
@@ -26,7 +27,7 @@ def file_collection(source: Source, policy: Policy) -> Collection:
     if format.name in TABULAR:
         check_columns(layout, policy)
         form = table_form(format, layout, suffix, policy)
-    return Collection(form, lambda: read_file(source, format, layout))
+    return file_in(source, format, layout, form)
 
 
 def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
@@ -39,24 +40,20 @@ def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
     return FileForm(format, open_layout(source, format, place), path.suffix)
 
 
-def spilled(documents: Iterator[Document], format: Format, layout: Layout) -> Collection:
+def spilled(documents: Iterator[Document], form: FileForm) -> Collection:
     """Documents that can be read only once, written to a private file that goes with the collection."""
-
-    def written(folder: Path) -> Collection:
-        source = PathSource(folder / f"spill{format.extension}")
+    # JSON Lines hold all that JSON does, and can be read in parts.
+    format = FORMATS["jsonl"]() if form.format.name == "json" else form.format
+    layout = Layout() if form.format.name == "json" else form.layout
+    with _private(f"spill{format.extension}") as source:
         with write_stream(source.path) as stream:
             format.write(documents, stream, layout)
-        form = FileForm(format, layout, format.extension)
-        return Collection(form, lambda: read_file(source, format, layout))
-
-    return _beside_a_folder(written)
+        return file_in(source, format, layout, form)
 
 
 def piped(path: Path, policy: Policy) -> Collection:
     """A pipe can be read only once: copied as it is to a private file that goes with the collection."""
-
-    def copied(folder: Path) -> Collection:
-        source = PathSource(folder / path.name)
+    with _private(path.name) as source:
         try:
             with path.open("rb") as pipe, source.path.open("xb") as copy:
                 shutil.copyfileobj(pipe, copy)
@@ -64,19 +61,18 @@ def piped(path: Path, policy: Policy) -> Collection:
             raise TargetError(f"cannot read {path}: {error.strerror}") from None
         return file_collection(source, policy)
 
-    return _beside_a_folder(copied)
 
-
-def _beside_a_folder(fill: Callable[[Path], Collection]) -> Collection:
-    """The collection whose files ``fill`` puts into a private folder, which goes with the collection."""
+@contextmanager
+def _private(name: str) -> Iterator[PathSource]:
+    """A file to be written in a folder of its own, which goes when nobody holds the source any more."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="hierdata-"))
     except OSError as error:
         raise TargetError(f"cannot keep the records for a second reading ({error.strerror})") from None
+    source = PathSource(folder / name)
+    remove = weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
     try:
-        collection = fill(folder)
+        yield source
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove()
         raise
-    weakref.finalize(collection, shutil.rmtree, folder, ignore_errors=True)
-    return collection

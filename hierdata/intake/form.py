@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import BinaryIO
 
 from hierdata.document import Document
-from hierdata.errors import InputError, TargetError
 from hierdata.formats import Format, Layout
 from hierdata.formats.source import PathSource, Source, write_stream
+from hierdata.intake.splits import SIZE, FileSplit, InputSplit, WholeSplit, file_splits, opened, read_file
 
 
 class Form(ABC):
@@ -38,6 +37,12 @@ class Form(ABC):
     ) -> Iterator[tuple[Document, int]]:
         """The same in any order, equal ones once where that is cheap: each with how many there are."""
         return zip(self.read(path, element, alone=alone), repeat(1))
+
+    def splits(
+        self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
+    ) -> Sequence[InputSplit]:
+        """The parts of a written file of about ``size`` bytes each; one where no parts can be told."""
+        return (WholeSplit(partial(self.read, path, element, alone=alone)),)
 
 
 @dataclass(frozen=True)
@@ -65,14 +70,13 @@ class FileForm(Form):
         self, path: Path, element: str | None = None, *, alone: bool = False
     ) -> Iterator[tuple[Document, int]]:
         """Read one file (see Form.counted)."""
-        source = PathSource(path)
-        try:
-            with opened(source) as stream:
-                yield from self.format.counted(stream, self._found(path, element, alone))
-        except InputError:
-            for _ in self.read(path, element, alone=alone):  # one by one: that tells which record it is
-                pass
-            raise
+        yield from FileSplit(PathSource(path), self.format, self._found(path, element, alone)).counted()
+
+    def splits(
+        self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
+    ) -> Sequence[InputSplit]:
+        """The parts of one file (see Form.splits)."""
+        return file_splits(PathSource(path), self.format, self._found(path, element, alone), size)
 
     def _found(self, path: Path, element: str | None, alone: bool) -> Layout:
         """Where the documents lie in a written file."""
@@ -89,30 +93,26 @@ class Collection:
     """A collection that can be read again and again (DECISIONS 27).
 
     ``documents`` starts anew at every call. What could be read only once lies in a private file, which goes
-    with the collection.
+    with the collection and its splits. ``cut`` makes splits of a size where the collection can be cut.
     """
 
     form: Form
     documents: Callable[[], Iterator[Document]]
+    cut: Callable[[int], Sequence[InputSplit]] | None = None
+
+    def splits(self, size: int = SIZE) -> Sequence[InputSplit]:
+        """The parts of the collection, of about ``size`` bytes each; one where no parts can be told."""
+        return (WholeSplit(self.documents),) if self.cut is None else self.cut(size)
 
 
-def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Document]:
-    """The documents of a file; the file is closed with the last of them."""
-    with opened(source) as stream:
-        yield from format.read(stream, layout)
+def file_in(source: Source, format: Format, layout: Layout, form: Form) -> Collection:
+    """The collection in one file, whose release has another form or the same."""
+    return Collection(
+        form, partial(read_file, source, format, layout), partial(file_splits, source, format, layout)
+    )
 
 
 def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
     """Where the records lie in a file."""
     with opened(source) as stream:
         return format.layout(stream, place)
-
-
-@contextmanager
-def opened(source: Source) -> Iterator[BinaryIO]:
-    """Open a source; TargetError where it cannot be read."""
-    try:
-        with source.open() as stream:
-            yield stream
-    except OSError as error:
-        raise TargetError(f"cannot read {source.name}: {error.strerror}") from None

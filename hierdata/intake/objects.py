@@ -48,9 +48,10 @@ def objects(items: Iterable[object], policy: Policy) -> Collection:
         for ordinal, item in enumerate(source, 1):
             yield convert(item, record=ordinal)
 
+    form = FileForm(format, layout, format.extension)
     if iterator is not items:
-        return Collection(FileForm(format, layout, format.extension), lambda: converted(items))
-    return spilled(converted(_chain(first, iterator)), format, layout)
+        return Collection(form, lambda: converted(items))
+    return spilled(converted(_chain(first, iterator)), form)
 
 
 def is_table(source: object) -> bool:

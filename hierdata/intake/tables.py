@@ -23,8 +23,9 @@ from hierdata.intake.columns import (
     published_form,
     table_form,
 )
-from hierdata.intake.form import Collection, Form, open_layout, read_file
+from hierdata.intake.form import Collection, Form, open_layout
 from hierdata.intake.objects import is_table, table_collection
+from hierdata.intake.splits import read_file
 from hierdata.policy import Policy
 from hierdata.records.flatten import Table, joined, nest, places, split
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from hierdata.formats.csv import Csv
 from hierdata.formats.source import PathSource
-from hierdata.intake.form import open_layout, read_file
+from hierdata.intake.form import open_layout
+from hierdata.intake.splits import read_file
 from hierdata.measurement import measure
 from tests.benchmarks import adult
 from tests.benchmarks.engine import header, row

@@ -15,7 +15,8 @@ import pytest
 import hierdata
 from hierdata.formats import FORMATS
 from hierdata.formats.source import PathSource
-from hierdata.intake.form import open_layout, read_file
+from hierdata.intake.form import open_layout
+from hierdata.intake.splits import read_file
 from hierdata.judge import Judgement
 from hierdata.policy import Policy, from_data
 from hierdata.records.binding import bind, resolve

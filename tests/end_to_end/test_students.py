@@ -100,7 +100,7 @@ def test_what_can_be_read_once_leaves_no_copy(
     seen: list[Path] = []
 
     def look(stage: str, done: int, total: int | None) -> None:
-        seen.extend(tmp_path.rglob("spill.json"))
+        seen.extend(tmp_path.rglob("spill.jsonl"))
         assert all(stat.S_IMODE(path.parent.stat().st_mode) == 0o700 for path in seen[-1:] if path.exists())
 
     release = hierdata.anonymize(iter(objects), POLICIES / "students.yaml", progress=look)

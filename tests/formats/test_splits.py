@@ -1,0 +1,190 @@
+"""Files read in parts: one part after the other they hold what the whole file holds, errors included."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hierdata.errors import HierdataError, InputError
+from hierdata.formats import FORMATS, WHOLE, detect
+from hierdata.formats import parquet as parquet_module
+from hierdata.formats.jsonl import JsonLines
+from hierdata.formats.source import BytesSource, PathSource
+from hierdata.intake import collect
+from hierdata.intake.splits import InputSplit, file_splits, read_file
+from hierdata.policy import from_data
+from tests.formats.test_broken import BROKEN, rows
+
+POLICY = from_data(
+    {
+        "version": 1,
+        "models": [{"kind": "k-anonymity", "k": 2}],
+        "fields": {"$.q": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive"}},
+    }
+)
+
+line = st.one_of(
+    st.sampled_from([b"", b" ", b"\t", b"\r"]),
+    st.integers(0, 99).map(lambda n: b'{"q":%d}' % n),
+    st.text(max_size=30).map(lambda text: json.dumps({"q": text}).encode()),
+    st.integers(0, 400).map(lambda n: b'{"q":"' + b"x" * n + b'"}'),
+)
+ends = st.sampled_from([b"\n", b"\r\n", b"\n\n", b" \r\n"])
+pieces = st.lists(st.tuples(line, ends).map(b"".join), max_size=8)
+
+
+def in_parts(data: bytes, size: int) -> list[object]:
+    format = JsonLines()
+    layout = format.layout(BytesIO(data))
+    parts = format.splits(BytesIO(data), layout, size)
+    assert pickle.loads(pickle.dumps(parts)) == parts
+    return [record for part in parts for record in format.read_split(BytesIO(data), layout, part)]
+
+
+@given(pieces, st.sampled_from([b"", b"\xef\xbb\xbf"]), st.booleans(), st.integers(1, 120))
+def test_every_line_is_in_one_part(lines: list[bytes], mark: bytes, ended: bool, size: int) -> None:
+    data = mark + b"".join(lines)
+    data = data if ended else data.rstrip(b"\r\n")
+    whole = list(JsonLines().read(BytesIO(data), JsonLines().layout(BytesIO(data))))
+    assert in_parts(data, size) == whole
+
+
+def test_a_line_longer_than_many_parts_is_read_once() -> None:
+    data = b'{"q":1}\n{"q":"' + b"x" * 1000 + b'"}\n{"q":3}'
+    assert [len(str(record)) for record in in_parts(data, 7)] == [8, 1009, 8]
+
+
+def test_a_byte_order_mark_stands_at_the_beginning_alone() -> None:
+    data = b'\xef\xbb\xbf\n\xef\xbb\xbf{"q":1}\n'
+    with pytest.raises(InputError, match="record 1: not valid JSON"):
+        in_parts(data, 1000)
+    with pytest.raises(InputError, match="record 1: not valid JSON"):
+        in_parts(data, 1)
+
+
+def everything(splits: tuple[InputSplit, ...]) -> list[object]:
+    """All splits after a journey to another process, one after the other."""
+    copies: list[InputSplit] = pickle.loads(pickle.dumps(splits))
+    return list(chain.from_iterable(split.documents() for split in copies))
+
+
+def told(read: object) -> tuple[str, object]:
+    with pytest.raises(HierdataError) as caught:
+        read()  # type: ignore[operator]
+    return str(caught.value), (type(caught.value), caught.value.record, caught.value.path)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in rows() if detect(name).name in ("jsonl", "parquet")])
+@pytest.mark.parametrize("size", [1, 9, 40, 1 << 20])
+def test_what_is_wrong_is_told_as_by_who_reads_all(name: str, size: int) -> None:
+    source, format = PathSource(BROKEN / name), detect(name)
+
+    def layout() -> object:
+        with source.open() as stream:
+            return format.layout(stream)
+
+    expected = told(lambda: list(read_file(source, format, layout())))  # type: ignore[arg-type]
+    assert told(lambda: everything(file_splits(source, format, layout(), size))) == expected  # type: ignore[arg-type]
+
+
+def test_a_wrong_record_in_a_late_part_has_its_number_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    file.write_bytes(b'{"q":1}\n\n' * 50 + b'{"q":\n' + b'{"q":1}\n' * 50)
+    splits = collect(file, POLICY).splits(64)
+    assert len(splits) > 10
+    late = next(split for split in splits[5:] if _fails(split))
+    with pytest.raises(InputError) as caught:
+        list(late.documents())
+    assert caught.value.record == 51
+    with pytest.raises(InputError) as caught:
+        list(late.counted())
+    assert caught.value.record == 51
+
+
+def _fails(split: InputSplit) -> bool:
+    try:
+        list(split.documents())
+    except InputError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("groups", [1, 3, 7])
+@pytest.mark.parametrize("together", [1, 10, 1 << 16])
+def test_row_groups_are_parts(
+    groups: int, together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_module, "ROWS", together)
+    table = pa.table({"q": list(range(40)), "s": [str(n % 3) for n in range(40)]})
+    file = tmp_path / "records.parquet"
+    pq.write_table(table, file, row_group_size=groups)
+    collection = collect(file, POLICY)
+    splits = collection.splits()
+    assert everything(tuple(splits)) == list(collection.documents()) == table.to_pylist()
+    assert len(splits) == -(-40 // max(groups, together // groups * groups))
+
+
+def test_a_table_without_rows_is_one_part(tmp_path: Path) -> None:
+    file = tmp_path / "records.parquet"
+    pq.write_table(pa.table({"q": [], "s": []}), file)
+    assert everything(tuple(collect(file, POLICY).splits())) == []
+
+
+@pytest.mark.parametrize("name", ["records.json", "records.csv", "records.jsonl.gz", "records.xml"])
+def test_everything_else_is_one_part(name: str, tmp_path: Path) -> None:
+    records = [{"q": str(n), "s": "x"} for n in range(9)]
+    data = {
+        "records.json": str(records).replace("'", '"').encode(),
+        "records.csv": b"q,s\n" + b"".join(b"%d,x\n" % n for n in range(9)),
+        "records.jsonl.gz": gzip.compress(
+            str(records)[1:-1].replace("'", '"').replace("}, ", "}\n").encode()
+        ),
+        "records.xml": b"<r>" + b"".join(b"<a><q>%d</q><s>x</s></a>" % n for n in range(9)) + b"</r>",
+    }[name]
+    (tmp_path / name).write_bytes(data)
+    collection = collect(tmp_path / name, POLICY)
+    assert len(collection.splits(1)) == 1
+    assert everything(tuple(collection.splits(1))) == list(collection.documents())
+    assert sum(times for split in collection.splits(1) for _, times in split.counted()) == 9
+    assert len(collect(BytesSource(data, name), POLICY).splits(1)) == 1
+
+
+def test_splits_of_a_relative_path_are_read_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "records.jsonl").write_bytes(b'{"q":1}\n{"q":2}\n')
+    monkeypatch.chdir(tmp_path)
+    splits = tuple(collect("records.jsonl", POLICY).splits(4))
+    monkeypatch.chdir(tmp_path.parent)
+    assert everything(splits) == [{"q": 1}, {"q": 2}]
+
+
+def test_what_can_be_read_once_stays_as_long_as_its_splits() -> None:
+    splits = collect(iter([{"q": n} for n in range(5)]), POLICY).splits(10)
+    assert len(splits) > 2
+    folder = splits[0].source.path.parent  # type: ignore[attr-defined]
+    assert [record for split in splits for record in split.documents()] == [{"q": n} for n in range(5)]
+    assert folder.exists()
+    del splits
+    assert not folder.exists()
+
+
+def test_objects_in_memory_are_one_part() -> None:
+    (split,) = collect([{"q": 1}, {"q": 2}], POLICY).splits(1)
+    assert list(split.documents()) == [{"q": 1}, {"q": 2}]
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_formats_travel(name: str) -> None:
+    assert pickle.loads(pickle.dumps(WHOLE)) == WHOLE
+    assert type(pickle.loads(pickle.dumps(FORMATS[name]()))) is FORMATS[name]
