@@ -240,7 +240,7 @@ def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
                 continue
             values = f" ({found[level]} of {sum(found.values())} values)" if found is not None else ""
             least = needed[level - 1]
-            remedy = f"from k = {least} on it could" if least is not None else "its alpha is 0"
+            remedy = f"classes of {least} can hold it" if least is not None else "its alpha is 0"
             yield Finding(
                 "warning",
                 _text(policy, keys),

@@ -63,7 +63,7 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
     ]
     assert messages(found, "$.visits[*].diagnosis") == [
         "1 value (1 occurrence) without a level",
-        "level 5 (1 of 1 values) cannot be published in classes of 5: from k = 10 on it could",
+        "level 5 (1 of 1 values) cannot be published in classes of 5: classes of 10 can hold it",
         "level-alpha-k: with nothing suppressed, k = 20, alpha = 0 0 0 0 1 is the strongest that holds, "
         "and the policy asks for more",
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,7 @@ from hierdata.errors import HierdataError, PolicyError
 if TYPE_CHECKING:
     from hierdata.lint import Finding
     from hierdata.policy import Policy
+    from hierdata.policy.capacities import Capacities
     from hierdata.policy.degrees import Degrees
     from hierdata.records.survey import Keys, Survey
 
@@ -36,25 +37,34 @@ def lint(
     """Find everything that is wrong with a policy, alone or for a collection; exit code 2 for errors."""
     with session(as_json, reveal):
         with Feedback(quiet or as_json) as feedback:
-            findings, degrees = _check(policy, data, as_format, feedback)
+            findings, tables = _check(policy, data, as_format, feedback)
         errors = sum(finding.severity == "error" for finding in findings)
         if as_json:
-            print_json(_as_dict(findings, degrees))
+            print_json(_as_dict(findings, tables))
         elif not quiet:
-            _show(findings, degrees)
+            _show(findings, tables)
         if reveal is not None:
-            reveal_values(reveal, _revealed(findings, degrees))
+            reveal_values(reveal, _revealed(findings, tables.degrees))
         if errors:
             subject = "1 error" if errors == 1 else f"{errors} errors"
             raise typer.Exit(explain("PolicyError", f"{subject} in {policy.name}", 2, as_json=False))
 
 
+@dataclass(frozen=True)
+class _Tables:
+    """What is shown beside the findings, by path: membership degrees, and what classes may hold."""
+
+    degrees: dict[str, list[Degrees]] = field(default_factory=dict)
+    capacities: dict[str, Capacities] = field(default_factory=dict)
+
+
 def _check(
     file: Path, data: Path | None, as_format: str | None, feedback: Feedback
-) -> tuple[list[Finding], dict[str, list[Degrees]]]:
-    """All findings, and the membership degrees of fuzzy levels by path."""
+) -> tuple[list[Finding], _Tables]:
+    """All findings, and the tables of a policy that can be used."""
     from hierdata import pipeline
-    from hierdata.lint import Finding, lint
+    from hierdata.lint import Finding, class_size, lint
+    from hierdata.policy.capacities import capacities
     from hierdata.policy.degrees import memberships
     from hierdata.policy.mending import Examined, examine
 
@@ -66,7 +76,7 @@ def _check(
     else:
         findings = [Finding("error", "", str(one)) for one in examined.mistakes]
     if examined.policy is None:
-        return findings, {}
+        return findings, _Tables()
     policy = in_format(examined.policy, as_format)
     survey: Survey | None = None
     hints: frozenset[Keys] = frozenset()
@@ -86,7 +96,9 @@ def _check(
     usable = all(finding.severity != "error" for finding in findings)
     if usable and survey is not None:
         findings = _against_steps(policy, survey, hints) + findings
-    return findings, memberships(policy, survey) if usable else {}
+    if not usable:
+        return findings, _Tables()
+    return findings, _Tables(memberships(policy, survey), capacities(policy, class_size(policy)))
 
 
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
@@ -125,7 +137,7 @@ def _against_schema(policy: Policy, data: Path | None) -> list[Finding]:
     return []
 
 
-def _as_dict(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> dict[str, object]:
+def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
     """What is printed for machines; raw values are left out."""
     return {
         "findings": [
@@ -134,7 +146,14 @@ def _as_dict(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> dict
         ],
         "memberships": {
             path: [{"at": row.label, "level": row.level, "degrees": row.degrees} for row in rows]
-            for path, rows in degrees.items()
+            for path, rows in tables.degrees.items()
+        },
+        "capacities": {
+            path: [
+                {"class_size": size, "by_level": row}
+                for size, row in zip(table.sizes, table.by_level, strict=True)
+            ]
+            for path, table in tables.capacities.items()
         },
     }
 
@@ -150,10 +169,14 @@ def _revealed(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> lis
     ]
 
 
-def _show(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> None:
+def _show(findings: list[Finding], tables: _Tables) -> None:
     from hierdata.cli.tables import show
 
-    for path, rows in degrees.items():
+    for path, table in tables.capacities.items():
+        levels = [f"level {level}" for level in range(1, len(table.by_level[0]) + 1)]
+        numbers = [[str(size), *map(str, row)] for size, row in zip(table.sizes, table.by_level, strict=True)]
+        show(f"Most values of {path} in a class", ["records", *levels], numbers)
+    for path, rows in tables.degrees.items():
         sets = [f"A{level}" for level in range(1, len(rows[0].degrees) + 1)]
         cells = [[row.label, str(row.level), *(f"{degree:.3g}" for degree in row.degrees)] for row in rows]
         show(f"Membership degrees of {path}", ["at", "level", *sets], cells)

@@ -106,6 +106,9 @@ class Policy(BaseModel):
         default=None, description="the people whom an adversary may know, for models that ask for them"
     )
     engine: EngineSpec | None = Field(default=None, description="how classes are searched")
+    blocks: Annotated[int, Field(strict=True, ge=1)] | Literal["whole"] | None = Field(
+        default=None, description="records that are clustered together, about; whole: all at once"
+    )
     recoding: Literal[
         "generalization", "representatives", "full_domain", "sets_and_ranges", "anatomy", "slicing"
     ] = Field(default="generalization", description="in what form classes are published")

@@ -14,7 +14,11 @@ def test_a_sound_policy_passes(run: Run, desk: Desk) -> None:
     ran = run("lint", desk.policy)
     assert (ran.code, ran.out, ran.err) == (0, "Nothing is wrong.\n", "")
     assert run("lint", desk.policy, "--quiet").out == ""
-    assert run("lint", desk.policy, "--json").json == {"findings": [], "memberships": {}}
+    assert run("lint", desk.policy, "--json").json == {
+        "findings": [],
+        "memberships": {},
+        "capacities": {},
+    }
 
 
 def test_every_problem_of_a_policy_is_told(run: Run, desk: Desk) -> None:
@@ -101,6 +105,16 @@ def test_membership_degrees_for_machines(run: Run) -> None:
     ]
     assert [row["at"] for row in rows] == [f"v{place}" for place in range(1, len(rows) + 1)]
     assert {len(row["degrees"]) for row in rows} == {5}
+
+
+def test_capacities_are_shown_by_class_size(run: Run) -> None:
+    policy = ROOT / "fixtures" / "policies" / "students.yaml"
+    ran = run("lint", policy)
+    assert "Most values of $.courses[*].grade in a class" in ran.out
+    rows = run("lint", policy, "--json").json["capacities"]["$.courses[*].grade"]
+    assert [row["class_size"] for row in rows] == [5, 6, 7, 8, 9, 10]
+    assert rows[0]["by_level"] == [4, 3, 2, 1, 0]
+    assert rows[-1]["by_level"] == [8, 6, 4, 2, 1]
 
 
 def test_an_engine_that_does_not_go_with_the_records_is_found(run: Run, desk: Desk) -> None:
