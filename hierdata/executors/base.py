@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from hierdata.errors import HierdataError
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")
@@ -24,12 +27,18 @@ Watch = Callable[[int, int], None]
 """Told from time to time how many of the tasks of a stage are done."""
 
 
+class WorkerError(HierdataError):
+    """A worker was ended from outside, so that what it had to do is not done (exit code 8)."""
+
+    exit_code = 8
+
+
 class Held(ABC, Generic[Value]):
     """Values in a fixed order, one a task, held where they were made; they need not fit into memory.
 
-    Functions and values must be picklable (cloudpickle's closures included). A function that raises ends the
-    run: the exception of the first task in order that failed reaches the caller as it was raised, whatever
-    process it was in.
+    Functions and values must be picklable (cloudpickle's closures included), and a function must not change
+    what it is given: it may be given again. A function that raises ends the run: the exception of the first
+    task in order that failed reaches the caller as it was raised, whatever process it was in.
     """
 
     @property
@@ -72,6 +81,12 @@ class Executor(ABC):
 
     kind: ClassVar[str]
     workers: int
+
+    @abstractmethod
+    def __init__(
+        self, *, workers: int | None, memory: int | None, folder: Path, master: str | None = None
+    ) -> None:
+        """Take what ``hierdata.executors.open_executor`` explains; no executor needs all of it."""
 
     @abstractmethod
     def hold(self, values: Sequence[Value]) -> Held[Value]:

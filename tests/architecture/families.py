@@ -10,6 +10,7 @@ from typing import Any
 
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines import Engine
+from hierdata.executors import Executor
 from hierdata.formats import Format
 from hierdata.metrics import Metric
 from hierdata.privacy import PrivacyModel
@@ -81,6 +82,16 @@ FAMILIES = {
             "rates": "entropies and rates of counts, for a metric and for tables",
             "risk": "what somebody who knows keys learns, worked out at once for every risk",
             "skew": "how far the odds of a key are from those of the original",
+        },
+    ),
+    "executors": Family(
+        "EXECUTORS",
+        Executor,
+        {
+            "failures": "exceptions on their way to the caller",
+            "local": "what the executors of one machine share",
+            "spill": "values in private files",
+            "worker": "what a worker process runs",
         },
     ),
     "synth": Family(

@@ -22,6 +22,7 @@ HOMES = {
     "skfuzzy": ("domains/membership.py",),
     "pyarrow": ("formats/parquet.py",),
     "pandas": (),
+    "cloudpickle": ("executors/spill.py", "executors/failures.py"),
     "lxml": ("formats/xml.py", "records/xsd.py"),
     "jsonschema": ("intake/checking.py",),
     "yaml": ("policy/reading.py", "domains/tree.py"),

@@ -1,0 +1,55 @@
+"""Exceptions on their way from a worker to the caller: the same class and attributes, without tracebacks."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, NamedTuple
+
+
+class Failure(NamedTuple):
+    """An exception that a task raised, pickled. Tracebacks and causes stay behind: they show raw values."""
+
+    pickled: bytes
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failure:
+        """Pack an exception; one that cannot be packed is told by the name of its class."""
+        import cloudpickle
+
+        for packed in (error, _Rebuilt(error)):
+            try:
+                pickled = cloudpickle.dumps(packed)
+                if _same(cls(pickled).error(), error):
+                    return cls(pickled)
+            except Exception:  # noqa: BLE001, S112  # whatever a foreign class raises, the next form is tried
+                continue
+        return cls(pickle.dumps(RuntimeError(f"a task ended with {type(error).__name__}")))
+
+    def error(self) -> BaseException:
+        """The exception, ready to be raised."""
+        error: BaseException = pickle.loads(self.pickled)  # from our own worker
+        return error
+
+
+class _Rebuilt:
+    """Pickles an exception whose ``__init__`` does not take ``args``: built without it."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self._error), self._error.args, self._error.__dict__)
+
+
+def _rebuild(
+    kind: type[BaseException], arguments: tuple[Any, ...], attributes: dict[str, Any]
+) -> BaseException:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
+
+
+def _same(one: BaseException, other: BaseException) -> bool:
+    return (
+        type(one) is type(other) and str(one) == str(other) and one.__dict__.keys() == other.__dict__.keys()
+    )

@@ -1,0 +1,217 @@
+"""What the executors of one machine share: tasks over parts, whose results lie in memory or in files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import weakref
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, unwatched
+from hierdata.executors.spill import Extent, Place, Scattered, put, read, scatter
+
+_KEEP = 1 << 26  # bytes of all values that may stay in memory, pickled
+_BUFFER = 1 << 25  # bytes that a task may hold back to sort them by bin
+_LEAST = 1 << 20
+
+
+class Kept(NamedTuple):
+    """A value in memory, as it is."""
+
+    value: Any
+
+    def load(self) -> Any:
+        """The value."""
+        return self.value
+
+
+class One(NamedTuple):
+    """A value that was put away."""
+
+    extent: Extent
+
+    def load(self) -> Any:
+        """The value."""
+        (value,) = read([self.extent])
+        return value
+
+
+class Many(NamedTuple):
+    """The pieces of a bin: together they are one value, a list."""
+
+    extents: list[Extent]
+
+    def load(self) -> list[Any]:
+        """The pieces, in order."""
+        return list(read(self.extents))
+
+
+Part = Kept | One | Many
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A task of ``map``."""
+
+    function: Callable[[Any], Any]
+
+    def __call__(self, part: Part, place: Place) -> One:
+        """Put away what the function makes of a value."""
+        return One(put(self.function(part.load()), place))
+
+
+@dataclass(frozen=True)
+class Scattering:
+    """A task of ``exchange``."""
+
+    function: Callable[[Any], Iterable[tuple[int, Any]]]
+    bins: int
+
+    def __call__(self, part: Part, place: Place) -> Scattered:
+        """Put away the pieces that the function makes of a value."""
+        return scatter(self.function(part.load()), self.bins, place)
+
+
+Work = Callable[[Part, Place], Any]
+
+
+class LocalHeld(Held[Value]):
+    """Values as parts, with the files that end with them."""
+
+    def __init__(self, executor: LocalExecutor, parts: list[Part], files: list[Path], kept: int) -> None:
+        self._executor = executor
+        self._parts = parts
+        self._files = files
+        self._kept = kept
+        self._count = len(parts)
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return self._count
+
+    def map(self, function: Callable[[Value], Result], watch: Watch = unwatched) -> Held[Result]:
+        """Run the function over the values."""
+        made, places = self._stage(self._executor.mapping(function, self._count), watch)
+        return self._executor.held(made, places)
+
+    def exchange(
+        self,
+        scatter: Callable[[Value], Iterable[tuple[int, Piece]]],
+        bins: int,
+        watch: Watch = unwatched,
+    ) -> Held[list[Piece]]:
+        """One file a task, and for each bin where its pieces lie."""
+        work = self._executor.scattering(scatter, bins)
+        scattered, places = self._stage(work, watch)
+        return self._executor.held(self._executor.gathered(scattered, bins), places)
+
+    def collect(self) -> Iterator[Value]:
+        """Load one after the other."""
+        parts: list[Any] = self._all()
+        return (part.load() for part in parts)
+
+    def release(self) -> None:
+        """Remove the files."""
+        self._parts = []
+        self._executor.forget(self._files, self._kept)
+        self._files, self._kept = [], 0
+
+    def _stage(self, work: Work, watch: Watch) -> tuple[list[Any], list[Place]]:
+        parts = self._all()
+        return self._executor.stage(
+            self._count, lambda places: self._executor.run(work, parts, places, watch)
+        )
+
+    def _all(self) -> list[Part]:
+        if len(self._parts) != self._count:
+            raise RuntimeError("these values were released")
+        return self._parts
+
+
+class LocalExecutor(Executor):
+    """``memory`` bounds, in bytes, what waits in memory beside the tasks themselves: a sixteenth of it."""
+
+    def __init__(
+        self,
+        *,
+        workers: int | None = None,
+        memory: int | None = None,
+        folder: Path,
+        master: str | None = None,
+    ) -> None:
+        workers = self.workers = self.staff(workers)
+        self._keep = _KEEP if memory is None else min(_KEEP, memory // 16)
+        self._buffer = _BUFFER if memory is None else max(_LEAST, min(_BUFFER, memory // 16 // workers))
+        self.own = Path(folder).absolute() / f"hierdata-{os.getpid()}-{os.urandom(4).hex()}"
+        self._stages = 0
+        # For those who do not close, and for an end by an exception that nobody catches.
+        self._at_exit = weakref.finalize(self, _remove, self.own, os.getpid())
+
+    @abstractmethod
+    def staff(self, workers: int | None) -> int:
+        """How many workers there are, of those that were asked for."""
+
+    @abstractmethod
+    def run(self, work: Work, parts: Sequence[Part], places: Sequence[Place], watch: Watch) -> list[Any]:
+        """What the work makes of each part. When it returns or raises, no task is running any more."""
+
+    def mapping(self, function: Callable[[Any], Any], tasks: int) -> Work:
+        """The task of ``map``."""
+        return Mapping(function)
+
+    def scattering(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
+        """The task of ``exchange``."""
+        return Scattering(function, bins)
+
+    def gathered(self, scattered: Sequence[Any], bins: int) -> list[Part]:
+        """The bins, of what the tasks scattered."""
+        extents: list[list[Extent]] = [[] for _ in range(bins)]
+        for each in scattered:
+            for number, extent in each.extents():
+                extents[number].append(extent)
+        return [Many(those) for those in extents]
+
+    def stage(self, tasks: int, make: Callable[[list[Place]], list[Any]]) -> tuple[list[Any], list[Place]]:
+        """Give each task its place; if one fails, nothing of the others stays."""
+        self._stages += 1
+        keep = max(0, self._keep) // max(1, tasks)
+        places = [Place(self.own / f"{self._stages}-{task}", keep, self._buffer) for task in range(tasks)]
+        try:
+            return make(places), places
+        except BaseException:
+            self.forget([place.path for place in places], 0)
+            raise
+
+    def held(self, parts: list[Any], places: Iterable[Place]) -> LocalHeld[Any]:
+        """Hold what a stage made; what it keeps in memory is taken from what others may keep."""
+        kept = sum(_in_memory(part) for part in parts)
+        self._keep -= kept
+        return LocalHeld(self, parts, [place.path for place in places], kept)
+
+    def forget(self, files: Iterable[Path], kept: int) -> None:
+        """Remove files, those that were never made too."""
+        self._keep += kept
+        for path in files:
+            path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Remove all files."""
+        self._at_exit.detach()
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self.own)
+
+
+def _in_memory(part: Part) -> int:
+    extents = part.extents if isinstance(part, Many) else [part.extent] if isinstance(part, One) else []
+    return sum(each.length for each in extents if isinstance(each.source, bytes))
+
+
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)

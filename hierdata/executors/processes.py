@@ -1,0 +1,193 @@
+"""Tasks in worker processes of this machine.
+
+The workers are ours and not a library's pool: they never import the caller's main module, one that was killed
+shows at once by its closed pipe, all end with the driver, and no thread or semaphore is needed for that.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+
+from hierdata.executors.base import Held, Value, Watch, WorkerError
+from hierdata.executors.failures import Failure
+from hierdata.executors.local import LocalExecutor, One, Part, Work
+from hierdata.executors.spill import Place, put
+from hierdata.executors.worker import Request
+
+if TYPE_CHECKING:
+    import subprocess
+    from multiprocessing.connection import Connection
+
+_INLINE = 1 << 16  # a stage's work goes along with each task up to this size, else into a file
+_START = """
+import sys
+driver, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
+from hierdata.executors.worker import main
+main(driver)
+"""
+# One task a worker is as much as there are processors for.
+_ONE_THREAD = dict.fromkeys(
+    ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)
+
+
+class _Worker(NamedTuple):
+    """A process, and the two pipes to it."""
+
+    process: subprocess.Popen[bytes]
+    requests: Connection
+    answers: Connection
+
+    @classmethod
+    def start(cls) -> _Worker:
+        import subprocess
+        from multiprocessing.connection import Connection
+
+        # A process group of its own: the terminal's Ctrl-C reaches the driver alone.
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-c", _START, str(os.getpid()), *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **_ONE_THREAD},
+            process_group=0,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        requests = Connection(os.dup(process.stdin.fileno()), readable=False)
+        answers = Connection(os.dup(process.stdout.fileno()), writable=False)
+        process.stdin.close()
+        process.stdout.close()
+        return cls(process, requests, answers)
+
+    def give(self, request: Request) -> None:
+        try:
+            self.requests.send_bytes(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
+        except OSError:
+            raise self._lost() from None
+
+    def answer(self) -> Any:
+        try:
+            return pickle.loads(self.answers.recv_bytes())  # from our own worker
+        except (EOFError, OSError):
+            raise self._lost() from None
+
+    def _lost(self) -> WorkerError:
+        self.process.kill()
+        signal = -self.process.wait()
+        return WorkerError(
+            f"a worker process was ended from outside (signal {signal}), probably for lack of memory; run it "
+            "again with fewer workers or with less memory for each"
+        )
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.requests.close()
+        self.answers.close()
+
+
+class Processes(LocalExecutor):
+    """As many tasks at a time as there are workers; without ``workers`` one for each available processor."""
+
+    kind: ClassVar[str] = "processes"
+
+    def __init__(
+        self,
+        *,
+        workers: int | None = None,
+        memory: int | None = None,
+        folder: Path,
+        master: str | None = None,
+    ) -> None:
+        super().__init__(workers=workers, memory=memory, folder=folder)
+        self._stage = 0
+        self._workers: list[_Worker] = []
+        weakref.finalize(self, _end, self._workers)  # runs before the files are removed
+
+    def staff(self, workers: int | None) -> int:
+        """As many as were asked for."""
+        return processors() if workers is None else workers
+
+    def hold(self, values: Sequence[Value]) -> Held[Value]:
+        """Put the values where workers can load them."""
+
+        made, places = self.stage(
+            len(values), lambda places: [One(put(*each)) for each in zip(values, places, strict=True)]
+        )
+        return self.held(made, places)
+
+    def run(self, work: Work, parts: Sequence[Part], places: Sequence[Place], watch: Watch) -> list[Any]:
+        """Give each worker the next task as soon as it is free."""
+        self._stage += 1
+        path = self.own / f"work-{self._stage}"
+        try:
+            packed = put(work, Place(path, _INLINE, 0))
+            requests = [
+                Request(self._stage, packed, part, place) for part, place in zip(parts, places, strict=True)
+            ]
+            while len(self._workers) < min(self.workers, len(parts)):
+                self._workers.append(_Worker.start())
+            answers = self._answers(requests, watch)
+        except BaseException:
+            self._end()  # whoever is still at work would write into files that are about to be removed
+            raise
+        finally:
+            self.forget([path], 0)
+        return answers
+
+    def _answers(self, requests: list[Request], watch: Watch) -> list[Any]:
+        """Give out tasks in order. Once one has failed only those before it matter: the first one counts."""
+        from multiprocessing.connection import wait
+
+        answers: dict[int, Any] = {}
+        idle = list(self._workers)
+        busy: dict[Connection, tuple[_Worker, int]] = {}
+        given, wanted = 0, len(requests)
+        while given < wanted or any(task < wanted for _, task in busy.values()):
+            while idle and given < wanted:
+                worker = idle.pop()
+                worker.give(requests[given])
+                busy[worker.answers] = worker, given
+                given += 1
+            for ready in wait(list(busy)):
+                worker, task = busy.pop(cast("Connection", ready))
+                idle.append(worker)
+                answers[task] = worker.answer()
+                if isinstance(answers[task], Failure):
+                    wanted = min(wanted, task)
+            watch(len(answers), len(requests))
+        if wanted < len(requests):
+            raise answers[wanted].error()
+        return [answers[task] for task in range(len(requests))]
+
+    def close(self) -> None:
+        """End the workers, and remove all files."""
+        self._end()
+        super().close()
+
+    def _end(self) -> None:
+        _end(self._workers)
+
+
+def _end(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.kill()
+    for worker in workers:
+        worker.process.wait()
+    workers.clear()
+
+
+def processors() -> int:
+    """How many processors this process may use: those it is bound to, and its group's share of time."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
+        share = int(quota) // int(period)
+    except (OSError, ValueError):  # no such groups here, or no limit ("max")
+        return bound
+    return max(1, min(bound, share))

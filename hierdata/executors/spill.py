@@ -1,0 +1,256 @@
+"""Values outside of memory: pickled into private files, small ones kept as bytes.
+
+A record is one pickled value: the lengths of its parts, the pickle stream, then large buffers (arrays) as
+they lie in memory. A task writes its records one behind the other into one file; extents say where they are.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import struct
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from io import SEEK_END, BytesIO
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, NamedTuple, Self
+
+from hierdata.errors import TargetError
+
+_HEAD = struct.Struct("<QQ")  # length of the pickle stream, number of buffers behind it
+_SMALL = 1 << 12  # a shorter buffer goes into the stream
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class Place(NamedTuple):
+    """Where a task puts what it makes: ``keep`` bytes may stay in memory, more goes to the file ``path``.
+
+    ``buffer`` is how many bytes may wait in memory to be sorted by bin before they are written.
+    """
+
+    path: Path
+    keep: int
+    buffer: int
+
+
+class Extent(NamedTuple):
+    """Where records lie: from ``offset`` on, ``length`` bytes of a file (its path), or of bytes."""
+
+    source: Path | bytes
+    offset: int
+    length: int
+
+
+class Scattered(NamedTuple):
+    """What a task scattered: for each run of records of one bin the bin, where it begins, and its length."""
+
+    source: Path | bytes
+    runs: array[int]
+
+    def extents(self) -> Iterator[tuple[int, Extent]]:
+        """The runs with their bins, in the order in which they were made."""
+        whole = self.source
+        for at in range(0, len(self.runs), 3):
+            number, offset, length = self.runs[at : at + 3]
+            if isinstance(whole, bytes):
+                yield number, Extent(whole[offset : offset + length], 0, length)
+            else:
+                yield number, Extent(whole, offset, length)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Say in one sentence that the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise TargetError(
+            "no space is left for intermediate results, which lie in a private folder until the run ends; "
+            "free some space there, or name another folder for them"
+        ) from None
+
+
+class Spool:
+    """A file that exists only from ``place.keep`` bytes on. Left by an exception, it is gone."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._file: BinaryIO = BytesIO()
+        self._kept = True
+        self.size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
+        try:
+            if kind is None and not self._kept:
+                with _room():
+                    self._file.close()
+        except BaseException:
+            self._forget()
+            raise
+        if kind is not None:
+            self._forget()
+
+    def _forget(self) -> None:
+        if not self._kept:
+            with suppress(OSError):
+                self._file.close()
+            self._place.path.unlink(missing_ok=True)
+
+    @property
+    def source(self) -> Path | bytes:
+        """The path of the file, or the bytes where there is none. Ask when everything is written."""
+        return self._file.getvalue() if isinstance(self._file, BytesIO) else self._place.path
+
+    def write(self, data: Any) -> int:
+        """Append bytes, or anything that lies in memory as bytes do."""
+        length = data.nbytes if isinstance(data, memoryview) else len(data)
+        if self._kept and self.size + length > self._place.keep:
+            self._move()
+        with _room():
+            self._file.write(data)
+        self.size += length
+        return length
+
+    def _open(self) -> BinaryIO:
+        self._place.path.parent.mkdir(mode=0o700, exist_ok=True)
+        number = os.open(self._place.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        return os.fdopen(number, "wb")
+
+    def _move(self) -> None:
+        assert isinstance(self._file, BytesIO)
+        with _room():
+            kept, self._file, self._kept = self._file, self._open(), False
+            self._file.write(kept.getbuffer())
+
+    def put(self, value: Any) -> None:
+        """Append a record. Its pickle stream is not held in memory."""
+        start = self.size
+        self.write(_HEAD.pack(0, 0))
+        buffers = _dump(value, self)
+        stream = self.size - start - _HEAD.size
+        for part in _behind(buffers):
+            self.write(part)
+        with _room():
+            self._file.seek(start)
+            self._file.write(_HEAD.pack(stream, len(buffers)))
+            self._file.seek(0, SEEK_END)
+
+
+def _dump(value: Any, stream: Any) -> list[pickle.PickleBuffer]:
+    """Pickle into a stream; the large buffers that belong behind it are returned."""
+    buffers: list[pickle.PickleBuffer] = []
+
+    def aside(buffer: pickle.PickleBuffer) -> bool:
+        if buffer.raw().nbytes < _SMALL:
+            return True
+        buffers.append(buffer)
+        return False
+
+    import cloudpickle
+
+    cloudpickle.Pickler(stream, pickle.HIGHEST_PROTOCOL, buffer_callback=aside).dump(value)
+    return buffers
+
+
+def _behind(buffers: list[pickle.PickleBuffer]) -> Iterator[bytes | memoryview]:
+    """Lengths of buffers (in the lowest bit whether they may be written), then the buffers."""
+    raw = [buffer.raw() for buffer in buffers]
+    yield array("Q", [each.nbytes << 1 | each.readonly for each in raw]).tobytes()
+    yield from raw
+
+
+def _record(value: Any) -> list[bytes | memoryview]:
+    """A record in memory; large buffers are not copied."""
+    stream = BytesIO()
+    buffers = _dump(value, stream)
+    return [_HEAD.pack(stream.tell(), len(buffers)), stream.getbuffer(), *_behind(buffers)]
+
+
+def put(value: Any, place: Place) -> Extent:
+    """Put one value away."""
+    with Spool(place) as spool:
+        spool.put(value)
+    return Extent(spool.source, 0, spool.size)
+
+
+def within(number: int, bins: int) -> bool:
+    """Raise ValueError for a bin that there is not."""
+    if not 0 <= number < bins:
+        raise ValueError(f"there are {bins} bins, and a piece was sent to bin {number}")
+    return True
+
+
+def scatter(pieces: Iterable[tuple[int, Any]], bins: int, place: Place) -> Scattered:
+    """Put pieces away as they come: by bin as far as ``place.buffer`` reaches, in order within a bin."""
+    waiting: dict[int, bytearray] = {}
+    size = 0
+    runs = array("Q")
+    with Spool(place) as spool:
+
+        def run(number: int, parts: Iterable[Any]) -> None:
+            start = spool.size
+            for part in parts:
+                spool.write(part)
+            runs.extend((number, start, spool.size - start))
+
+        def flush() -> None:
+            for number in sorted(waiting):
+                run(number, [waiting[number]])
+            waiting.clear()
+
+        for number, piece in pieces:
+            within(number, bins)
+            record = _record(piece)
+            length = sum(memoryview(part).nbytes for part in record)
+            if size + length > place.buffer:
+                flush()
+                size = 0
+            if length > place.buffer:
+                run(number, record)
+                continue
+            into = waiting.setdefault(number, bytearray())
+            for part in record:
+                into += part
+            size += length
+        flush()
+    return Scattered(spool.source, runs)
+
+
+def read(extents: Iterable[Extent]) -> Iterator[Any]:
+    """The values of the records in these places, in order."""
+    for source, runs in groupby(extents, attrgetter("source")):
+        with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+            for _, offset, length in runs:
+                file.seek(offset)
+                while file.tell() < offset + length:
+                    yield _read(file)
+
+
+def _read(file: BinaryIO) -> Any:
+    stream, count = _HEAD.unpack(file.read(_HEAD.size))
+    if not count:
+        return pickle.load(file)  # our own file, of mode 0600
+    start = file.tell()
+    file.seek(start + stream)
+    lengths = array("Q", file.read(8 * count))
+    buffers = []
+    for length in lengths:
+        buffer = bytearray(length >> 1)
+        if file.readinto(buffer) != len(buffer):  # type: ignore[attr-defined]
+            raise EOFError("a file with intermediate results is cut off")
+        buffers.append(memoryview(buffer).toreadonly() if length & 1 else buffer)
+    end = file.tell()
+    file.seek(start)
+    value = pickle.load(file, buffers=buffers)  # our own file, of mode 0600
+    file.seek(end)
+    return value
