@@ -97,7 +97,7 @@ def test_capacities_without_data_name_every_level_that_has_none() -> None:
     assert [finding.message.split(" in classes")[0] for finding in found] == [
         f"level {level} cannot be published" for level in (3, 4, 5)
     ]
-    assert [finding.message.rpartition("k = ")[2].split()[0] for finding in found] == ["3", "5", "10"]
+    assert [finding.message.rpartition("classes of ")[2].split()[0] for finding in found] == ["3", "5", "10"]
     assert lint(policy(fields, models=[model, {"kind": "k-anonymity", "k": 10}])) == []
     (never,) = lint(policy(fields, models=[{**model, "alpha": [1, 1, 1, 1, 0]}]))
     assert never.message.endswith("its alpha is 0")
