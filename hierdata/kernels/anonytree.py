@@ -31,8 +31,11 @@ from hierdata.kernels.arrays import (
     Scratch,
     Settings,
 )
-from hierdata.kernels.assignment import assign
-from hierdata.kernels.jit import jit, lowest_bit
+from hierdata.kernels.jit import lean, lowest_bit
+from hierdata.kernels.optimal import align_optimally
+from hierdata.kernels.vertices import join
+
+__all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "join"]
 
 # How children are paired.
 GREEDY, BENEFIT, OPTIMAL = range(3)
@@ -50,30 +53,7 @@ _SHORT = 4  # partners that are looked at one by one, without sets
 _FEW = 16  # pairs of children that are looked at for a bound before they are aligned
 
 
-@jit
-def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
-    """The least node above both: the deepest common entry of their ancestor rows."""
-    if a == b:
-        return a
-    node: int
-    for level in range(ancestors.shape[1] - 1, -1, -1):
-        node = ancestors[a, level]
-        if node >= 0 and node == ancestors[b, level]:
-            break
-    return node  # all share the root
-
-
-@jit
-def _spread(suppressed: np.int64, pairs: int) -> int:
-    """What gains are multiplied by, so that each pair can be worth 1 more where losses tie.
-
-    Pairs that save nothing are kept rather than suppressed: vertices without quasi-identifiers have no other
-    worth. ``suppressed``, the loss of no pair at all, bounds every gain; 1 where the product is too large.
-    """
-    return pairs + 1 if suppressed <= INFINITY // (4 * (pairs + 1)) else 1
-
-
-@jit
+@lean
 def align(
     first_a: int,
     count_a: int,
@@ -89,9 +69,30 @@ def align(
 ) -> np.int64:
     """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
 
-    ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1.
-    ``size`` is the number of records that the first list already stands for; ``roots`` says that both are
-    single roots, which are aligned if they can be, whatever is gained.
+    ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1: a
+    function of the two lists alone. ``size`` is the number of records that the first list already stands
+    for; ``roots`` says that both are single roots, which are aligned if they can be, whatever is gained.
+    """
+    if settings.pairing == OPTIMAL:
+        return align_optimally(first_a, count_a, first_b, count_b, size, settings, work, rep, rows, rules)
+    return _walk(first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules)
+
+
+@lean
+def _walk(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    size: int,
+    roots: bool,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> np.int64:
+    """``align`` under the published pairing and by benefit.
 
     The shorter list's trees look for partners in order. Partners come by the least node that the first
     quasi-identifiers share, the deepest first (``under[node]`` is the set of partners below a node, as
@@ -101,8 +102,8 @@ def align(
     """
     pairing, scale, first_slot = settings
     # Bound once: a tuple's arrays are slow to reach from loops.
-    mates, free, unseen, under, gains, frames = work
-    pair_row, pair_losses, caps, losses, ancestors = rules
+    mates, free, unseen, under, _, _, frames = work
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
     words = free.shape[1]
     levels = ancestors.shape[1]
     one = np.uint64(1)
@@ -168,10 +169,7 @@ def align(
             x = first_a + (i if from_a else j)
             y = first_b + (j if from_a else i)
             loss = bound + below - scale * np.int64(abs(rep[x, BELOW] - rows[y, BELOW]))
-            if way == OPTIMAL:
-                spread = _spread(total, walk_count)
-                gains[depth, i, j] = spread * loss - (spread > 1)
-            elif loss < best or (loss == best and j < best_at):
+            if loss < best or (loss == best and j < best_at):
                 best = loss
                 best_at = j
                 best_fits = True
@@ -272,10 +270,7 @@ def align(
                             loss = apart
                             exact = True
                     if exact:
-                        if way == OPTIMAL:
-                            spread = _spread(total, walk_count)
-                            gains[depth, i, j] = spread * loss - (spread > 1) if fits else 0
-                        elif loss < best or (loss == best and j < best_at):
+                        if loss < best or (loss == best and j < best_at):
                             best = loss
                             best_at = j
                             best_fits = fits
@@ -337,16 +332,6 @@ def align(
                 for at_level in range(1, levels if node >= 0 else 1):
                     if ancestors[node, at_level] >= 0:
                         under[ancestors[node, at_level], at >> 6] = none
-            if way == OPTIMAL:
-                assign(gains[depth], walk_count, partner_count, mates[depth + 1])
-                spread = _spread(total, walk_count)
-                gained = np.int64(0)
-                for i in range(walk_count):
-                    at = mates[depth + 1, i]
-                    if gains[depth, i, at] < 0:
-                        gained += (gains[depth, i, at] + (spread > 1)) // spread
-                        mates[depth, i if from_a else at] = at if from_a else i
-                total += gained
         if depth == 0:
             return total
         task = _RETURN

@@ -18,6 +18,16 @@ A row of a record has one group for each slot, -1 for a missing value; a row of 
 CAP, LOW, HIGH = range(3)
 """Columns of a cap: how many values a class may hold at one vertex among the groups LOW to HIGH."""
 
+(
+    ROW_WORTH, COLUMN_WORTH, ROW_OF, COLUMN_OF, DISTANCE, FROM, REACHED, WAITING, MATE, GAIN, LEFT, OTHERS,
+    STUCK, DESK,
+) = range(14)  # fmt: skip
+"""Rows of a desk, the working memory of a matching. Of ``assignment.match``: what a row and a column are
+worth (their potentials), who is matched with whom (-1 nobody), how far a column is from the row that looks
+for one, the row it is reached from, columns in the order in which they were reached, rows without a column.
+Of ``leaves``: the partner of each of the first list (-1 nobody) and what the pair gains, those still without
+one, positions put aside, who was left beside a free partner that no cap lets it have."""
+
 
 class Settings(NamedTuple):
     """How children are paired, what LM' is multiplied by, and the column of the first slot."""
@@ -34,6 +44,7 @@ class Rules(NamedTuple):
     of nodes a and b; ``pair_row[a]`` is -1 where the hierarchy is too large for a table and the join is
     searched in ``ancestors``. ``caps[group]`` bounds what a class that holds a value of the group may hold
     at one vertex among the groups from LOW to HIGH, its own among them; LOW and HIGH are symmetric.
+    ``nests[node]`` tells whether the node's hierarchy is a tree in which no node costs more than those above.
     """
 
     pair_row: NDArray[np.int64]
@@ -41,6 +52,7 @@ class Rules(NamedTuple):
     caps: NDArray[np.int64]
     losses: NDArray[np.int64]
     ancestors: NDArray[np.int32]
+    nests: NDArray[np.bool_]
 
 
 class Scratch(NamedTuple):
@@ -48,8 +60,8 @@ class Scratch(NamedTuple):
 
     ``mates[depth, i]`` is the partner of the i-th tree of the first list; ``free`` and ``unseen`` are sets
     of trees as bits, 64 a word; ``under[node]`` is the set of those below a node, empty between calls;
-    ``gains``, by pair, feeds the optimal assignment; ``frames`` is what is put aside while children are
-    aligned.
+    ``gains``, by pair, feeds the optimal assignment, which works on ``desk``; ``frames`` is what is put aside
+    while children are aligned.
     """
 
     mates: NDArray[np.int64]
@@ -57,6 +69,7 @@ class Scratch(NamedTuple):
     unseen: NDArray[np.uint64]
     under: NDArray[np.uint64]
     gains: NDArray[np.int64]
+    desk: NDArray[np.int64]
     frames: NDArray[np.int64]
 
 
@@ -70,5 +83,6 @@ def scratch(depth: int, children: int, nodes: int, frame: int, assigning: bool) 
         unseen=np.empty((depth + 1, words), np.uint64),
         under=np.zeros((nodes, words), np.uint64),
         gains=np.empty((depth + 1, children, children) if assigning else (depth + 1, 0, 0), np.int64),
+        desk=np.empty((depth + 1, DESK, children), np.int64),
         frames=np.empty((depth + 1, frame), np.int64),
     )

@@ -1,11 +1,21 @@
-"""The cheapest assignment of one side's items to the other's (Hungarian method with potentials)."""
+"""Assignments of one side's items to the other's: the cheapest of all rows, the matching that gains most."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.kernels.jit import jit
+from hierdata.kernels.arrays import (
+    COLUMN_OF,
+    COLUMN_WORTH,
+    DISTANCE,
+    FROM,
+    REACHED,
+    ROW_OF,
+    ROW_WORTH,
+    WAITING,
+)
+from hierdata.kernels.jit import jit, lean
 
 
 @jit
@@ -55,3 +65,156 @@ def assign(cost: NDArray[np.int64], rows: int, columns: int, column_of: NDArray[
     for j in range(1, columns + 1):
         if row_at[j] != 0:
             column_of[row_at[j] - 1] = j - 1
+
+
+@lean
+def spread(most: np.int64, pairs: int) -> int:
+    """What gains are multiplied by, so that each pair can be worth 1 more where losses tie.
+
+    Pairs that save nothing are kept rather than suppressed: vertices without quasi-identifiers have no other
+    worth. ``most`` bounds what all pairs gain; 1 where the product is too large.
+    """
+    return pairs + 1 if most <= 2**62 // (4 * (pairs + 1)) else 1
+
+
+@lean
+def match(gains: NDArray[np.int64], rows: int, columns: int, desk: NDArray[np.int64]) -> np.int64:
+    """The most that a matching gains; ``desk[COLUMN_OF, row]`` tells each row's column, or -1.
+
+    ``gains`` are integers of 0 or more, 0 also where a pair is not allowed; no row needs a column. Exact,
+    O(rows^2 columns) at worst. Rows that can have their best column at once take it, others bid for it
+    (the row reduction of Jonker and Volgenant), and for those still left alternating paths are searched.
+    Throughout, worths bound gains: ``row + column >= gain``, equal where matched, and only what is matched
+    is worth anything at the end. Deterministic: equal gains are settled by the order of rows and columns.
+    """
+    for j in range(columns):
+        desk[COLUMN_WORTH, j] = 0
+        desk[ROW_OF, j] = -1
+    waiting = 0
+    for i in range(rows):
+        best = np.int64(0)
+        at = -1
+        for j in range(columns):
+            gain = gains[i, j]
+            if gain > best or (gain == best and at >= 0 and desk[ROW_OF, at] >= 0 and desk[ROW_OF, j] < 0):
+                best = gain
+                at = j
+        desk[ROW_WORTH, i] = best
+        desk[COLUMN_OF, i] = -1
+        if best > 0 and desk[ROW_OF, at] < 0:
+            desk[ROW_OF, at] = i
+            desk[COLUMN_OF, i] = at
+        elif best > 0:
+            desk[WAITING, waiting] = i
+            waiting += 1
+    if waiting > 0:
+        waiting = _bid(gains, columns, waiting, desk)
+    for at in range(waiting):
+        _search(gains, columns, desk[WAITING, at], desk)
+    total = np.int64(0)
+    for i in range(rows):
+        if desk[COLUMN_OF, i] >= 0:
+            total += gains[i, desk[COLUMN_OF, i]]
+    return total
+
+
+@lean
+def _bid(gains: NDArray[np.int64], columns: int, waiting: int, desk: NDArray[np.int64]) -> int:
+    """Let each waiting row take its best column at the price at which the second best is as good.
+
+    Who loses a column by that bids in turn, as long as prices rise. Answers how many rows still wait.
+    """
+    again = 0
+    k = 0
+    bids = 4 * waiting
+    while k < waiting:
+        i = desk[WAITING, k]
+        k += 1
+        best = second = np.int64(0)
+        at = other = -1
+        for j in range(columns):
+            left = gains[i, j] - desk[COLUMN_WORTH, j]
+            if left > second:
+                if left > best:
+                    second = best
+                    other = at
+                    best = left
+                    at = j
+                else:
+                    second = left
+                    other = j
+        desk[ROW_WORTH, i] = second
+        if at < 0:
+            continue  # nothing is left to gain
+        loser = desk[ROW_OF, at]
+        if best > second:
+            desk[COLUMN_WORTH, at] += best - second
+        elif loser >= 0 and other >= 0:
+            at = other
+            loser = desk[ROW_OF, at]
+        desk[ROW_OF, at] = i
+        desk[COLUMN_OF, i] = at
+        if loser >= 0:
+            desk[COLUMN_OF, loser] = -1
+            bids -= 1
+            if best > second and bids > 0:
+                k -= 1
+                desk[WAITING, k] = loser
+            else:
+                desk[WAITING, again] = loser
+                again += 1
+    return again
+
+
+@lean
+def _search(gains: NDArray[np.int64], columns: int, start: int, desk: NDArray[np.int64]) -> None:
+    """Match a row along the shortest alternating path, to a free column or to a row that can do without."""
+    limit = desk[ROW_WORTH, start]  # what it costs to leave ``last`` without a column
+    last = start
+    for j in range(columns):
+        desk[DISTANCE, j] = limit - gains[start, j] + desk[COLUMN_WORTH, j]
+        desk[FROM, j] = start
+        desk[REACHED, j] = j
+    reached = 0  # columns reached come first in REACHED
+    end = -1
+    while reached < columns:
+        at = reached
+        for k in range(reached + 1, columns):
+            if desk[DISTANCE, desk[REACHED, k]] < desk[DISTANCE, desk[REACHED, at]]:
+                at = k
+        column = desk[REACHED, at]
+        distance = desk[DISTANCE, column]
+        if distance >= limit:
+            break
+        if desk[ROW_OF, column] < 0:
+            end = column
+            limit = distance
+            break
+        desk[REACHED, at] = desk[REACHED, reached]
+        desk[REACHED, reached] = column
+        reached += 1
+        i = desk[ROW_OF, column]
+        if distance + desk[ROW_WORTH, i] < limit:
+            limit = distance + desk[ROW_WORTH, i]
+            last = i
+        for k in range(reached, columns):
+            j = desk[REACHED, k]
+            further = distance + desk[ROW_WORTH, i] - gains[i, j] + desk[COLUMN_WORTH, j]
+            if further < desk[DISTANCE, j]:
+                desk[DISTANCE, j] = further
+                desk[FROM, j] = i
+    for k in range(reached):
+        j = desk[REACHED, k]
+        if desk[DISTANCE, j] < limit:
+            desk[ROW_WORTH, desk[ROW_OF, j]] -= limit - desk[DISTANCE, j]
+            desk[COLUMN_WORTH, j] += limit - desk[DISTANCE, j]
+    desk[ROW_WORTH, start] -= limit
+    if end < 0:
+        end = desk[COLUMN_OF, last]
+        desk[COLUMN_OF, last] = -1
+    while end >= 0:
+        i = desk[FROM, end]
+        before = desk[COLUMN_OF, i]
+        desk[ROW_OF, end] = i
+        desk[COLUMN_OF, i] = end
+        end = before if i != start else np.int64(-1)

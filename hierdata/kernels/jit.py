@@ -33,6 +33,7 @@ def _without_asking_for_blas() -> None:
 
 _without_asking_for_blas()
 
+_compiler: Any = numba.njit
 _STAMP = tuple(
     (source.name, source.stat().st_mtime_ns, source.stat().st_size)
     for source in sorted(Path(__file__).parent.glob("*.py"))
@@ -46,9 +47,25 @@ def jit(function: Function) -> Function:
     kept belongs to the state of all kernels: numba itself looks at the function's own file only, and would
     go on using an inlined callee after the callee's file has changed.
     """
-    compiled: Any = numba.njit(cache=True, nogil=True)(function)
+    return _kept(_compiler(cache=True, nogil=True)(function))
+
+
+def lean(function: Function) -> Function:
+    """The same without counting references, for loops that only work on arrays that they are handed.
+
+    Counting costs more than what such a loop does where arrays are passed on; it makes no arrays itself.
+    """
+    return _kept(_compiler(cache=True, nogil=True, _nrt=False)(function))
+
+
+def inlined(function: Function) -> Function:
+    """The same for their helpers: one becomes part of whoever calls it, and no argument costs."""
+    return _kept(_compiler(cache=True, nogil=True, _nrt=False, forceinline=True)(function))
+
+
+def _kept(compiled: Any) -> Any:
     compiled._cache._cache_file._source_stamp = _STAMP
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 @intrinsic

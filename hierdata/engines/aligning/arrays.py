@@ -76,12 +76,14 @@ def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
     node_count = sum(len(loss) for loss in losses)
     ancestors = np.full((node_count, depth), MISSING, np.int32)
     pair_row = np.full(node_count, MISSING, np.int64)
+    nests = np.zeros(node_count, np.bool_)
     tables = [np.zeros(node_count, np.int64)]  # keeps pair_row at 0 or more, as it subtracts ``start``
     start, filled = 0, node_count
     for tree, loss in zip(trees, losses, strict=True):
         count = len(loss)
         above = np.array(tree.ancestors, np.int32)
         ancestors[start : start + count, : above.shape[1]] = np.where(above < 0, MISSING, above + start)
+        nests[start : start + count] = _nests(above, loss)
         if count * count <= _LARGEST_PAIR_TABLE:
             tables.append(loss[_join_table(above)].ravel())
             pair_row[start : start + count] = filled + count * np.arange(count) - start
@@ -93,7 +95,22 @@ def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
         caps=pack_caps(caps, size),
         losses=np.concatenate([*losses, np.zeros(0, np.int64)]),
         ancestors=ancestors,
+        nests=nests,
     )
+
+
+def _nests(ancestors: NDArray[np.int32], losses: NDArray[np.int64]) -> bool:
+    """Whether who shares a node shares all above it, and no node costs more than one above it."""
+    for level in range(1, ancestors.shape[1]):
+        nodes = np.flatnonzero(ancestors[:, level] >= 0)
+        shared = ancestors[nodes, level]
+        for higher in range(level):
+            above = ancestors[nodes, higher]
+            if np.any(above != ancestors[shared, higher]) or np.any(
+                (losses[above] < losses[shared])[above >= 0]
+            ):
+                return False
+    return True
 
 
 def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
