@@ -175,8 +175,8 @@ def _search(gains: NDArray[np.int64], columns: int, start: int, desk: NDArray[np
         desk[DISTANCE, j] = limit - gains[start, j] + desk[COLUMN_WORTH, j]
         desk[FROM, j] = start
         desk[REACHED, j] = j
+    end: int = -1
     reached = 0  # columns reached come first in REACHED
-    end = -1
     while reached < columns:
         at = reached
         for k in range(reached + 1, columns):
@@ -217,4 +217,4 @@ def _search(gains: NDArray[np.int64], columns: int, start: int, desk: NDArray[np
         before = desk[COLUMN_OF, i]
         desk[ROW_OF, end] = i
         desk[COLUMN_OF, i] = end
-        end = before if i != start else np.int64(-1)
+        end = before if i != start else -1

@@ -47,7 +47,8 @@ def jit(function: Function) -> Function:
     kept belongs to the state of all kernels: numba itself looks at the function's own file only, and would
     go on using an inlined callee after the callee's file has changed.
     """
-    return _kept(_compiler(cache=True, nogil=True)(function))
+    compiled: Function = _kept(_compiler(cache=True, nogil=True)(function))
+    return compiled
 
 
 def lean(function: Function) -> Function:
@@ -55,12 +56,14 @@ def lean(function: Function) -> Function:
 
     Counting costs more than what such a loop does where arrays are passed on; it makes no arrays itself.
     """
-    return _kept(_compiler(cache=True, nogil=True, _nrt=False)(function))
+    compiled: Function = _kept(_compiler(cache=True, nogil=True, _nrt=False)(function))
+    return compiled
 
 
 def inlined(function: Function) -> Function:
     """The same for their helpers: one becomes part of whoever calls it, and no argument costs."""
-    return _kept(_compiler(cache=True, nogil=True, _nrt=False, forceinline=True)(function))
+    compiled: Function = _kept(_compiler(cache=True, nogil=True, _nrt=False, forceinline=True)(function))
+    return compiled
 
 
 def _kept(compiled: Any) -> Any:
