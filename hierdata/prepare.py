@@ -54,6 +54,13 @@ class Prepared:
         return Frame(self.schema, self.hierarchies, self.domains)
 
     @property
+    def rules(self) -> JudgeRules:
+        """What the judge is told of a release of this collection."""
+        return judge_rules(
+            self.policy, self.scales, references(self), many_keys(self.schema), self.codebooks
+        )
+
+    @property
     def codebooks(self) -> dict[str, dict[str, Any]]:
         """By path of a quasi-identifier, how its published values read."""
         return {

@@ -52,5 +52,10 @@ def places_of(seed: bytes, ordinals: Iterable[int]) -> list[bytes]:
     return list(map(place, ordinals))
 
 
+def salt_of(seed: bytes) -> int:
+    """64 bits that key the cut into blocks."""
+    return int.from_bytes(hashlib.blake2b(seed, person=b"cut", digest_size=8).digest())
+
+
 def _key(seed: bytes) -> bytes:
     return hashlib.blake2b(seed, person=b"hierdata").digest()
