@@ -102,7 +102,7 @@ def _walk(
     """
     pairing, scale, first_slot = settings
     # Bound once: a tuple's arrays are slow to reach from loops.
-    mates, free, unseen, under, _, _, frames = work
+    mates, free, unseen, under, _, _, _, _, frames = work
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
     words = free.shape[1]
     levels = ancestors.shape[1]

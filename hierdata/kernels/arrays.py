@@ -20,11 +20,12 @@ CAP, LOW, HIGH = range(3)
 
 (
     ROW_WORTH, COLUMN_WORTH, ROW_OF, COLUMN_OF, DISTANCE, FROM, REACHED, WAITING, MATE, GAIN, LEFT, OTHERS,
-    STUCK, DESK,
-) = range(14)  # fmt: skip
+    STUCK, DEGREE, DESK,
+) = range(15)  # fmt: skip
 """Rows of a desk, the working memory of a matching. Of ``assignment.match``: what a row and a column are
 worth (their potentials), who is matched with whom (-1 nobody), how far a column is from the row that looks
-for one, the row it is reached from, columns in the order in which they were reached, rows without a column.
+for one, the row it is reached from, columns in the order in which they were reached, rows without a column,
+how many columns a row may have.
 Of ``leaves``: the partner of each of the first list (-1 nobody) and what the pair gains, those still without
 one, positions put aside, who was left beside a free partner that no cap lets it have."""
 
@@ -60,15 +61,18 @@ class Scratch(NamedTuple):
 
     ``mates[depth, i]`` is the partner of the i-th tree of the first list; ``free`` and ``unseen`` are sets
     of trees as bits, 64 a word; ``under[node]`` is the set of those below a node, empty between calls;
-    ``gains``, by pair, feeds the optimal assignment, which works on ``desk``; ``frames`` is what is put aside
-    while children are aligned.
+    The optimal assignment works on ``desk`` and reads by row of the first list ``partners`` and what they
+    gain, ``gains``; ``near`` holds the sets of those that have yet to be looked at. ``frames`` is what is put
+    aside while children are aligned.
     """
 
     mates: NDArray[np.int64]
     free: NDArray[np.uint64]
     unseen: NDArray[np.uint64]
     under: NDArray[np.uint64]
+    partners: NDArray[np.int64]
     gains: NDArray[np.int64]
+    near: NDArray[np.uint64]
     desk: NDArray[np.int64]
     frames: NDArray[np.int64]
 
@@ -77,12 +81,15 @@ def scratch(depth: int, children: int, nodes: int, frame: int, assigning: bool) 
     """Working memory for trees of this depth whose vertices have at most this many children."""
     children = max(children, 1)
     words = (children + 63) // 64
+    pairs = (depth + 1, children, children) if assigning else (depth + 1, 0, 0)
     return Scratch(
         mates=np.empty((depth + 1, children), np.int64),
         free=np.empty((depth + 1, words), np.uint64),
         unseen=np.empty((depth + 1, words), np.uint64),
         under=np.zeros((nodes, words), np.uint64),
-        gains=np.empty((depth + 1, children, children) if assigning else (depth + 1, 0, 0), np.int64),
+        partners=np.empty(pairs, np.int64),
+        gains=np.empty(pairs, np.int64),
+        near=np.empty((depth + 1, children, words), np.uint64),
         desk=np.empty((depth + 1, DESK, children), np.int64),
         frames=np.empty((depth + 1, frame), np.int64),
     )

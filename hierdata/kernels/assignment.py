@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.kernels.arrays import (
     COLUMN_OF,
     COLUMN_WORTH,
+    DEGREE,
     DISTANCE,
     FROM,
     REACHED,
@@ -16,6 +19,8 @@ from hierdata.kernels.arrays import (
     WAITING,
 )
 from hierdata.kernels.jit import jit, lean
+
+Edges: TypeAlias = "NDArray[np.int64]"
 
 
 @jit
@@ -78,51 +83,56 @@ def spread(most: np.int64, pairs: int) -> int:
 
 
 @lean
-def match(gains: NDArray[np.int64], rows: int, columns: int, desk: NDArray[np.int64]) -> np.int64:
+def match(partners: Edges, gains: Edges, rows: int, columns: int, desk: NDArray[np.int64]) -> np.int64:
     """The most that a matching gains; ``desk[COLUMN_OF, row]`` tells each row's column, or -1.
 
-    ``gains`` are integers of 0 or more, 0 also where a pair is not allowed; no row needs a column. Exact,
-    O(rows^2 columns) at worst. Rows that can have their best column at once take it, others bid for it
-    (the row reduction of Jonker and Volgenant), and for those still left alternating paths are searched.
-    Throughout, worths bound gains: ``row + column >= gain``, equal where matched, and only what is matched
-    is worth anything at the end. Deterministic: equal gains are settled by the order of rows and columns.
+    Row i may have the columns ``partners[i, :desk[DEGREE, i]]`` and gains above 0 by them; no row needs a
+    column. Exact on integers. Rows that can
+    have their best column at once take it, others bid for it (the row reduction of Jonker and Volgenant),
+    and for those still left alternating paths are searched. Throughout, worths bound gains: ``row + column
+    >= gain``, equal where matched, and only what is matched is worth anything at the end. Deterministic:
+    equal gains are settled by the order of rows and edges.
     """
     for j in range(columns):
         desk[COLUMN_WORTH, j] = 0
         desk[ROW_OF, j] = -1
+        desk[DISTANCE, j] = -1
     waiting = 0
     for i in range(rows):
         best = np.int64(0)
         at = -1
-        for j in range(columns):
-            gain = gains[i, j]
+        for k in range(desk[DEGREE, i]):
+            j = partners[i, k]
+            gain = gains[i, k]
             if gain > best or (gain == best and at >= 0 and desk[ROW_OF, at] >= 0 and desk[ROW_OF, j] < 0):
                 best = gain
                 at = j
         desk[ROW_WORTH, i] = best
         desk[COLUMN_OF, i] = -1
-        if best > 0 and desk[ROW_OF, at] < 0:
+        if at >= 0 and desk[ROW_OF, at] < 0:
             desk[ROW_OF, at] = i
             desk[COLUMN_OF, i] = at
-        elif best > 0:
+        elif at >= 0:
             desk[WAITING, waiting] = i
             waiting += 1
     if waiting > 0:
-        waiting = _bid(gains, columns, waiting, desk)
+        waiting = _bid(partners, gains, waiting, desk)
     for at in range(waiting):
-        _search(gains, columns, desk[WAITING, at], desk)
-    total = np.int64(0)
+        _search(partners, gains, desk[WAITING, at], desk)
+    total = np.int64(0)  # the worths of both sides: no matching gains more, and this one gains as much
     for i in range(rows):
-        if desk[COLUMN_OF, i] >= 0:
-            total += gains[i, desk[COLUMN_OF, i]]
+        total += desk[ROW_WORTH, i]
+    for j in range(columns):
+        total += desk[COLUMN_WORTH, j]
     return total
 
 
 @lean
-def _bid(gains: NDArray[np.int64], columns: int, waiting: int, desk: NDArray[np.int64]) -> int:
+def _bid(partners: Edges, gains: Edges, waiting: int, desk: NDArray[np.int64]) -> int:
     """Let each waiting row take its best column at the price at which the second best is as good.
 
-    Who loses a column by that bids in turn, as long as prices rise. Answers how many rows still wait.
+    Who loses a column by that bids in turn, as long as prices rise, a few times. Answers how many rows still
+    wait.
     """
     again = 0
     k = 0
@@ -132,24 +142,24 @@ def _bid(gains: NDArray[np.int64], columns: int, waiting: int, desk: NDArray[np.
         k += 1
         best = second = np.int64(0)
         at = other = -1
-        for j in range(columns):
-            left = gains[i, j] - desk[COLUMN_WORTH, j]
-            if left > second:
-                if left > best:
-                    second = best
-                    other = at
-                    best = left
-                    at = j
-                else:
-                    second = left
-                    other = j
+        for edge in range(desk[DEGREE, i]):
+            j = partners[i, edge]
+            left = gains[i, edge] - desk[COLUMN_WORTH, j]
+            if left > best:
+                second = best
+                other = at
+                best = left
+                at = j
+            elif left > second:
+                second = left
+                other = j
         desk[ROW_WORTH, i] = second
         if at < 0:
             continue  # nothing is left to gain
         loser = desk[ROW_OF, at]
         if best > second:
             desk[COLUMN_WORTH, at] += best - second
-        elif loser >= 0 and other >= 0:
+        elif loser >= 0:
             at = other
             loser = desk[ROW_OF, at]
         desk[ROW_OF, at] = i
@@ -167,19 +177,28 @@ def _bid(gains: NDArray[np.int64], columns: int, waiting: int, desk: NDArray[np.
 
 
 @lean
-def _search(gains: NDArray[np.int64], columns: int, start: int, desk: NDArray[np.int64]) -> None:
+def _search(partners: Edges, gains: Edges, start: int, desk: NDArray[np.int64]) -> None:
     """Match a row along the shortest alternating path, to a free column or to a row that can do without."""
     limit = desk[ROW_WORTH, start]  # what it costs to leave ``last`` without a column
-    last = start
-    for j in range(columns):
-        desk[DISTANCE, j] = limit - gains[start, j] + desk[COLUMN_WORTH, j]
-        desk[FROM, j] = start
-        desk[REACHED, j] = j
-    end: int = -1
-    reached = 0  # columns reached come first in REACHED
-    while reached < columns:
+    last = i = start
+    distance = np.int64(0)
+    reached = 0  # columns whose distance is final come first in REACHED
+    seen = 0
+    end = -1
+    while True:
+        for edge in range(desk[DEGREE, i]):
+            j = partners[i, edge]
+            further = distance + desk[ROW_WORTH, i] - gains[i, edge] + desk[COLUMN_WORTH, j]
+            if further < limit and (desk[DISTANCE, j] < 0 or further < desk[DISTANCE, j]):
+                if desk[DISTANCE, j] < 0:
+                    desk[REACHED, seen] = j
+                    seen += 1
+                desk[DISTANCE, j] = further
+                desk[FROM, j] = i
+        if reached == seen:
+            break
         at = reached
-        for k in range(reached + 1, columns):
+        for k in range(reached + 1, seen):
             if desk[DISTANCE, desk[REACHED, k]] < desk[DISTANCE, desk[REACHED, at]]:
                 at = k
         column = desk[REACHED, at]
@@ -197,18 +216,13 @@ def _search(gains: NDArray[np.int64], columns: int, start: int, desk: NDArray[np
         if distance + desk[ROW_WORTH, i] < limit:
             limit = distance + desk[ROW_WORTH, i]
             last = i
-        for k in range(reached, columns):
-            j = desk[REACHED, k]
-            further = distance + desk[ROW_WORTH, i] - gains[i, j] + desk[COLUMN_WORTH, j]
-            if further < desk[DISTANCE, j]:
-                desk[DISTANCE, j] = further
-                desk[FROM, j] = i
-    for k in range(reached):
+    desk[ROW_WORTH, start] -= limit
+    for k in range(seen):
         j = desk[REACHED, k]
-        if desk[DISTANCE, j] < limit:
+        if k < reached:
             desk[ROW_WORTH, desk[ROW_OF, j]] -= limit - desk[DISTANCE, j]
             desk[COLUMN_WORTH, j] += limit - desk[DISTANCE, j]
-    desk[ROW_WORTH, start] -= limit
+        desk[DISTANCE, j] = -1
     if end < 0:
         end = desk[COLUMN_OF, last]
         desk[COLUMN_OF, last] = -1

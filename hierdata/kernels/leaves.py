@@ -12,6 +12,7 @@ from hierdata.kernels.arrays import (
     CAP,
     CHILD_COUNT,
     COLUMN_OF,
+    DEGREE,
     FIRST_CHILD,
     FIRST_NODE,
     GAIN,
@@ -257,6 +258,7 @@ def _unstick(
 ) -> np.int64:
     """Match anew whatever shares a topmost node with a stuck leaf; answer the new total."""
     desk = work.desk[depth]
+    partners = work.partners[depth]
     gains = work.gains[depth]
     under = work.under
     first_slot = settings.first_slot
@@ -289,31 +291,27 @@ def _unstick(
             i = desk[LEFT, k]
             if desk[MATE, i] >= 0:
                 total -= desk[GAIN, i]
+            degree = 0
             for at in range(columns):
+                j = desk[OTHERS, at]
                 gain = own_gain(
-                    first_a + i,
-                    first_b + desk[OTHERS, at],
-                    size,
-                    first_slot,
-                    scale,
-                    rep,
-                    rows,
-                    pair_row,
-                    pair_losses,
-                    caps,
-                    losses,
-                    ancestors,
-                )
-                gains[k, at] = times * gain + (times > 1) if gain >= 0 else 0
-        match(gains, count, columns, desk)
+                    first_a + i, first_b + j, size, first_slot, scale, rep, rows,
+                    pair_row, pair_losses, caps, losses, ancestors,
+                )  # fmt: skip
+                if gain > 0 or (gain == 0 and times > 1):
+                    partners[k, degree] = at
+                    gains[k, degree] = times * gain + (times > 1)
+                    degree += 1
+            desk[DEGREE, k] = degree
+        match(partners, gains, count, columns, desk)
         for k in range(count):
             i = desk[LEFT, k]
             desk[MATE, i] = -1
             desk[GAIN, i] = 0
             desk[STUCK, i] = 0
-            at = desk[COLUMN_OF, k]
-            if at >= 0:
-                desk[MATE, i] = desk[OTHERS, at]
-                desk[GAIN, i] = (gains[k, at] - (times > 1)) // times
-                total += desk[GAIN, i]
+            for edge in range(desk[DEGREE, k]):
+                if partners[k, edge] == desk[COLUMN_OF, k]:
+                    desk[MATE, i] = desk[OTHERS, partners[k, edge]]
+                    desk[GAIN, i] = gains[k, edge] // times
+                    total += desk[GAIN, i]
     return total

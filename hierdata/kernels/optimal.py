@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hierdata.kernels.arrays import (
     CHILD_COUNT,
     COLUMN_OF,
+    DEGREE,
     FIRST_CHILD,
     FIRST_NODE,
     KIND,
@@ -23,7 +24,7 @@ from hierdata.kernels.arrays import (
     Settings,
 )
 from hierdata.kernels.assignment import match, spread
-from hierdata.kernels.jit import lean
+from hierdata.kernels.jit import lean, lowest_bit
 from hierdata.kernels.leaves import few_leaves_gain, leaves_gain
 from hierdata.kernels.vertices import own_gain
 
@@ -57,7 +58,9 @@ def align_optimally(
     """
     mates = work.mates
     frames = work.frames
+    partners = work.partners
     gains = work.gains
+    near = work.near
     desk = work.desk
     first_slot = settings.first_slot
     scale = settings.scale
@@ -72,6 +75,8 @@ def align_optimally(
     depth = 0
     task = _OPEN
     gained = own = np.int64(0)
+    none = np.uint64(0)
+    times = 1
     run_a = run_b = length_a = length_b = i = j = 0
     while True:
         if task == _OPEN:
@@ -120,6 +125,16 @@ def align_optimally(
                                 mates[0, run_a + at] = run_b + desk[0, MATE, at]
                         task = _RUN
                         continue
+                times = spread(loss, min(length_a, length_b)) if depth == 0 else 1
+                for at in range(length_a):
+                    desk[depth, DEGREE, at] = 0
+                if depth == 0:
+                    _everybody(length_a, length_b, near[depth])
+                else:
+                    _find_near(
+                        first_a + run_a, length_a, first_b + run_b, length_b,
+                        depth, scale, work, rep, rows, rules,
+                    )  # fmt: skip
 
         if task == _RETURN:
             below = gained
@@ -135,54 +150,43 @@ def align_optimally(
             i = frames[depth, AT_A]
             j = frames[depth, AT_B]
             gained = frames[depth, GAINED]
-            gains[depth, i, j] = frames[depth, OWN] + below
-            j += 1
+            own = frames[depth, OWN] + below
+            times = spread(loss, min(length_a, length_b)) if depth == 0 else 1
+            if own > 0 or times > 1:
+                partners[depth, i, desk[depth, DEGREE, i]] = j
+                gains[depth, i, desk[depth, DEGREE, i]] = times * own + (times > 1)
+                desk[depth, DEGREE, i] += 1
             task = _FILL
 
         if task == _FILL:
-            while i < length_a:
-                while j < length_b:
-                    x = first_a + run_a + i
-                    y = first_b + run_b + j
-                    own = own_gain(
-                        x,
-                        y,
-                        size,
-                        first_slot,
-                        scale,
-                        rep,
-                        rows,
-                        pair_row,
-                        pair_losses,
-                        caps,
-                        losses,
-                        ancestors,
-                    )
-                    if own >= 0 and rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
-                        below = few_leaves_gain(
-                            x,
-                            y,
-                            size,
-                            first_slot,
-                            scale,
-                            rep,
-                            rows,
-                            pair_row,
-                            pair_losses,
-                            caps,
-                            losses,
-                            ancestors,
-                        )
-                        if below < 0:
-                            task = _OPEN
-                            break
-                        own += below
-                    gains[depth, i, j] = own
-                    j += 1
-                if task == _OPEN:
-                    break
-                i += 1
-                j = 0
+            while i < length_a and task == _FILL:
+                x = first_a + run_a + i
+                for word in range((length_b + 63) >> 6):
+                    while near[depth, i, word] != none and task == _FILL:
+                        j = 64 * word + lowest_bit(near[depth, i, word])
+                        near[depth, i, word] &= near[depth, i, word] - np.uint64(1)
+                        y = first_b + run_b + j
+                        own = own_gain(
+                            x, y, size, first_slot, scale, rep, rows,
+                            pair_row, pair_losses, caps, losses, ancestors,
+                        )  # fmt: skip
+                        if own < 0:
+                            continue
+                        if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
+                            below = few_leaves_gain(
+                                x, y, size, first_slot, scale, rep, rows,
+                                pair_row, pair_losses, caps, losses, ancestors,
+                            )  # fmt: skip
+                            if below < 0:
+                                task = _OPEN
+                                continue
+                            own += below
+                        if own > 0 or times > 1:
+                            partners[depth, i, desk[depth, DEGREE, i]] = j
+                            gains[depth, i, desk[depth, DEGREE, i]] = times * own + (times > 1)
+                            desk[depth, DEGREE, i] += 1
+                if task == _FILL:
+                    i += 1
             if task == _OPEN:
                 frames[depth, FIRST_A] = first_a
                 frames[depth, COUNT_A] = count_a
@@ -204,17 +208,98 @@ def align_optimally(
                 count_b = rows[y, CHILD_COUNT]
                 depth += 1
                 continue
-            pairs = min(length_a, length_b)
-            times = spread(loss, pairs) if depth == 0 else 1
+            match(partners[depth], gains[depth], length_a, length_b, desk[depth])
             for i in range(length_a):
-                for j in range(length_b):
-                    gain = gains[depth, i, j]
-                    gains[depth, i, j] = times * gain + (times > 1) if gain >= 0 else 0
-            match(gains[depth], length_a, length_b, desk[depth])
-            for i in range(length_a):
-                j = desk[depth, COLUMN_OF, i]
-                if j >= 0:
-                    gained += (gains[depth, i, j] - (times > 1)) // times
-                    if depth == 0:
-                        mates[0, run_a + i] = run_b + j
+                for edge in range(desk[depth, DEGREE, i]):
+                    if partners[depth, i, edge] == desk[depth, COLUMN_OF, i]:
+                        gained += gains[depth, i, edge] // times
+                        if depth == 0:
+                            mates[0, run_a + i] = run_b + partners[depth, i, edge]
             task = _RUN
+
+
+@lean
+def _find_near(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    depth: int,
+    scale: int,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> None:
+    """Write to ``near`` who of the second list may gain something by whom of the first, caps aside.
+
+    That is who shares a node other than the root by a quasi-identifier, its own or a child's. Everybody is
+    near everybody where a root saves something too, or where children have children on both sides.
+    """
+    near = work.near[depth]
+    under = work.under
+    losses = rules.losses
+    ancestors = rules.ancestors
+    levels = ancestors.shape[1]
+    words = (count_b + 63) >> 6
+    one = np.uint64(1)
+    none = np.uint64(0)
+    everybody = False
+    deep_a = deep_b = False
+    for i in range(count_a):
+        for word in range(words):
+            near[i, word] = none
+        for at in range(rep[first_a + i, CHILD_COUNT]):
+            deep_a = deep_a or rep[rep[first_a + i, FIRST_CHILD] + at, CHILD_COUNT] > 0
+    for j in range(count_b):
+        y = first_b + j
+        for v in range(rows[y, FIRST_CHILD] - 1, rows[y, FIRST_CHILD] + rows[y, CHILD_COUNT]):
+            vertex = y if v < rows[y, FIRST_CHILD] else v
+            deep_b = deep_b or (vertex != y and rows[vertex, CHILD_COUNT] > 0)
+            for at in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
+                node = rows[vertex, at]
+                everybody = everybody or losses[ancestors[node, 0]] < 2 * scale
+                for level in range(1, levels):
+                    above = ancestors[node, level]
+                    if above >= 0:
+                        under[above, j >> 6] |= one << np.uint64(j & 63)
+                        if rules.nests[node]:
+                            break
+    everybody = everybody or (deep_a and deep_b)
+    for i in range(count_a):
+        x = first_a + i
+        for u in range(rep[x, FIRST_CHILD] - 1, rep[x, FIRST_CHILD] + rep[x, CHILD_COUNT]):
+            vertex = x if u < rep[x, FIRST_CHILD] else u
+            for at in range(FIRST_NODE, FIRST_NODE + rep[vertex, QUASI_COUNT]):
+                node = rep[vertex, at]
+                for level in range(1, levels):
+                    above = ancestors[node, level]
+                    if above >= 0:
+                        for word in range(words):
+                            near[i, word] |= under[above, word]
+                        if rules.nests[node]:
+                            break
+    for j in range(count_b):
+        y = first_b + j
+        for v in range(rows[y, FIRST_CHILD] - 1, rows[y, FIRST_CHILD] + rows[y, CHILD_COUNT]):
+            vertex = y if v < rows[y, FIRST_CHILD] else v
+            for at in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
+                node = rows[vertex, at]
+                for level in range(1, levels):
+                    above = ancestors[node, level]
+                    if above >= 0:
+                        under[above, j >> 6] = none
+                        if rules.nests[node]:
+                            break
+    if everybody:
+        _everybody(count_a, count_b, near)
+
+
+@lean
+def _everybody(count_a: int, count_b: int, near: NDArray[np.uint64]) -> None:
+    """Let each of the first list be near each of the second."""
+    for i in range(count_a):
+        for word in range((count_b + 63) >> 6):
+            near[i, word] = np.uint64(0)
+        for j in range(count_b):
+            near[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
