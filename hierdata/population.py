@@ -64,6 +64,15 @@ class Column:
                 self._rows_of.setdefault(label, []).extend(rows)
         self.fitting = lru_cache(_KEPT, typed=True)(self._fitting)
 
+    def __getstate__(self) -> dict[str, object]:
+        """All but what is remembered."""
+        return {name: value for name, value in vars(self).items() if name != "fitting"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Take what was kept, and remember anew."""
+        vars(self).update(state)
+        self.fitting = lru_cache(_KEPT, typed=True)(self._fitting)
+
     def _spelled(self, label: Scalar) -> str | None:
         """A label in one spelling for all formats."""
         if isinstance(label, bool):

@@ -3,28 +3,36 @@
 It shares no code with engines, forest or recodings. Records are in one class when they are QI-isomorphic (ML
 section 3.2): equal up to the order of siblings once sensitive values are taken away. A canonical form is
 built bottom-up (a vertex's own values and its children's forms, sorted) and hashed, so the work is nearly
-linear in the input, and memory grows with the classes and their vertices, not with the records.
+linear in the input, and memory grows with the classes and their vertices, not with the records. Walking and
+judging can be done in parts (``parts``), whose memory grows with the classes of one bucket.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import repeat
 
-from hierdata.document import TEXT, Document, Siblings
+from hierdata.document import Document
 from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.attribute import Attribute
-from hierdata.judge.bench import Panel
-from hierdata.judge.flat import Reader
-from hierdata.judge.places import Class, population_of
+from hierdata.judge.parts import JudgeHear, JudgeWalk, merged
+from hierdata.judge.places import Classes
+from hierdata.judge.reading import Reading
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.slicing import judge_slices
-from hierdata.judge.spelled import single, whole
-from hierdata.judge.walk import Walk
 
-__all__ = ["JudgeRules", "Judgement", "Keys", "SensitiveRule", "Verdict", "judge", "judge_counted"]
+__all__ = [
+    "JudgeHear",
+    "JudgeRules",
+    "JudgeWalk",
+    "Judgement",
+    "Keys",
+    "SensitiveRule",
+    "Verdict",
+    "judge",
+    "judge_counted",
+    "merged",
+]
 
 
 def judge(
@@ -57,49 +65,7 @@ def judge_counted(
     if rules.recoding == "slicing":
         return judge_slices(documents, beside or {}, rules)
     attributes = tuple(Attribute(rule) for rule in rules.sensitive)
-    walk = Walk(rules, attributes)
-    reader = Reader(walk)
-    unpardoned = Reader(Walk(replace(rules, exempt=frozenset()), attributes)) if rules.exempt else None
-    classes: dict[bytes, Class] = {}
-    written: Counter[bytes] = Counter()
-    bare: Counter[bytes] = Counter()
-    malformed = 0
-    for document, times in documents:
-        members, record = _opened(document) if rules.recoding == "representatives" else (1, document)
-        if not members:
-            malformed += times
-            continue
-        walk.members, walk.times = members, times
-        walk.overfull = False
-        key, raw, codes, children = reader.read(record)
-        malformed += walk.overfull * times
-        known = classes.get(key)
-        if known is None:
-            known = classes[key] = Class(population_of(record, rules))
-        known.records += members * times
-        known.add(codes, children, times)
-        written[raw] += members * times
-        if unpardoned is not None:
-            bare[unpardoned.read(record)[0]] += members * times
-    panel = Panel(rules, attributes)
-    for ordinal, known in enumerate(classes.values()):
-        panel.hear(ordinal, known.records, known.tallies(), known.population)
-    verdict = panel.verdict([known.records for known in classes.values()], walk.found, malformed)
-    return replace(
-        verdict,
-        k_raw=min(written.values(), default=0),
-        k_exempt=min(bare.values(), default=0) if rules.exempt else None,
-    )
-
-
-def _opened(document: Document) -> tuple[int, Document]:
-    """The number of records and the representative; 0 and the document as it stands when it is none."""
-    content = dict(document)
-    count = whole(single(content.pop("@records" if "@records" in content else "records", None)))
-    stated = content.pop("representative", None)
-    inner = single(stated)
-    if isinstance(stated, Siblings) and isinstance(inner, str):  # an element without attributes and children
-        inner = {TEXT: inner} if inner else {}
-    if not count or not isinstance(inner, dict) or content:
-        return 0, document
-    return count, inner
+    reading = Reading(rules, attributes)
+    classes = Classes(rules, attributes)
+    classes.add(reading.seen(documents))
+    return classes.verdict(reading.found, reading.malformed)

@@ -19,12 +19,16 @@ REMEMBERED = 100_000
 
 
 class Attribute:
-    """The values seen at one sensitive path: a code for each, equal numbers being one value."""
+    """The values seen at one sensitive path: a code for each, equal numbers being one value.
+
+    ``values`` are those seen so far, by code; ``uncovered`` counts those without a level or a place in the
+    taxonomy.
+    """
 
     def __init__(self, rule: SensitiveRule) -> None:
         self.rule = rule
         self.uncovered = 0
-        self._values: list[Scalar] = []
+        self.values: list[Scalar] = []
         self._levels: list[int] = []
         self._paths: list[tuple[int, ...]] = []
         self._known: dict[Any, int] = {}
@@ -48,8 +52,8 @@ class Attribute:
         canonical = self._canonical(value)
         code = self._codes.get(canonical)
         if code is None:
-            code = self._codes[canonical] = len(self._values)
-            self._values.append(value)
+            code = self._codes[canonical] = len(self.values)
+            self.values.append(value)
             try:
                 self._paths.append(path_in(self.rule.taxonomy, value))
                 if self.rule.scale is not None:
@@ -84,8 +88,8 @@ class Attribute:
             counted: Counter[int] = Counter()
             for value, count in rule.reference.items():
                 counted[self.code(value)] += count
-            reference = tuple(counted[code] for code in range(len(self._values)))
-        values = tuple(self._values)
+            reference = tuple(counted[code] for code in range(len(self.values)))
+        values = tuple(self.values)
         if self.uncovered:
             return SensitiveDomain(rule.path, values, number=number, reference=reference)
         return SensitiveDomain(

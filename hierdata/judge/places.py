@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
 
-from hierdata.document import Document, Scalar, Value
-from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.judge.spelled import single
+from hierdata.judge.attribute import Attribute
+from hierdata.judge.bench import Panel
+from hierdata.judge.reading import Seen
+from hierdata.judge.rules import JudgeRules, Verdict
 from hierdata.judge.walk import Children
+
+Codes: TypeAlias = "Callable[[int], int]"
+"""Our code of a sensitive value from that of who walked the record."""
 
 
 class Place:
@@ -22,17 +29,20 @@ class Place:
         self.tally: dict[int, int] = {}
         self.below: dict[tuple[str, str], Place] = {}
 
-    def add(self, codes: list[int], children: Children, times: int) -> None:
-        """Pool the values of a record's vertex, and those below it, as often as the record occurs."""
+    def add(self, codes: list[int], children: Children, times: int, own: Codes | None = None) -> None:
+        """Pool the values of a record's vertex, and those below it, as often as the record occurs.
+
+        Without ``own`` the codes are ours.
+        """
         tally = self.tally
-        for code in codes:
+        for code in codes if own is None else map(own, codes):
             tally[code] = tally.get(code, 0) + times
         below = self.below
         for mark, held, inner in children:
             place = below.get(mark)
             if place is None:
                 place = below[mark] = Place()
-            place.add(held, inner, times)
+            place.add(held, inner, times, own)
 
     def tallies(self) -> Iterator[dict[int, int]]:
         """What is counted at each vertex of the class."""
@@ -53,16 +63,38 @@ class Class(Place):
         self.population = population
 
 
-def population_of(record: Document, rules: JudgeRules) -> int | None:
-    """How many rows of the population table fit what is published of a record itself."""
-    if rules.population is None:
-        return None
-    return rules.population.count([_shown(record, column.keys) for column in rules.population.columns])
+class Classes:
+    """The classes of some records. All records of a class must be among them, and all sensitive values."""
 
+    def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
+        self._rules = rules
+        self._attributes = attributes
+        self._classes: dict[bytes, Class] = {}
+        # Records that are written alike, or alike but for what is exempt, are of one class.
+        self._written: Counter[bytes] = Counter()
+        self._bare: Counter[bytes] = Counter()
 
-def _shown(record: Document, keys: Keys) -> Scalar:
-    """The single value under the keys, None where there is none."""
-    value: Value = record
-    for key in keys:
-        value = single(value.get(key)) if isinstance(value, dict) else None
-    return None if isinstance(value, list | dict) else value
+    def add(self, records: Iterable[Seen], own: Codes | None = None) -> None:
+        """Put records into their classes (see Place.add)."""
+        classes, written, bare = self._classes, self._written, self._bare
+        for key, raw, unpardoned, members, times, population, codes, children in records:
+            known = classes.get(key)
+            if known is None:
+                known = classes[key] = Class(population)
+            known.records += members
+            known.add(codes, children, times, own)
+            written[raw] += members
+            if unpardoned is not None:
+                bare[unpardoned] += members
+
+    def verdict(self, found: Mapping[str, int], malformed: int) -> Verdict:
+        """What the models say of these classes; ``found`` counts what must not be there."""
+        panel = Panel(self._rules, self._attributes)
+        for ordinal, known in enumerate(self._classes.values()):
+            panel.hear(ordinal, known.records, known.tallies(), known.population)
+        verdict = panel.verdict([known.records for known in self._classes.values()], found, malformed)
+        return replace(
+            verdict,
+            k_raw=min(self._written.values(), default=0),
+            k_exempt=min(self._bare.values(), default=0) if self._rules.exempt else None,
+        )

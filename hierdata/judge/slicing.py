@@ -19,7 +19,8 @@ from hierdata.judge.attribute import Attribute
 from hierdata.judge.bench import Panel
 from hierdata.judge.flat import Reader
 from hierdata.judge.groups import GroupWalk, Kind, Table, kinds_of, read_tables, shown
-from hierdata.judge.places import Class, population_of
+from hierdata.judge.places import Class
+from hierdata.judge.reading import population_of
 from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.spelled import whole
 from hierdata.judge.walk import Children, Walk

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import blake2b
+from marshal import dumps
 from typing import TypeAlias
 
 from hierdata.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
@@ -19,6 +20,9 @@ Walked: TypeAlias = tuple[str, str, list[int], Children]
 
 _LONG = 96
 """Forms longer than this are replaced by their hash."""
+_SMALL = 256
+_ALIKE = 1 << 14
+"""Bytes of an object that is remembered, and how many of one path are before all are forgotten again."""
 UNLISTED = "<key>"
 """What stands for the name of a field that is not listed: the name itself may be data."""
 _ITEM = "-"
@@ -33,7 +37,9 @@ def digest(text: str) -> bytes:
 class _Rule:
     """What the rules say of one path, and the paths below it."""
 
-    __slots__ = ("attribute", "below", "counted", "exempt", "forbidden", "index", "plain", "within")
+    __slots__ = (
+        *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "plain", "within"),
+    )
 
     def __init__(self) -> None:
         self.below: dict[str, _Rule] = {}
@@ -44,6 +50,7 @@ class _Rule:
         self.forbidden: str | None = None
         self.plain = False  # a listed field of which nothing else is said
         self.within = False  # more than that is said of something below
+        self.known: dict[tuple[str, bytes], Walked] = {}  # what objects that lay here came to
 
     def hold(self, attribute: Attribute, index: int) -> None:
         """Values of this attribute lie here."""
@@ -67,10 +74,6 @@ class _Rule:
         rule.plain = not known
 
 
-def _spelled(value: Scalar) -> str:
-    return value.text if isinstance(value, Numeral) else str(value)
-
-
 def _form(value: Scalar) -> str:
     """A scalar by value and type: 1, 1.0, "1" and true differ, 1.0 and 1.00 do not."""
     if isinstance(value, Decimal):
@@ -83,9 +86,6 @@ def _form(value: Scalar) -> str:
     return repr(value)
 
 
-_NOTHING = _Rule()
-
-
 class Walk:
     """Walks documents, one after the other; ``members`` is how many records the next one stands for.
 
@@ -95,6 +95,7 @@ class Walk:
 
     def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
         self.root = _Rule()
+        self._nothing = _Rule()
         self.found: Counter[str] = Counter()
         self.members = 1
         self.times = 1
@@ -135,7 +136,7 @@ class Walk:
                 parts.append(part)
                 written.append(part)
             elif rule is None or rule.attribute is None or rule.counted or isinstance(value, list | dict):
-                self._nested(key, value, rule or _NOTHING, parts, written, codes, children)
+                self._nested(key, value, rule or self._nothing, parts, written, codes, children)
             elif (code := rule.attribute.code(value)) >= 0:
                 codes.append(code * self.step + rule.index)
         parts.sort()
@@ -186,16 +187,34 @@ class Walk:
     def _item(self, key: str, value: Value, rule: _Rule) -> Walked:
         """One value: a vertex of its own when it is an object (or an array in an array)."""
         if isinstance(value, dict | list):
-            inner = (
-                self._items(key, value, rule) if isinstance(value, list) else self.vertex(value, rule.below)
-            )
-            form, raw, codes, children = inner
-            own: Children = [((key, form), codes, children)] if codes or children else []
-            return form or _ITEM, raw or _ITEM, [], own
+            return self._alike(key, value, rule)
         if rule.attribute is not None:
             code = rule.attribute.code(value)
             return _ITEM, _ITEM, [code * self.step + rule.index] if code >= 0 else [], []
         return _form(value), _written(value), [], []
+
+    def _alike(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
+        """A vertex of its own; one that looks like another is not walked again."""
+        try:
+            mark = key, dumps(value, 2)  # in this version equal values are equal bytes, other types others
+        except ValueError:  # exact numbers, elements
+            return self._own(key, value, rule)
+        known = rule.known.get(mark)
+        if known is None:
+            found = self.found.total()
+            known = self._own(key, value, rule)
+            # What is found must be found again, and how many values are too many depends on the members.
+            if len(mark[1]) <= _SMALL and not self._multisets and self.found.total() == found:
+                if len(rule.known) == _ALIKE:
+                    rule.known.clear()
+                rule.known[mark] = known
+        return known
+
+    def _own(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
+        inner = self._items(key, value, rule) if isinstance(value, list) else self.vertex(value, rule.below)
+        form, raw, codes, children = inner
+        own: Children = [((key, form), codes, children)] if codes or children else []
+        return form or _ITEM, raw or _ITEM, [], own
 
     def _items(self, key: str, values: list[Value], rule: _Rule) -> Walked:
         """The items of an array, or elements of one name: in canonical and in document order."""
@@ -228,4 +247,7 @@ def _listed(texts: list[str], bare: bool) -> str:
 
 
 def _written(value: Scalar) -> str:
-    return repr(value) if isinstance(value, str) else _spelled(value)
+    """A scalar as it is written; what is written alike is of one type."""
+    if isinstance(value, Decimal):
+        return f"d{value.text if isinstance(value, Numeral) else value}"
+    return repr(value)

@@ -1,0 +1,140 @@
+"""The judge in parts: documents are walked side by side, and the classes of each bucket are judged apart.
+
+All records of a class have one digest, which tells their bucket. What is said of the classes of one bucket
+is a verdict, and all of them together are the verdict on everything.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from hierdata.document import Document, Scalar
+from hierdata.judge.attribute import Attribute
+from hierdata.judge.places import Classes
+from hierdata.judge.reading import Reading, Seen
+from hierdata.judge.rules import Judgement, JudgeRules, Verdict
+
+HELD = 1 << 17
+"""Documents and their children that a walk holds before it hands on pieces."""
+
+
+class JudgeWalk:
+    """Walks documents, each with the number of times it occurs: bytes for the buckets of their classes."""
+
+    def __init__(self, rules: JudgeRules, buckets: int) -> None:
+        self._rules = rules
+        self._buckets = buckets
+
+    def __call__(self, documents: Iterable[tuple[Document, int]]) -> Iterator[tuple[int, bytes]]:
+        """Yield pieces with their buckets. Those of one walk must be heard in this order, one by one."""
+        attributes = tuple(Attribute(rule) for rule in self._rules.sensitive)
+        reading = Reading(self._rules, attributes)
+        told = [0] * len(attributes)
+        buckets: list[list[Seen]] = [[] for _ in range(self._buckets)]
+        held = 0
+        for seen in reading.seen(documents):
+            buckets[int.from_bytes(seen[0][:8]) % self._buckets].append(seen)
+            held += 1 + len(seen[-1])
+            if held >= HELD:
+                yield from self._pieces(buckets, reading, _news(attributes, told))
+                held = 0
+        yield from self._pieces(buckets, reading, _news(attributes, told))
+
+    def _pieces(
+        self, buckets: list[list[Seen]], reading: Reading, values: dict[int, Scalar]
+    ) -> Iterator[tuple[int, bytes]]:
+        """What is held, put away. Sensitive values go to every bucket: models ask which there are at all."""
+        news = {code: _plain(value) for code, value in values.items()}
+        for bucket, records in enumerate(buckets):
+            found = {} if bucket else dict(reading.found)
+            malformed = 0 if bucket else reading.malformed
+            if news or records or found or malformed:
+                yield bucket, marshal.dumps((news, records, found, malformed))
+            records.clear()
+        reading.found.clear()
+        reading.malformed = 0
+
+
+class JudgeHear:
+    """Judges the classes of one bucket: the pieces that all walks made for it, walk after walk."""
+
+    def __init__(self, rules: JudgeRules) -> None:
+        self._rules = rules
+
+    def __call__(self, pieces: Iterable[bytes]) -> Verdict:
+        """The verdict on these classes alone (see ``merged``)."""
+        attributes = tuple(Attribute(rule) for rule in self._rules.sensitive)
+        classes = Classes(self._rules, attributes)
+        forbidden: Counter[str] = Counter()
+        wrong = 0
+        own: dict[int, int] = {}
+        for piece in pieces:
+            news, records, found, malformed = marshal.loads(piece)  # noqa: S302  (made by a walk of ours)
+            for foreign, value in news.items():  # a walk tells its values before it uses their codes
+                own[foreign] = _code(attributes, foreign, value)
+            classes.add(records, own.__getitem__)
+            forbidden.update(found)
+            wrong += malformed
+        return classes.verdict(forbidden, wrong)
+
+
+def merged(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
+    """The verdict on the classes of all parts, of which there is at least one."""
+    models = {model.kind: model for model, _ in rules.models}
+
+    def both(one: Judgement, other: Judgement) -> Judgement:
+        return replace(
+            one,
+            held=one.held and other.held,  # None in all parts where it could not be judged
+            achieved=models[one.model].weakest(one.achieved, other.achieved),
+            failing_classes=one.failing_classes + other.failing_classes,
+        )
+
+    verdicts = list(parts)
+    heard = [verdict for verdict in verdicts if verdict.classes]
+    forbidden: Counter[str] = Counter()
+    for verdict in verdicts:
+        forbidden.update(verdict.forbidden)
+    return replace(
+        verdicts[0],
+        passed=all(verdict.passed for verdict in verdicts),
+        records=sum(verdict.records for verdict in heard),
+        classes=sum(verdict.classes for verdict in heard),
+        k=min((verdict.k for verdict in heard), default=0),
+        largest_class=max((verdict.largest_class for verdict in heard), default=0),
+        k_raw=min((verdict.k_raw or 0 for verdict in heard), default=0),
+        k_exempt=min((verdict.k_exempt or 0 for verdict in heard), default=0) if rules.exempt else None,
+        judgements=tuple(
+            reduce(both, own) for own in zip(*(one.judgements for one in verdicts), strict=True)
+        ),
+        forbidden=dict(sorted(forbidden.items())),
+        malformed=sum(verdict.malformed for verdict in verdicts),
+    )
+
+
+def _news(attributes: Sequence[Attribute], told: list[int]) -> dict[int, Scalar]:
+    """The values that were not told yet, by their codes among those of all attributes."""
+    news: dict[int, Scalar] = {}
+    for index, attribute in enumerate(attributes):
+        for code, value in enumerate(attribute.values[told[index] :], told[index]):
+            news[code * len(attributes) + index] = value
+        told[index] = len(attribute.values)
+    return news
+
+
+def _plain(value: Scalar) -> object:
+    """A value as marshal takes it: an exact number by its digits."""
+    return (str(value),) if isinstance(value, Decimal) else value
+
+
+def _code(attributes: Sequence[Attribute], foreign: int, plain: Any) -> int:
+    """Our code of a value, among those of all attributes."""
+    index = foreign % len(attributes)
+    value = Decimal(*plain) if isinstance(plain, tuple) else plain
+    return attributes[index].code(value) * len(attributes) + index

@@ -1,0 +1,93 @@
+"""Documents as the judge sees them, one by one: all that a class is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from hierdata.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.judge.attribute import REMEMBERED, Attribute
+from hierdata.judge.flat import Reader
+from hierdata.judge.rules import JudgeRules, Keys
+from hierdata.judge.spelled import single, whole
+from hierdata.judge.walk import Children, Walk
+
+Seen: TypeAlias = "tuple[bytes, bytes, bytes | None, int, int, int | None, list[int], Children]"
+"""What the judge sees of a document.
+
+The digests of its class, of its text as written, and of its class with exempt fields counted as form (None
+where there are none); how many records it stands for and how often it occurs; how many of a population fit;
+the codes of its sensitive values and its children.
+"""
+
+
+class Reading:
+    """Documents read one after the other; ``found`` and ``malformed`` count what must not be there."""
+
+    def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
+        self._rules = rules
+        self._walk = Walk(rules, attributes)
+        self._reader = Reader(self._walk)
+        pardons = replace(rules, exempt=frozenset())
+        self._unpardoned = Reader(Walk(pardons, attributes)) if rules.exempt else None
+        self._fitting: dict[bytes, int | None] = {}
+        self.found = self._walk.found
+        self.malformed = 0
+
+    def seen(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
+        """What is seen of documents that come with the number of times that each occurs."""
+        walk, read, unpardoned = self._walk, self._reader.read, self._unpardoned
+        representatives = self._rules.recoding == "representatives"
+        bare = fitting = None
+        for document, times in documents:
+            members, record = opened(document) if representatives else (1, document)
+            if not members:
+                self.malformed += times
+                continue
+            walk.members, walk.times = members, times
+            walk.overfull = False
+            key, raw, codes, children = read(record)
+            self.malformed += walk.overfull * times
+            if unpardoned is not None:
+                bare = unpardoned.read(record)[0]
+            if self._rules.population is not None:
+                fitting = self._fit(key, record)
+            yield key, raw, bare, members * times, times, fitting, codes, children
+
+    def _fit(self, key: bytes, record: Document) -> int | None:
+        """How many rows of the population table fit the class: what is shown of its records is the same."""
+        if key in self._fitting:
+            return self._fitting[key]
+        fitting = population_of(record, self._rules)
+        if len(self._fitting) < REMEMBERED:
+            self._fitting[key] = fitting
+        return fitting
+
+
+def opened(document: Document) -> tuple[int, Document]:
+    """The number of records and the representative; 0 and the document as it stands when it is none."""
+    content = dict(document)
+    count = whole(single(content.pop("@records" if "@records" in content else "records", None)))
+    stated = content.pop("representative", None)
+    inner = single(stated)
+    if isinstance(stated, Siblings) and isinstance(inner, str):  # an element without attributes and children
+        inner = {TEXT: inner} if inner else {}
+    if not count or not isinstance(inner, dict) or content:
+        return 0, document
+    return count, inner
+
+
+def population_of(record: Document, rules: JudgeRules) -> int | None:
+    """How many rows of the population table fit what is published of a record itself."""
+    if rules.population is None:
+        return None
+    return rules.population.count([_shown(record, column.keys) for column in rules.population.columns])
+
+
+def _shown(record: Document, keys: Keys) -> Scalar:
+    """The single value under the keys, None where there is none."""
+    value: Value = record
+    for key in keys:
+        value = single(value.get(key)) if isinstance(value, dict) else None
+    return None if isinstance(value, list | dict) else value
