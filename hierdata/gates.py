@@ -17,9 +17,8 @@ from hierdata.report.parts import Exact, GateVerdict, Measure, figures
 from hierdata.report.wording import number
 
 if TYPE_CHECKING:
-    from hierdata.forest import Forest
     from hierdata.metrics import Metric, Risk
-    from hierdata.publication import Publication
+    from hierdata.tallies import Tallies
 
 
 @dataclass(frozen=True)
@@ -30,13 +29,9 @@ class BoundGate:
     metric: Metric
     stated: dict[str, Any]
 
-    def judge(self, publication: Publication, forest: Forest) -> GateVerdict:
+    def judge(self, tallies: Tallies) -> GateVerdict:
         """The verdict; of several attributes the one that is worst decides, and no figure does not pass."""
-        found = [
-            figure
-            for figure in self.metric.figures(publication, forest)
-            if self.gate.figure in (None, figure.name)
-        ]
+        found = [figure for figure in self.metric.figures(tallies) if self.gate.figure in (None, figure.name)]
         if not found:
             return GateVerdict(**self.stated, figure=None, value=None, exact=None, passed=False)
         worst = (max if MEASURED[self.gate.metric].better == "lower" else min)(
@@ -90,12 +85,27 @@ def bind_attackers(
     return bound
 
 
-def learned(
-    attackers: Mapping[str, Mapping[str, Risk]], publication: Publication, forest: Forest
-) -> dict[str, dict[str, Measure]]:
-    """What each attacker learns from a publication."""
+def every_metric(
+    policy: Policy,
+    schema: Schema,
+    domains: Sequence[Sequence[SensitiveDomain]],
+    gates: Iterable[BoundGate],
+) -> tuple[Metric, ...]:
+    """All metrics that a report has figures of: those of every release, the attackers' and the gates'."""
+    from hierdata.metrics import METRICS
+
+    attackers = bind_attackers(policy, schema, domains)
+    return (
+        *(metric.under(policy.diversity) for metric in METRICS.values()),
+        *(metric for own in attackers.values() for metric in own.values()),
+        *(gate.metric for gate in gates),
+    )
+
+
+def learned(attackers: Mapping[str, Mapping[str, Risk]], tallies: Tallies) -> dict[str, dict[str, Measure]]:
+    """What each attacker learns from a release."""
     found = {
-        name: {risk: metric.figures(publication, forest) for risk, metric in metrics.items()}
+        name: {risk: metric.figures(tallies) for risk, metric in metrics.items()}
         for name, metrics in attackers.items()
     }
     return {name: figures(own) for name, own in found.items() if all(own.values())}
@@ -117,11 +127,9 @@ def _keys(policy: Policy, attacker: AttackerModel) -> KeyForm | tuple[str, ...]:
     return tuple(_path(policy, key) for key in attacker.keys)
 
 
-def pass_gates(
-    gates: Iterable[BoundGate], publication: Publication, forest: Forest
-) -> tuple[GateVerdict, ...]:
+def pass_gates(gates: Iterable[BoundGate], tallies: Tallies) -> tuple[GateVerdict, ...]:
     """The verdicts of gates that all pass. Raises GateError with those that do not."""
-    verdicts = tuple(gate.judge(publication, forest) for gate in gates)
+    verdicts = tuple(gate.judge(tallies) for gate in gates)
     failed = [_sentence(verdict) for verdict in verdicts if not verdict.passed]
     if failed:
         many = f"{len(failed)} of {len(verdicts)} gates failed and nothing was published"

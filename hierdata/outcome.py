@@ -5,27 +5,24 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
-
 from hierdata import __version__
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
 from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
 from hierdata.facts import freeze, promises
-from hierdata.forest import Forest
 from hierdata.gates import bind_attackers, learned
 from hierdata.intake import Form
 from hierdata.judge import Verdict
 from hierdata.lint import lint
 from hierdata.metrics import METRICS
+from hierdata.metrics.sums import Sums
 from hierdata.policy import Policy
 from hierdata.policy.degrees import memberships
 from hierdata.prepare import Prepared
 from hierdata.privacy import LevelAlphaK
-from hierdata.publication import Publication
 from hierdata.published import FACTS_FILE, published_files
-from hierdata.records.schema import Role
+from hierdata.records.schema import Role, Schema
 from hierdata.report.html import render
 from hierdata.report.models import (
     Codebook,
@@ -44,6 +41,7 @@ from hierdata.report.models import (
     figures,
     limitations,
 )
+from hierdata.tallies import Counted, Tallies, counted
 
 _GROUPS = {
     "anatomy": "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
@@ -69,22 +67,22 @@ def write_files(
     folder: Path,
     form: Form,
     prepared: Prepared,
-    forest: Forest,
-    publication: Publication,
+    tallies: Tallies,
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
 ) -> StewardReport:
     """Write everything of a release but its records; answer the steward's report."""
     book = codebook(prepared)
+    tables = tallies[counted].tables.value
     try:
         written = published_files(folder / "public")
     except OSError as error:
         raise TargetError(f"the release cannot be read ({error.strerror})") from None
-    report = build_report(form, written, prepared, forest, publication, verdict, gates, book)
+    report = build_report(form, written, prepared, tallies, verdict, gates, book)
     files = {
         folder / "public" / "release.json": dump(report.public()),
         folder / "public" / "codebook.json": dump(book),
-        folder / FACTS_FILE: dump(freeze(prepared, __version__, publication.tables)),
+        folder / FACTS_FILE: dump(freeze(prepared, __version__, tables)),
         folder / "steward" / "report.json": dump(report),
         folder / "steward" / "report.html": render(report).encode(),
     }
@@ -100,8 +98,7 @@ def build_report(
     form: Form,
     written: tuple[PublishedFile, ...],
     prepared: Prepared,
-    forest: Forest,
-    publication: Publication,
+    tallies: Tallies,
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
     book: Codebook,
@@ -109,35 +106,34 @@ def build_report(
     """Promised, achieved, lost."""
     policy = prepared.policy
     exempt = {str(policy.by_keys[keys][0]): reason for keys, reason in policy.exempt.items()}
-    measured = {
-        name: metric.under(policy.diversity).figures(publication, forest) for name, metric in METRICS.items()
-    }
-    attackers = bind_attackers(policy, forest.schema, forest.domains)
+    measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in METRICS.items()}
+    attackers = bind_attackers(policy, prepared.schema, prepared.domains)
+    counts: Counted = tallies[counted]
     return StewardReport(
         version=__version__,
         dataset=policy.dataset,
         recoding=policy.recoding,
         format=form.format.name,
         files=written,
-        tables=publication.tables,
+        tables=dict(counts.tables.value),
         passed=verdict.passed,
         class_size=prepared.constraints.min_class_size,
         promises=promises(policy, verdict),
-        counts=_counts(forest, publication, verdict),
+        counts=_counts(prepared.schema, counts, verdict),
         metrics=figures({name: found for name, found in measured.items() if found}),
-        attackers=learned(attackers, publication, forest),
+        attackers=learned(attackers, tallies),
         gates=gates,
-        loss_exact=forest.exact,
+        loss_exact=counts.loss_exact.value,
         limitations=limitations(
             {model.kind for model in policy.models},
             policy.recoding,
             exempt,
-            loss_exact=forest.exact,
+            loss_exact=counts.loss_exact.value,
             scopes=_scopes(prepared),
         ),
-        costs=costs(publication.costs),
-        levels=_levels(prepared, forest),
-        reasons={forest.schema.types[kind].path: reason for kind, reason in publication.reasons.items()},
+        costs=costs(counts.costs),
+        levels=_levels(prepared, counts),
+        reasons=_reasons(prepared.schema, counts),
         fields={field.path: _treatment(field, policy) for field in book.fields},
         warnings=tuple(
             f"{finding.path}: {finding.message}"
@@ -198,15 +194,13 @@ def _treatment(field: CodebookField, policy: Policy) -> str:
     return f"quasi-identifier: generalized ({field.domain['kind']})"
 
 
-def _counts(forest: Forest, publication: Publication, verdict: Verdict) -> Counts:
-    kept = publication.shown >= 0
-    types = forest.schema.types
-    there = np.bincount(forest.type, minlength=len(types)).tolist()
-    published = np.bincount(forest.type[kept], minlength=len(types)).tolist()
-    records = int(kept[forest.roots[:-1]].sum())
+def _counts(schema: Schema, counts: Counted, verdict: Verdict) -> Counts:
     return Counts(
-        records=_tally(forest.record_count, records),
-        vertices={kind.path: _tally(there[kind.index], published[kind.index]) for kind in types},
+        records=_tally(counts.records, counts.published_records),
+        vertices={
+            kind.path: _tally(counts.vertices[kind.index], counts.published[kind.index])
+            for kind in schema.types
+        },
         classes=verdict.classes,
         smallest_class=verdict.k,
         largest_class=verdict.largest_class,
@@ -215,11 +209,22 @@ def _counts(forest: Forest, publication: Publication, verdict: Verdict) -> Count
     )
 
 
+def _reasons(schema: Schema, counts: Counted) -> dict[str, str]:
+    """By vertex type why no more could be published; of several blocks what is true of the most."""
+    found = {}
+    for kind in sorted(counts.reasons):
+        given = counts.reasons[kind]
+        most = min(given, key=lambda reason: (-given[reason], reason))
+        others = "" if len(given) == 1 else f" (in {given[most]} of {sum(given.values())} blocks)"
+        found[schema.types[kind].path] = most + others
+    return found
+
+
 def _tally(there: int, published: int) -> Tally:
     return Tally(input=there, published=published, suppressed=there - published)
 
 
-def _levels(prepared: Prepared, forest: Forest) -> dict[str, LevelTable]:
+def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
     """The levels of each sensitive attribute: how common, how many a class may hold, their borders."""
     policy, size = prepared.policy, prepared.constraints.min_class_size
     degrees = memberships(policy, prepared.survey)
@@ -233,16 +238,16 @@ def _levels(prepared: Prepared, forest: Forest) -> dict[str, LevelTable]:
             for model, scope in policy.scoped_models
             if isinstance(model, LevelAlphaK) and (scope is None or keys in scope)
         ]
-        counts = _level_counts(forest, path, scale.count)
-        total = max(sum(counts), 1)
+        own = counts.levels.get(path, Sums())
+        total = max(sum(own.values()), 1)
         rows = tuple(
             LevelRow(
                 level=level,
                 count=count,
                 share=Exact.of(Fraction(count, total)),
-                capacity=min((own[level - 1] for own in capacities), default=None),
+                capacity=min((most[level - 1] for most in capacities), default=None),
             )
-            for level, count in enumerate(counts, 1)
+            for level, count in ((level, own.get(level, 0)) for level in range(1, scale.count + 1))
         )
         tables[path] = LevelTable(
             levels=rows,
@@ -253,19 +258,6 @@ def _levels(prepared: Prepared, forest: Forest) -> dict[str, LevelTable]:
             ),
         )
     return tables
-
-
-def _level_counts(forest: Forest, path: str, level_count: int) -> list[int]:
-    """How many original values of a sensitive attribute have each level."""
-    counts = np.zeros(level_count, np.int64)
-    for kind, own in enumerate(forest.domains):
-        vertices = np.flatnonzero(forest.type == kind)
-        for position, domain in enumerate(own):
-            if domain.path == path and domain.levels:
-                codes = forest.sensitive[forest.first_sensitive[vertices] + position]
-                levels = np.array(domain.levels, np.int64)[codes[codes >= 0]]
-                counts += np.bincount(levels - 1, minlength=level_count)
-    return [int(count) for count in counts]
 
 
 def _breakpoints(scale: LevelScale) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from hierdata.document import Document
 from hierdata.errors import InputError, PolicyError, PromiseError, VerificationError
 from hierdata.facts import confirm, read_facts
-from hierdata.gates import bind_attackers, bind_gates, pass_gates
+from hierdata.gates import bind_attackers, bind_gates, every_metric, pass_gates
 from hierdata.intake import Collection, FileForm, Form, checked, collect
 from hierdata.policy import Policy, from_data, load
 from hierdata.prepare import Prepared, judge_rules, many_keys, prepare, references, stated_scales
@@ -65,12 +65,11 @@ def anonymize(
     from hierdata.recodings import RECODINGS
     from hierdata.release import Release, Staging
     from hierdata.search import search
+    from hierdata.tallies import tally
 
     forest = _encode(collection, prepared, report_progress)
     recoding = RECODINGS[policy.recoding](policy.divided)
-    forest, partitions = search(
-        forest, prepared, recoding, generator(seed, 0), True, report_progress, notice
-    )
+    forest, partitions = search(forest, prepared, recoding, generator(seed, 0), True, report_progress, notice)
     publication = recoding.publish(forest, partitions, order_of(seed, forest.record_count))
 
     folder = Staging(staging)
@@ -78,8 +77,9 @@ def anonymize(
     try:
         files = _write(publication, form, folder.path / "public", report_progress)
         verdict = _judge_written(files, publication, form, prepared, report_progress)
-        kept = pass_gates(gates, publication, forest)
-        report = write_files(folder.path, form, prepared, forest, publication, verdict, kept)
+        tallies = tally(publication, forest, every_metric(policy, prepared.schema, prepared.domains, gates))
+        kept = pass_gates(gates, tallies)
+        report = write_files(folder.path, form, prepared, tallies, verdict, kept)
     except BaseException:
         folder.remove()
         raise

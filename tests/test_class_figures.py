@@ -51,11 +51,11 @@ def test_figures_are_those_of_the_twins(seed: int) -> None:
     rates = [disclosure(column, classes) for column in columns]
     shares = [disagreement(column, classes) for column in columns]
     figures = [
-        [one.value for one in METRICS[name]().figures(publication, built.forest)]
+        [one.value for one in METRICS[name]().of(publication, built.forest)]
         for name in ("disclosure_rate", "classification_metric")
     ]
     assert figures == [[max(rates), *rates], [sum(shares, Fraction(0)) / 2, *shares]]
     least = Fraction(1, 2)
     extra = [(len(own) - least) / least for own in classes]
-    (found,) = AdditionalInformationLoss(least).figures(publication, built.forest)
+    (found,) = AdditionalInformationLoss(least).of(publication, built.forest)
     assert found.value == sum(extra, Fraction(0)) / max(1, len(extra))

@@ -66,7 +66,7 @@ def test_the_policy_knows_the_metrics_as_they_are() -> None:
     assert MEASURED.keys() == METRICS.keys()
     for name, stated in MEASURED.items():
         publication, _, forest = BETTER_AND_WORSE[name]
-        figures = METRICS[name]().figures(publication, forest)
+        figures = METRICS[name]().of(publication, forest)
         assert {figure.better for figure in figures} == {stated.better}
         of_attributes = tuple(domain.path for own in forest.domains for domain in own)
         named = tuple(figure.name for figure in figures)

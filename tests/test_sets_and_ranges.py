@@ -161,19 +161,19 @@ def made(domain: QuasiDomain, classes: list[list[Scalar]], gone: int) -> tuple[P
 def test_penalties_by_both_conventions() -> None:
     """Five leaves: {a, c} has 2/5 or 1/4, {a, b, d} 3/5 or 2/4, one leaf 0; two rows are suppressed."""
     publication, forest = made(TREE, [["a", "c"], ["b", "b"], ["a", "b", "d"], ["e", "e"]], gone=2)
-    figures = {one.name: one.value for one in METRICS["certainty_penalty"]().figures(publication, forest)}
+    figures = {one.name: one.value for one in METRICS["certainty_penalty"]().of(publication, forest)}
     leaves = [(2, "ac"), (2, "b"), (3, "abd")]
     for name, less_one in (("gcp", False), ("gcp_less_one", True)):
         expected = gcp([(size, [of_category(own, "abcde", less_one=less_one)]) for size, own in leaves], 2)
         assert figures[name] == expected
     assert figures["gcp"] == Fraction(2 * 2 + 0 + 3 * 3 + 2 * 5, 5 * 9)
-    assert figures["gcp_less_one"] == METRICS["lm_cost"]().figures(publication, forest)[2].value
+    assert figures["gcp_less_one"] == METRICS["lm_cost"]().of(publication, forest)[2].value
     assert (figures["$.q0"], figures["$.q0 less_one"]) == (figures["gcp"], figures["gcp_less_one"])
 
 
 def test_numbers_have_one_penalty() -> None:
     publication, forest = made(YEARS, [[3, 7], [20, 20], [1]], gone=1)
-    figures = {one.name: one.value for one in METRICS["certainty_penalty"]().figures(publication, forest)}
+    figures = {one.name: one.value for one in METRICS["certainty_penalty"]().of(publication, forest)}
     expected = gcp([(2, [of_number(3, 7, 0, 20)]), (2, [of_number(20, 20, 0, 20)])], 1)
     assert figures == {"gcp": expected, "gcp_less_one": expected, "$.q0": expected}
     assert expected == Fraction(2 * 4 + 20, 20 * 5)

@@ -323,7 +323,7 @@ def test_reconstruction_error_by_hand(tmp_path: Path) -> None:
 def test_figures_lie_in_their_range(name: str) -> None:
     for built in collections():
         _, publication = published(built, KAnonymity(k=3), "slicing")
-        for figure in METRICS[name]().figures(publication, built.forest):
+        for figure in METRICS[name]().of(publication, built.forest):
             assert figure.low <= figure.value, figure
             assert figure.high is None or figure.value <= figure.high, figure
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.sums import Sums
 from hierdata.publication import Publication
 
 
@@ -31,9 +33,14 @@ class AdditionalInformationLoss(Metric):
         """The metric with the l that the models ask for."""
         return cls(diversity)
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_groups,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none without sensitive attributes, or where a group is smaller than l."""
-        tables = [_group_sizes(publication, forest, kind) for kind, own in enumerate(forest.domains) if own]
+        groups: Sums[int, Sums[int, int]] = tallies[_groups]
+        tables = [*groups.values()]
         least = min((min(sizes) for sizes in tables if sizes), default=1)
         floor = Fraction(least) if self._l is None else self._l
         if not tables or floor > least:
@@ -41,7 +48,7 @@ class AdditionalInformationLoss(Metric):
         return (Figure("total", additional(tables, floor), "share of l", 0, None, "lower"),)
 
 
-def additional(tables: list[dict[int, int]], l: Fraction) -> Fraction:  # noqa: E741
+def additional(tables: Sequence[Mapping[int, int]], l: Fraction) -> Fraction:  # noqa: E741
     """The figure from how many groups of each size a table has.
 
     >>> additional([{3: 2, 4: 1}, {5: 2}], Fraction(3))
@@ -55,9 +62,13 @@ def additional(tables: list[dict[int, int]], l: Fraction) -> Fraction:  # noqa: 
     return sum(means, Fraction(0)) / max(1, len(means))
 
 
-def _group_sizes(publication: Publication, forest: Forest, kind: int) -> dict[int, int]:
-    """How many groups of each size the published vertices of a type make."""
+def _groups(publication: Publication, forest: Forest) -> Sums[int, Sums[int, int]]:
+    """How many groups of each size the published vertices make, by vertex type with sensitive attributes."""
+    return Sums({kind: _sizes(publication, forest, kind) for kind, own in enumerate(forest.domains) if own})
+
+
+def _sizes(publication: Publication, forest: Forest, kind: int) -> Sums[int, int]:
     places = publication.place[forest.type == kind]
     _, sizes = np.unique(places[places >= 0], return_counts=True)
     found, counts = np.unique(sizes, return_counts=True)
-    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+    return Sums(zip(found.tolist(), counts.tolist(), strict=True))

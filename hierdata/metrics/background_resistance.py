@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.risk import Learned, Risk
+from hierdata.metrics.base import Question
+from hierdata.metrics.joint import JointTally
+from hierdata.metrics.risk import Known, Risk, Target
 
 
 class BackgroundResistance(Risk):
@@ -17,6 +19,10 @@ class BackgroundResistance(Risk):
     symbol = "1 - DR"
     better = "higher"
 
-    def of(self, learned: Learned) -> Fraction | float:
-        """See Risk.of."""
-        return 1 - learned.rate
+    def about(self, target: Target) -> tuple[Question, ...]:
+        """See Risk.about."""
+        return (Known.of(target),)
+
+    def learned(self, known: JointTally) -> Fraction | float:
+        """See Risk.learned."""
+        return 1 - known.rate

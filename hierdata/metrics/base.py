@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from hierdata.forest import Forest
+from hierdata.metrics.sums import Sums
 from hierdata.publication import Publication
+
+Question: TypeAlias = Callable[[Publication, Forest], Any]
+"""What is counted of a part of a release: picklable, and equal questions are the same.
+
+Its answers for all parts add up to that for the whole, exactly and in any order. Parts are of different
+records, and what looks alike once it is published is in one part; they have the schema, hierarchies, domains
+and scale in common.
+"""
+
+
+class Tallies(Sums[Question, Any]):
+    """Answers by their questions: ``+`` adds those for two parts of a release."""
+
+    @classmethod
+    def of(cls, questions: Iterable[Question], publication: Publication, forest: Forest) -> Tallies:
+        """What one part answers; a question that is asked twice is answered once."""
+        return cls({question: question(publication, forest) for question in dict.fromkeys(questions)})
 
 
 @dataclass(frozen=True)
@@ -44,7 +63,11 @@ class Figure:
 
 
 class Metric(ABC):
-    """A measure of what was lost or disclosed; knows neither engines nor decisions."""
+    """A measure of what was lost or disclosed; knows neither engines nor decisions.
+
+    It asks questions of each part of a release, and makes its figures of the sums of the answers: they are
+    those of the whole to the bit, however it was cut into parts and in whatever order these were added.
+    """
 
     symbol: ClassVar[str]
     ties: ClassVar[bool] = False
@@ -60,5 +83,17 @@ class Metric(ABC):
         return cls()
 
     @abstractmethod
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
-        """All figures for one publication of the original forest; none where the metric does not apply."""
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """What is asked of each part of a release; the same of all."""
+
+    @abstractmethod
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
+        """All figures of a release from what its parts answered; none where the metric does not apply."""
+
+    def tally(self, publication: Publication, forest: Forest) -> Tallies:
+        """What a part of a release answers."""
+        return Tallies.of(self.questions(forest), publication, forest)
+
+    def of(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+        """All figures of a publication of the original forest, as a release of one part."""
+        return self.figures(self.tally(publication, forest))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 
 from hierdata.domains.base import Hierarchy
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.sums import Added, Same, Site, Sums, collected, quotients
 from hierdata.publication import Publication
 from hierdata.records.schema import Role
 
@@ -30,17 +33,24 @@ class CertaintyPenalty(Metric):
 
     symbol = "NCP"
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_penalties,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures."""
-        by_path = list(_penalties(publication, forest))
-        count = max(sum(values for _, values, *_ in by_path), 1)
-        overall = sum((lost for *_, lost, _ in by_path), Fraction(0))
-        less_one = sum((lost for *_, lost in by_path), Fraction(0))
+        penalties: Sums[Site, _Penalty] = tallies[_penalties]
+        by_path = [(site.path, penalties[site]) for site in sorted(penalties)]
+        count = max(sum(own.values for _, own in by_path), 1)
+        overall, less_one = (
+            sum((quotients(lost) for lost in column), Fraction(0))
+            for column in ([own.of_leaves for _, own in by_path], [own.less_one for _, own in by_path])
+        )
         found = [_figure("gcp", overall / count), _figure("gcp_less_one", less_one / count)]
-        for path, values, category, own, own_less_one in by_path:
-            found.append(_figure(path, own / max(values, 1)))
-            if category:
-                found.append(_figure(f"{path} less_one", own_less_one / max(values, 1)))
+        for path, own in by_path:
+            found.append(_figure(path, quotients(own.of_leaves) / max(own.values, 1)))
+            if own.category.value:
+                found.append(_figure(f"{path} less_one", quotients(own.less_one) / max(own.values, 1)))
         return tuple(found)
 
 
@@ -48,21 +58,41 @@ def _figure(name: str, value: Fraction) -> Figure:
     return Figure(name, value, "share of the domain", 0, 1, "lower")
 
 
-def _penalties(
-    publication: Publication, forest: Forest
-) -> Iterator[tuple[str, int, bool, Fraction, Fraction]]:
-    """Of each quasi-identifier its path, its values, whether it has categories, and the sums of both NCP."""
+@dataclass(frozen=True)
+class _Penalty(Added):
+    """Of a quasi-identifier its values, the sums of both NCP by divisor, and whether it has categories."""
+
+    values: int
+    of_leaves: Sums[int, int]
+    less_one: Sums[int, int]
+    category: Same[bool]
+
+
+def _penalties(publication: Publication, forest: Forest) -> Sums[Site, _Penalty]:
+    found: Sums[Site, _Penalty] = Sums()
     for kind, own in zip(forest.schema.types, forest.hierarchies, strict=True):
         vertices = np.flatnonzero(forest.type == kind.index)
         shown = publication.shown[vertices]
         first = forest.first_node[shown[shown >= 0]]
         gone = int((shown < 0).sum())
         for position, (attribute, tree) in enumerate(zip(kind.of_role(Role.QUASI), own, strict=True)):
-            counts = np.bincount(publication.nodes[first + position]).tolist()
-            held = [(node, count) for node, count in enumerate(counts) if count and tree.lm[node]]
-            of_leaves = sum((count * _of_leaves(tree, node) for node, count in held), Fraction(gone))
-            less_one = sum((count * tree.lm[node] for node, count in held), Fraction(gone))
-            yield attribute.path, len(vertices), tree.axis is None, of_leaves, less_one
+            counts = np.bincount(publication.nodes[first + position])
+            nodes = np.flatnonzero(counts)
+            held = [*zip(nodes.tolist(), counts[nodes].tolist(), strict=True)]
+            found[Site(kind.index, position, attribute.path)] = _Penalty(
+                len(vertices),
+                _added(((count, _of_leaves(tree, node)) for node, count in held), gone),
+                _added(((count, tree.lm[node]) for node, count in held), gone),
+                Same(tree.axis is None),
+            )
+    return found
+
+
+def _added(penalties: Iterable[tuple[int, Fraction]], gone: int) -> Sums[int, int]:
+    """How often each penalty occurs, and 1 for what is gone: their sum by divisor."""
+    return collected(
+        chain([(1, gone)], ((lost.denominator, count * lost.numerator) for count, lost in penalties))
+    )
 
 
 def _of_leaves(tree: Hierarchy, node: int) -> Fraction:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.columns import Column, columns
+from hierdata.metrics.sums import Added, Site, Sums
 from hierdata.publication import Publication
 
 
@@ -24,13 +26,32 @@ class ClassificationMetric(Metric):
 
     symbol = "CM"
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_agreeing,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none where no sensitive attribute has values."""
+        agreeing: Sums[Site, _Agreeing] = tallies[_agreeing]
         shares = {
-            own.path: 1 - Fraction(_majorities(own), len(own.codes)) for own in columns(publication, forest)
+            site.path: 1 - Fraction(agreeing[site].vertices, agreeing[site].all) for site in sorted(agreeing)
         }
         found = {"mean": sum(shares.values(), Fraction(0)) / len(shares), **shares} if shares else {}
         return tuple(Figure(name, share, "share", 0, 1, "lower") for name, share in found.items())
+
+
+@dataclass(frozen=True)
+class _Agreeing(Added):
+    """How many vertices have the most frequent value of their place, of all that have a value."""
+
+    vertices: int
+    all: int
+
+
+def _agreeing(publication: Publication, forest: Forest) -> Sums[Site, _Agreeing]:
+    return Sums(
+        {own.site: _Agreeing(_majorities(own), len(own.codes)) for own in columns(publication, forest)}
+    )
 
 
 def _majorities(own: Column) -> int:

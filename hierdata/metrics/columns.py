@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.forest import Forest
+from hierdata.metrics.sums import Site
 from hierdata.publication import Publication
 
 
@@ -16,7 +17,7 @@ from hierdata.publication import Publication
 class Column:
     """The values of one attribute that are there: ``places`` -1 for a vertex that is not published."""
 
-    path: str
+    site: Site
     places: NDArray[np.int64]
     codes: NDArray[np.int32]
 
@@ -37,4 +38,6 @@ def columns(publication: Publication, forest: Forest) -> Iterator[Column]:
             codes = forest.sensitive[forest.first_sensitive[vertices] + position]
             there = codes >= 0
             if there.any():
-                yield Column(domain.path, publication.place[vertices[there]], codes[there])
+                yield Column(
+                    Site(kind, position, domain.path), publication.place[vertices[there]], codes[there]
+                )

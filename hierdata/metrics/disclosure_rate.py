@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import dataclass
 
 import numpy as np
 
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
-from hierdata.metrics.columns import Column, columns
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.columns import columns
+from hierdata.metrics.sums import Added, Site, Sums, by_bottom, quotients
 from hierdata.publication import Publication
 
 
@@ -27,20 +28,34 @@ class DisclosureRate(Metric):
 
     symbol = "DIS"
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_guesses,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none where no sensitive attribute has values."""
-        rates = {own.path: _rate(own) for own in columns(publication, forest)}
+        guesses: Sums[Site, _Guesses] = tallies[_guesses]
+        rates = {
+            site.path: quotients(guesses[site].right) / max(1, guesses[site].values)
+            for site in sorted(guesses)
+        }
         found = {"largest": max(rates.values()), **rates} if rates else {}
         return tuple(Figure(name, rate, "share", 0, 1, "lower") for name, rate in found.items())
 
 
-def _rate(own: Column) -> Fraction:
-    """The sum over places of sum c^2 / n, over all values; places of one size are added up as integers."""
-    sizes, places, counts = own.counted()
-    squares = np.zeros(len(sizes), np.int64)
-    np.add.at(squares, places, counts**2)
-    right = sum(
-        (Fraction(int(squares[sizes == size].sum()), size) for size in np.unique(sizes).tolist()),
-        Fraction(0),
-    )
-    return right / max(1, int(sizes.sum()))
+@dataclass(frozen=True)
+class _Guesses(Added):
+    """The sum over places of sum c^2 / n, by n, and how many values are published."""
+
+    right: Sums[int, int]
+    values: int
+
+
+def _guesses(publication: Publication, forest: Forest) -> Sums[Site, _Guesses]:
+    found: Sums[Site, _Guesses] = Sums()
+    for own in columns(publication, forest):
+        sizes, places, counts = own.counted()
+        squares = np.zeros(len(sizes), np.int64)
+        np.add.at(squares, places, counts**2)
+        found[own.site] = _Guesses(by_bottom(squares, sizes), int(sizes.sum()))
+    return found

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
 from hierdata.publication import Publication
 
 
@@ -25,42 +27,65 @@ class DissimilarityDegree(Metric):
 
     symbol = "DSim"
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_degrees,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none where no attribute has levels."""
-        if not any(domain.levels is not None for own in forest.domains for domain in own):
+        degrees: _Degrees = tallies[_degrees]
+        if not degrees.levels.value:
             return ()
-        classes_there = publication.class_count
-        printed = [Fraction(0)] * classes_there
-        mean = [Fraction(0)] * classes_there
-        vertices = [0] * classes_there
-        for kind, domains in enumerate(forest.domains):
-            for position, domain in enumerate(domains):
-                if domain.levels is None:
-                    continue
-                chosen, counts = _level_counts(publication, forest, kind, position)
-                distances = _pair_distances(counts)
-                normaliser = sum(b - a for b in range(domain.level_count) for a in range(b))
-                classes = publication.class_of[chosen]
-                for at, distance, present in zip(
-                    classes.tolist(), distances.tolist(), counts.sum(axis=1).tolist(), strict=True
-                ):
-                    if present >= 2:
-                        pairs = present * (present - 1) // 2
-                        printed[at] += Fraction(distance, normaliser)
-                        mean[at] += Fraction(distance, pairs * (domain.level_count - 1))
-                        vertices[at] += 1
-        judged = [at for at, count in enumerate(vertices) if count]
         return tuple(
-            Figure(
-                name,
-                sum((sums[at] / vertices[at] for at in judged), Fraction(0)) / max(len(judged), 1),
-                "levels",
-                0,
-                high,
-                "higher",
+            Figure(name, quotients(sums) / max(degrees.classes, 1), "levels", 0, high, "higher")
+            for name, sums, high in (
+                ("as_printed", degrees.printed, None),
+                ("mean_level_distance", degrees.mean, 1),
             )
-            for name, sums, high in (("as_printed", printed, None), ("mean_level_distance", mean, 1))
         )
+
+
+@dataclass(frozen=True)
+class _Degrees(Added):
+    """The sums over classes by divisor, how many classes have some vertex to look at, whether any can."""
+
+    levels: Same[bool]
+    classes: int
+    printed: Sums[int, int]
+    mean: Sums[int, int]
+
+
+def _degrees(publication: Publication, forest: Forest) -> _Degrees:
+    with_levels = [
+        (kind, position, domain.level_count)
+        for kind, domains in enumerate(forest.domains)
+        for position, domain in enumerate(domains)
+        if domain.levels is not None
+    ]
+    vertices: Counter[int] = Counter()
+    found: list[tuple[int, int, int, int]] = []
+    for kind, position, levels in with_levels:
+        chosen, counts = _level_counts(publication, forest, kind, position)
+        present = counts.sum(axis=1)
+        judged = present >= 2
+        classes = publication.class_of[chosen[judged]].tolist()
+        distances = _pair_distances(counts[judged]).tolist()
+        vertices.update(classes)
+        found += zip(classes, distances, present[judged].tolist(), [levels] * len(classes), strict=True)
+    return _Degrees(
+        Same(bool(with_levels)),
+        len(vertices),
+        collected((vertices[at] * _over(levels), distance) for at, distance, _, levels in found),
+        collected(
+            (vertices[at] * (present * (present - 1) // 2) * (levels - 1), distance)
+            for at, distance, present, levels in found
+        ),
+    )
+
+
+def _over(levels: int) -> int:
+    """The sum of |i - j| over all pairs of so many levels."""
+    return sum(b - a for b in range(levels) for a in range(b))
 
 
 def _level_counts(

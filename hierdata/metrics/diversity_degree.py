@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from dataclasses import dataclass
 
 import numpy as np
 
 from hierdata.domains.similarity import NodePath
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
 from hierdata.publication import Publication
 
 
@@ -26,27 +27,53 @@ class DiversityDegree(Metric):
 
     symbol = "DOT"
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_degrees,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none where no sensitive attribute has a taxonomy."""
-        with_taxonomy = [
-            (kind, position, domain.paths)
-            for kind, domains in enumerate(forest.domains)
-            for position, domain in enumerate(domains)
-            if domain.paths is not None
-        ]
-        if not with_taxonomy:
+        degrees: _Degrees = tallies[_degrees]
+        if degrees.deepest.value is None:
             return ()
-        printed, mean, places = Fraction(0), Fraction(0), 0
-        for kind, position, paths in with_taxonomy:
-            for edges, present, times in _places(publication, forest, kind, position, paths):
-                printed += times * Fraction(edges, 2 * present)
-                mean += times * Fraction(edges, present * (present - 1))
-                places += times
-        deepest = max((len(path) - 1 for _, _, paths in with_taxonomy for path in paths), default=0)
         return tuple(
-            Figure(name, value / max(places, 1), "edges, half the way", 0, high, "higher")
-            for name, value, high in (("as_printed", printed, None), ("mean_pair_distance", mean, deepest))
+            Figure(name, quotients(sums) / max(degrees.places, 1), "edges, half the way", 0, high, "higher")
+            for name, sums, high in (
+                ("as_printed", degrees.printed, None),
+                ("mean_pair_distance", degrees.mean, degrees.deepest.value),
+            )
         )
+
+
+@dataclass(frozen=True)
+class _Degrees(Added):
+    """The depth of the taxonomies (None without any), places, and the sums over these by divisor."""
+
+    deepest: Same[int | None]
+    places: int
+    printed: Sums[int, int]
+    mean: Sums[int, int]
+
+
+def _degrees(publication: Publication, forest: Forest) -> _Degrees:
+    with_taxonomy = [
+        (kind, position, domain.paths)
+        for kind, domains in enumerate(forest.domains)
+        for position, domain in enumerate(domains)
+        if domain.paths is not None
+    ]
+    found = [
+        place
+        for kind, position, paths in with_taxonomy
+        for place in _places(publication, forest, kind, position, paths)
+    ]
+    deepest = max((len(path) - 1 for _, _, paths in with_taxonomy for path in paths), default=0)
+    return _Degrees(
+        Same(deepest if with_taxonomy else None),
+        sum(times for *_, times in found),
+        collected((2 * present, times * edges) for edges, present, times in found),
+        collected((present * (present - 1), times * edges) for edges, present, times in found),
+    )
 
 
 def _places(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.risk import Learned, Risk
+from hierdata.metrics.base import Question
+from hierdata.metrics.joint import JointTally
+from hierdata.metrics.risk import Linked, Risk, Target
 
 
 class IdentityRisk(Risk):
@@ -20,8 +22,10 @@ class IdentityRisk(Risk):
     symbol = "DR(O)"
     linked = True
 
-    def of(self, learned: Learned) -> Fraction | float:
-        """See Risk.of. Raises ValueError for vertices that are not linked to their originals."""
-        if learned.identity is None:
-            raise ValueError("no published vertex is linked to its original")
-        return learned.identity
+    def about(self, target: Target) -> tuple[Question, ...]:
+        """See Risk.about."""
+        return (Linked.of(target),)
+
+    def learned(self, linked: JointTally) -> Fraction | float:
+        """See Risk.learned."""
+        return linked.rate

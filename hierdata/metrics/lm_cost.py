@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.sums import Added
 from hierdata.publication import Publication
 
 
@@ -23,25 +25,37 @@ class LMCost(Metric):
 
     symbol = "LM"
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_lost,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures."""
-        kept = publication.shown >= 0
-        scaled = 0
-        for kind, own in enumerate(forest.losses):
-            vertices = np.flatnonzero(kept & (forest.type == kind))
-            first = forest.first_node[publication.shown[vertices]]
-            for position, losses in enumerate(own):
-                counts = np.bincount(publication.nodes[first + position], minlength=len(losses))
-                # Python's integers: the sum over all records may not fit into 64 bits.
-                scaled += sum(
-                    count * loss for count, loss in zip(counts.tolist(), losses.tolist(), strict=True)
-                )
-        total = Fraction(scaled, forest.scale) + int(forest.quasi_count[~kept].sum())
-        values = len(forest.nodes)
+        lost: _Lost = tallies[_lost]
+        unit, total = "quasi-identifier values", lost.total
         return (
-            Figure("total", total, "quasi-identifier values", 0, values, "lower"),
-            Figure(
-                "per_record", total / max(forest.record_count, 1), "quasi-identifier values", 0, None, "lower"
-            ),
-            Figure("per_value", total / max(values, 1), "share", 0, 1, "lower"),
+            Figure("total", total, unit, 0, lost.values, "lower"),
+            Figure("per_record", total / max(lost.records, 1), unit, 0, None, "lower"),
+            Figure("per_value", total / max(lost.values, 1), "share", 0, 1, "lower"),
         )
+
+
+@dataclass(frozen=True)
+class _Lost(Added):
+    total: Fraction
+    records: int
+    values: int
+
+
+def _lost(publication: Publication, forest: Forest) -> _Lost:
+    kept = publication.shown >= 0
+    scaled = 0
+    for kind, own in enumerate(forest.losses):
+        vertices = np.flatnonzero(kept & (forest.type == kind))
+        first = forest.first_node[publication.shown[vertices]]
+        for position, losses in enumerate(own):
+            counts = np.bincount(publication.nodes[first + position], minlength=len(losses))
+            # Python's integers: the sum over all records may not fit into 64 bits.
+            scaled += sum(count * loss for count, loss in zip(counts.tolist(), losses.tolist(), strict=True))
+    total = Fraction(scaled, forest.scale) + int(forest.quasi_count[~kept].sum())
+    return _Lost(total, forest.record_count, len(forest.nodes))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
 from hierdata.publication import Publication
 
 
@@ -30,23 +33,44 @@ class ReconstructionError(Metric):
     symbol = "IL"
     ties = True
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_errors,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none where no vertex has all its sensitive values."""
-        total, tuples, apart = Fraction(0), 0, False
-        for kind, domains in enumerate(forest.domains):
-            if domains:
-                places, combinations = _tuples(publication, forest, kind)
-                there = places >= 0
-                total += int((~there).sum()) + _errors(places[there], combinations[:, there])
-                tuples += len(places)
-                apart |= len(combinations) > 1
-        if not tuples:
+        errors: _Errors = tallies[_errors]
+        if not errors.tuples:
             return ()
-        worst = 2 if apart else 1
+        worst = 2 if errors.apart.value else 1
+        total = quotients(errors.total)
         return (
-            Figure("total", total, "vertices", 0, worst * tuples, "lower"),
-            Figure("per_tuple", total / tuples, "squared distance", 0, worst, "lower"),
+            Figure("total", total, "vertices", 0, worst * errors.tuples, "lower"),
+            Figure("per_tuple", total / errors.tuples, "squared distance", 0, worst, "lower"),
         )
+
+
+@dataclass(frozen=True)
+class _Errors(Added):
+    """The sum of squared distances by divisor, over how many vertices, and whether nothing ties values."""
+
+    total: Sums[int, int]
+    tuples: int
+    apart: Same[bool]
+
+
+def _errors(publication: Publication, forest: Forest) -> _Errors:
+    total: Sums[int, int] = Sums()
+    tuples, apart = 0, False
+    for kind, domains in enumerate(forest.domains):
+        if domains:
+            places, combinations = _tuples(publication, forest, kind)
+            there = places >= 0
+            gone = int((~there).sum())
+            total += collected(chain([(1, gone)], _missed(places[there], combinations[:, there])))
+            tuples += len(places)
+            apart |= len(combinations) > 1
+    return _Errors(total, tuples, Same(apart))
 
 
 def _tuples(
@@ -70,29 +94,29 @@ def _tuples(
     return publication.place[vertices[(codes >= 0).all(axis=1)]], combinations
 
 
-def _errors(places: NDArray[np.int64], combinations: NDArray[np.int64]) -> Fraction:
+def _missed(places: NDArray[np.int64], combinations: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """The sum of 1 - 2 p_t + sum p_x^2 over the vertices of all places, p the product over the tables.
 
     At a place of n vertices where c of them have the value of a vertex in a table: p_t is the product of
-    c / n, and sum p_x^2 that of sum c^2 / n^2. With one table it is n - sum c^2 / n.
+    c / n, and sum p_x^2 that of sum c^2 / n^2. With one table it is n - sum c^2 / n. Divisors and dividends.
     """
     _, at, sizes = np.unique(places, return_inverse=True, return_counts=True)
-    true = np.ones(len(places), object)  # products pass 64 bits
-    squares = np.ones(len(sizes), object)
+    # Products of several tables pass 64 bits; a square sum of one does not.
+    kind = np.int64 if len(combinations) == 1 else object
+    true = np.ones(len(places), kind)
+    squares = np.ones(len(sizes), kind)
     for column in combinations:
         base = int(column.max(initial=0)) + 1
         entries, cell, counts = np.unique(at * base + column, return_inverse=True, return_counts=True)
         own = np.zeros(len(sizes), np.int64)
         np.add.at(own, entries // base, counts.astype(np.int64) ** 2)
-        squares *= own
-        true *= counts[cell]
-    hits = np.zeros(len(sizes), object)
+        squares = squares * own
+        true = true * counts[cell]
+    hits = np.zeros(len(sizes), kind)
     np.add.at(hits, at, true)
-    total = Fraction(len(places))
+    yield 1, len(places)
     for size in np.unique(sizes).tolist():  # places of one size are added up as integers
         alike = sizes == size
         whole = size ** len(combinations)
-        total += Fraction(int(squares[alike].sum()), whole * whole) * size - Fraction(
-            2 * int(hits[alike].sum()), whole
-        )
-    return total
+        yield whole * whole, size * int(squares[alike].sum())
+        yield whole, -2 * int(hits[alike].sum())

@@ -6,18 +6,24 @@ from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
-from hierdata.metrics.joint import Joint, Place, forms_of, joint, keys_of, known_to, sharing, tied
-from hierdata.metrics.rates import rate, split
-from hierdata.metrics.skew import skew
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.joint import JointTally, blocks_of, joint, sharing, tied
+from hierdata.metrics.keys import (
+    Keys,
+    known_to,
+    original_keys,
+    published_forms,
+    published_keys,
+    published_vertices,
+)
+from hierdata.metrics.sums import Same
 from hierdata.publication import Publication
 from hierdata.records.known import KeyForm, Weight
 from hierdata.records.schema import Schema, VertexType
@@ -25,30 +31,115 @@ from hierdata.records.schema import Schema, VertexType
 
 @dataclass(frozen=True)
 class Target:
-    """A sensitive attribute, the keys that are known (None: the whole record), the block of each code."""
+    """A sensitive attribute X, the keys that are known, the block of each code (None: each is its own)."""
 
     path: str
     kind: int
     position: int
-    keys: tuple[Place, ...] | None
-    blocks: tuple[int, ...]
+    keys: Keys
+    blocks: tuple[int, ...] | None
     weight: Weight
 
 
 @dataclass(frozen=True)
-class Learned:
-    """X is the sensitive attribute, Y the published keys, O the same keys of the original collection.
+class Known:
+    """X and the published keys Y, over the published vertices: a question."""
 
-    - ``rate``: DR_X(Y), over the published vertices; ``before``: DR_X(O), over those of the original;
-    - ``identity``: DR_O(Y), over the published vertices; None where none is linked to its original;
-    - ``distance``, ``divergence``: the greatest of any y, each against X in the original (see ``skew``).
+    kind: int
+    position: int
+    keys: Keys
+    blocks: tuple[int, ...] | None
+    weight: Weight
+
+    @classmethod
+    def of(cls, target: Target) -> Known:
+        """What is asked of a target."""
+        return cls(target.kind, target.position, target.keys, target.blocks, target.weight)
+
+    def __call__(self, publication: Publication, forest: Forest) -> JointTally:
+        """The answer of a part."""
+        return joint(publication, forest, self.kind, self.position, self.keys, self.blocks, self.weight)
+
+
+@dataclass(frozen=True)
+class Usual:
+    """X and the same keys O of the original collection, over all of its vertices: a question."""
+
+    kind: int
+    position: int
+    keys: Keys
+    blocks: tuple[int, ...] | None
+    weight: Weight
+
+    @classmethod
+    def of(cls, target: Target) -> Usual:
+        """What is asked of a target."""
+        return cls(target.kind, target.position, target.keys, target.blocks, target.weight)
+
+    def __call__(self, publication: Publication, forest: Forest) -> JointTally:
+        """The answer of a part."""
+        original = forest if publication.original is None else publication.original
+        vertices = np.flatnonzero(original.type == self.kind)
+        key = original_keys(publication, original, self.kind, self.keys)
+        value = blocks_of(original, self.kind, self.position, vertices, self.blocks)
+        return tied(key, value, sharing(original, vertices, self.weight))
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The keys O of each published vertex in the original, and what is published of them: a question.
+
+    Whoever asks it makes sure that vertices are linked to their originals.
     """
 
-    rate: Fraction | float
-    before: Fraction | float
-    identity: Fraction | float | None
-    distance: Fraction | float
-    divergence: float
+    kind: int
+    keys: Keys
+    weight: Weight
+
+    @classmethod
+    def of(cls, target: Target) -> Linked:
+        """What is asked of a target."""
+        return cls(target.kind, target.keys, target.weight)
+
+    def __call__(self, publication: Publication, forest: Forest) -> JointTally:
+        """The answer of a part. Raises ValueError for a publication of other vertices."""
+        if publication.original is not None:
+            raise ValueError("no published vertex is linked to its original")
+        vertices = published_vertices(publication, forest, self.kind)
+        there = publication.place[forest.type == self.kind] >= 0
+        was = original_keys(publication, forest, self.kind, self.keys).of(there)
+        shown = (
+            published_forms(publication, forest, self.kind)
+            if self.keys is None
+            else published_keys(publication, forest, self.kind, self.keys)
+        )
+        return tied(shown, was, sharing(forest, vertices, self.weight))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Which targets a risk has: a question."""
+
+    on: tuple[str, ...] | None
+    keys: KeyForm | Sequence[str]
+    partition: SemanticPartition | None
+    weight: Weight
+
+    def __call__(self, publication: Publication, forest: Forest) -> Same[tuple[Target, ...]]:
+        return Same(self.targets(forest.schema, forest.domains))
+
+    def targets(self, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]) -> tuple[Target, ...]:
+        return tuple(
+            self._target(schema, kind, position, domain)
+            for kind in schema.types
+            for position, domain in enumerate(domains[kind.index])
+            if self.on is None or domain.path in self.on
+        )
+
+    def _target(self, schema: Schema, kind: VertexType, position: int, domain: SensitiveDomain) -> Target:
+        keys = known_to(schema, kind, self.keys, domain.path)
+        blocks = None if self.partition is None else self.partition.block_of(domain)
+        return Target(domain.path, kind.index, position, keys, blocks, self.weight)
 
 
 class Risk(Metric):
@@ -80,27 +171,39 @@ class Risk(Metric):
         partition: SemanticPartition | None = None,
         weight: Weight = "vertex",
     ) -> None:
-        self._on = on
-        self._keys = keys
-        self._partition = partition
-        self._weight = weight
+        self._asked = _Asked(
+            None if on is None else tuple(on),
+            keys if isinstance(keys, str) else tuple(keys),
+            partition,
+            weight,
+        )
 
     @abstractmethod
-    def of(self, learned: Learned) -> Fraction | float:
-        """The figure of one attribute."""
+    def about(self, target: Target) -> tuple[Question, ...]:
+        """What is asked of each attribute."""
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    @abstractmethod
+    def learned(self, *answers: Any) -> Fraction | float:
+        """The figure of one attribute from the answers."""
+
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        targets = self.targets(forest.schema, forest.domains)
+        return (self._asked, *(question for target in targets for question in self.about(target)))
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures: one for each attribute, under its path."""
+        targets: Same[tuple[Target, ...]] = tallies[self._asked]
         return tuple(
             Figure(
                 target.path,
-                self.of(_remembered(publication, forest, target)),
+                self.learned(*(tallies[question] for question in self.about(target))),
                 self.unit,
                 self.low,
                 self.high,
                 self.better,
             )
-            for target in self.targets(forest.schema, forest.domains)
+            for target in targets.value
         )
 
     def targets(self, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]) -> tuple[Target, ...]:
@@ -108,69 +211,4 @@ class Risk(Metric):
 
         Each of ``domains`` stands by vertex type and attribute.
         """
-        return tuple(
-            self._target(schema, kind, position, domain)
-            for kind in schema.types
-            for position, domain in enumerate(domains[kind.index])
-            if self._on is None or domain.path in self._on
-        )
-
-    def _target(self, schema: Schema, kind: VertexType, position: int, domain: SensitiveDomain) -> Target:
-        keys = known_to(schema, kind, self._keys, domain.path)
-        whole = tuple(range(len(domain.values)))
-        blocks = whole if self._partition is None else self._partition.block_of(domain)
-        return Target(domain.path, kind.index, position, keys, blocks, self._weight)
-
-
-def _remembered(publication: Publication, forest: Forest, target: Target) -> Learned:
-    """All risks are worked out at once, and kept with the publication: each metric asks for one of them."""
-    known = publication.learned.get((id(forest), target))
-    if known is None:
-        known = publication.learned[id(forest), target] = (forest, _learned(publication, forest, target))
-    learned: Learned = known[1]
-    return learned
-
-
-def _learned(publication: Publication, forest: Forest, target: Target) -> Learned:
-    original = forest if publication.original is None else publication.original
-    before = _original(original, target)
-    after = joint(
-        publication, forest, target.kind, target.position, target.keys, target.blocks, target.weight
-    )
-    was = _identified(publication, forest, target) if publication.original is None else None
-    identity = None if was is None else _rate(was)
-    return Learned(_rate(after), _rate(before), identity, *skew(after, before.values()))
-
-
-def _rate(found: Joint) -> Fraction | float:
-    return rate(found.given(), split(found.values().values()))
-
-
-def _original(forest: Forest, target: Target) -> Joint:
-    """The blocks of a sensitive attribute's values and the same keys before anything was published."""
-    vertices = np.flatnonzero(forest.type == target.kind)
-    codes = forest.sensitive[forest.first_sensitive[vertices] + target.position]
-    key = _originals(forest, target, vertices)
-    blocks = np.array([*target.blocks, -1], np.int64)  # the last for what is missing
-    return tied(key, blocks[codes], sharing(forest, vertices, target.weight), codes >= 0)
-
-
-def _identified(publication: Publication, forest: Forest, target: Target) -> Joint:
-    """What the known keys of each published vertex were, and what is published of them."""
-    vertices = np.flatnonzero((publication.place >= 0) & (forest.type == target.kind))
-    was = _originals(forest, target, vertices)
-    shown = keys_of(publication, forest, target.kind, vertices, target.keys)
-    if target.keys is None:  # a place of a group says less than is seen of its vertices
-        forms = forms_of(publication, forest, target.kind, vertices)
-        shown = shown * (int(forms.max(initial=0)) + 1) + forms
-        shown = np.unique(shown, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return tied(shown, was, sharing(forest, vertices, target.weight), np.ones(len(vertices), np.bool_))
-
-
-def _originals(forest: Forest, target: Target, vertices: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What is known of each vertex where the collection is published as it stands."""
-    every = np.arange(forest.vertex_count)
-    whole = Publication((), every, forest.nodes, every, every)
-    if target.keys is None:
-        return forms_of(whole, forest, target.kind, vertices)
-    return keys_of(whole, forest, target.kind, vertices, target.keys)
+        return self._asked.targets(schema, domains)

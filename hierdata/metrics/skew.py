@@ -10,35 +10,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.metrics.joint import Joint
+from hierdata.metrics.joint import Joint, JointTally
 
 _Weights = NDArray[Any]
 """Whole, or floats."""
 
 
-def skew(found: Joint, before: Mapping[int, float]) -> tuple[Fraction | float, float]:
-    """The greatest distance and the greatest divergence of any key from the weights of values ``before``.
+def skew(found: JointTally, usual: JointTally) -> tuple[Fraction | float, float]:
+    """The greatest distance and the greatest divergence of any key from the values of the original.
 
     Distance: half the sum of |p(x|y) - p(x)|, 0..1, a Fraction where weights are whole. Divergence: the
     relative entropy, the sum of p(x|y) log2 (p(x|y) / p(x)), in bits. Both are 0 where there is no key.
-    Every value that is found occurs before.
+    Every value that is found is usual too. Both are worked out at once, and kept.
     """
-    if not len(found.key):
-        return Fraction(0), 0.0
-    key = np.cumsum(np.diff(found.key, prepend=found.key[0]) != 0)
+    known = found.learned.get(id(usual))
+    if known is None:
+        of_some = [_skew(some, usual.values) for some in found.joints()] or [(Fraction(0), 0.0)]
+        known = max(distance for distance, _ in of_some), max(divergence for _, divergence in of_some)
+        found.learned[id(usual)] = (usual, known)
+        return known
+    answer: tuple[Fraction | float, float] = known[1]
+    return answer
+
+
+def _skew(found: Joint, before: Mapping[int, float]) -> tuple[Fraction | float, float]:
+    """The same of some of the keys."""
+    key, value = found.key, found.value[0]
     whole = found.exact and all(isinstance(weight, int) for weight in before.values())
     kind: type = np.int64 if whole else np.float64
     weight: _Weights = found.weight.astype(kind)
-    usual: _Weights = np.zeros(int(found.value.max()) + 1, kind)
-    for value, own in before.items():
-        if value < len(usual):
-            usual[value] = own
+    usual: _Weights = np.zeros(int(value.max()) + 1, kind)
+    for own, often in before.items():
+        if own < len(usual):
+            usual[own] = often
     starts = np.flatnonzero(np.diff(key, prepend=-1))
     sizes = np.add.reduceat(weight, starts)
     total = sum(before.values()) if whole else math.fsum(before.values())
     return (
-        _distance(key, weight, usual[found.value], sizes, total),
-        _divergence(key, weight, usual[found.value], sizes, total),
+        _distance(key, weight, usual[value], sizes, total),
+        _divergence(key, weight, usual[value], sizes, total),
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.risk import Learned, Risk
+from hierdata.metrics.base import Question
+from hierdata.metrics.joint import JointTally
+from hierdata.metrics.risk import Known, Risk, Target, Usual
 
 
 class Skewness(Risk):
@@ -20,6 +22,10 @@ class Skewness(Risk):
     low = -1
     better = "higher"
 
-    def of(self, learned: Learned) -> Fraction | float:
-        """See Risk.of."""
-        return learned.before - learned.rate
+    def about(self, target: Target) -> tuple[Question, ...]:
+        """See Risk.about."""
+        return (Known.of(target), Usual.of(target))
+
+    def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
+        """See Risk.learned."""
+        return usual.rate - known.rate

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.risk import Learned, Risk
+from hierdata.metrics.base import Question
+from hierdata.metrics.joint import JointTally
+from hierdata.metrics.risk import Known, Risk, Target, Usual
+from hierdata.metrics.skew import skew
 
 
 class SkewnessDistance(Risk):
@@ -17,6 +20,10 @@ class SkewnessDistance(Risk):
 
     symbol = "t"
 
-    def of(self, learned: Learned) -> Fraction | float:
-        """See Risk.of."""
-        return learned.distance
+    def about(self, target: Target) -> tuple[Question, ...]:
+        """See Risk.about."""
+        return (Known.of(target), Usual.of(target))
+
+    def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
+        """See Risk.learned."""
+        return skew(known, usual)[0]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.risk import Learned, Risk
+from hierdata.metrics.base import Question
+from hierdata.metrics.joint import JointTally
+from hierdata.metrics.risk import Known, Risk, Target, Usual
+from hierdata.metrics.skew import skew
 
 
 class SkewnessDivergence(Risk):
@@ -18,6 +21,10 @@ class SkewnessDivergence(Risk):
     unit = "bits"
     high = None
 
-    def of(self, learned: Learned) -> Fraction | float:
-        """See Risk.of."""
-        return learned.divergence
+    def about(self, target: Target) -> tuple[Question, ...]:
+        """See Risk.about."""
+        return (Known.of(target), Usual.of(target))
+
+    def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
+        """See Risk.learned."""
+        return skew(known, usual)[1]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from hierdata.forest import Forest
-from hierdata.metrics.base import Figure, Metric
+from hierdata.metrics.base import Figure, Metric, Question, Tallies
+from hierdata.metrics.sums import Added
 from hierdata.publication import Publication
 
 
@@ -15,11 +17,28 @@ class SuppressionRatio(Metric):
     symbol = "SR"
     counts_exempt = True
 
-    def figures(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        """See Metric.questions."""
+        return (_gone,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures."""
-        records = int((publication.shown[forest.roots[:-1]] < 0).sum())
-        vertices = int((publication.shown < 0).sum())
+        gone: _Gone = tallies[_gone]
         return (
-            Figure("records", Fraction(records, max(forest.record_count, 1)), "share", 0, 1, "lower"),
-            Figure("vertices", Fraction(vertices, max(forest.vertex_count, 1)), "share", 0, 1, "lower"),
+            Figure("records", Fraction(gone.records, max(gone.all_records, 1)), "share", 0, 1, "lower"),
+            Figure("vertices", Fraction(gone.vertices, max(gone.all_vertices, 1)), "share", 0, 1, "lower"),
         )
+
+
+@dataclass(frozen=True)
+class _Gone(Added):
+    records: int
+    all_records: int
+    vertices: int
+    all_vertices: int
+
+
+def _gone(publication: Publication, forest: Forest) -> _Gone:
+    gone = publication.shown < 0
+    records = int(gone[forest.roots[:-1]].sum())
+    return _Gone(records, forest.record_count, int(gone.sum()), forest.vertex_count)

@@ -12,6 +12,7 @@ from hierdata.prepare import Prepared
 from hierdata.rebuilt import Rebuilt
 from hierdata.report.parts import Measure, figures
 from hierdata.report.wording import place
+from hierdata.tallies import Counted, counted, tally
 
 
 @dataclass(frozen=True)
@@ -57,24 +58,28 @@ def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
             left_out[name] = "no published record is linked to its original"
         if metric.counts_exempt and rebuilt.uncounted:
             left_out[name] = f"exempt values are not published, nor how many: {_at(rebuilt.uncounted)}"
-    found = {
-        name: metric.under(prepared.policy.diversity).figures(publication, forest)
+    metrics = {
+        name: metric.under(prepared.policy.diversity)
         for name, metric in METRICS.items()
         if name not in left_out
-    }
-    left_out |= {
-        name: "no field of the policy has what it measures" for name, own in found.items() if not own
     }
     attackers = {
         name: {risk: metric for risk, metric in own.items() if risk not in left_out}
         for name, own in bind_attackers(prepared.policy, forest.schema, forest.domains).items()
     }
+    asked = [*metrics.values(), *(metric for own in attackers.values() for metric in own.values())]
+    tallies = tally(publication, forest, asked)
+    found = {name: metric.figures(tallies) for name, metric in metrics.items()}
+    left_out |= {
+        name: "no field of the policy has what it measures" for name, own in found.items() if not own
+    }
+    counts: Counted = tallies[counted]
     return ReleaseMeasurement(
         figures({name: own for name, own in found.items() if own}),
-        learned(attackers, publication, forest),
+        learned(attackers, tallies),
         left_out,
-        forest.record_count,
-        int((publication.shown[forest.roots[:-1]] >= 0).sum()),
+        counts.records,
+        counts.published_records,
     )
 
 

@@ -126,8 +126,8 @@ def measured(data: Encoded) -> Measured:
         partition, seconds = timed(lambda seed=seed: classes(data, data.forest, seed))
         publication = grouped(data.forest, (partition,), ())
         gone = int((partition.class_of < 0).sum())
-        loss = METRICS["reconstruction_error"]().figures(publication, data.forest)[0].value
-        degree, mean = (one.value for one in METRICS["diversity_degree"]().figures(publication, data.forest))
+        loss = METRICS["reconstruction_error"]().of(publication, data.forest)[0].value
+        degree, mean = (one.value for one in METRICS["diversity_degree"]().of(publication, data.forest))
         figures = (gone, loss - gone, loss, degree, mean, seconds)
         found.append([float(one) for one in figures])
     return Measured(*np.mean(found, axis=0).tolist())

@@ -126,7 +126,7 @@ def experiment(count: int, swarm: dict[str, Any]) -> None:
         publication = publication_of(forest, partition)
 
         def figure(metric: str, own: str, at: Any = publication, of: Forest = forest) -> float:
-            figures = {one.name: one.value for one in METRICS[metric]().figures(at, of)}
+            figures = {one.name: one.value for one in METRICS[metric]().of(at, of)}
             return float(figures.get(own, float("nan")))
 
         row(

@@ -122,9 +122,9 @@ def experiment(folder: Path, repeats: int) -> Iterator[tuple[object, ...]]:
                     )
                     seconds.append(time.perf_counter() - start)
                     publication = publication_of(data.forest, partition)
-                    loss = METRICS["lm_cost"]().figures(publication, data.forest)
-                    gone = METRICS["suppression_ratio"]().figures(publication, data.forest)
-                    apart = METRICS["dissimilarity_degree"]().figures(publication, data.forest)
+                    loss = METRICS["lm_cost"]().of(publication, data.forest)
+                    gone = METRICS["suppression_ratio"]().of(publication, data.forest)
+                    apart = METRICS["dissimilarity_degree"]().of(publication, data.forest)
                     figures.append([float(figure.value) for figure in (loss[1], *gone, *apart)])
                 means = [statistics.mean(column) for column in zip(*figures, strict=True)]
                 yield (name, k, preset, *(f"{mean:.3f}" for mean in means), f"{statistics.mean(seconds):.2f}")

@@ -90,7 +90,7 @@ def reached(data: Encoded, limit: str) -> tuple[float, int]:
     engine = FullDomain(suppression=Fraction(limit))
     scope, rng = Scope.of(data.forest), np.random.default_rng(1)
     partition = engine.step(data.forest, scope, stage.constraints, None, rng)
-    figures = METRICS["lm_cost"]().figures(publication_of(data.forest, partition), data.forest)
+    figures = METRICS["lm_cost"]().of(publication_of(data.forest, partition), data.forest)
     (loss,) = (float(figure.value) for figure in figures if figure.name == "per_value")
     return loss, int((partition.class_of < 0).sum())
 

@@ -225,7 +225,7 @@ def test_the_judge_confirms_what_is_published(
         publication = RECODINGS[recoding]().publish(forest, [partition], range(forest.record_count))
         verdict = judge(publication.parts[0].documents(), promise(built, model, recoding))
         assert verdict.passed or not partition.class_count, verdict
-        gone, _ = METRICS["suppression_ratio"]().figures(publication, forest)
+        gone, _ = METRICS["suppression_ratio"]().of(publication, forest)
         assert gone.value == 1 - Fraction(verdict.records, forest.record_count)
         assert verdict.classes <= partition.class_count
         published += verdict.records

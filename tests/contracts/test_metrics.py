@@ -136,11 +136,11 @@ def test_figures_lie_in_their_range_and_say_whether_they_are_exact(name: str, mo
     assert METRICS[name].symbol
     for built in collections():
         partition, of_engine = published(built, model, "generalization")
-        check(METRICS[name]().figures(of_engine, built.forest))
+        check(METRICS[name]().of(of_engine, built.forest))
         nothing = Partition(
             np.full_like(partition.class_of, -1), np.full_like(partition.representative, -1), partition.nodes
         )
-        check(METRICS[name]().figures(publication_of(built.forest, nothing), built.forest))
+        check(METRICS[name]().of(publication_of(built.forest, nothing), built.forest))
 
 
 def test_anatomy_loses_what_it_suppresses_and_no_more() -> None:
@@ -149,7 +149,7 @@ def test_anatomy_loses_what_it_suppresses_and_no_more() -> None:
         partition, of_anatomy = published(built, KAnonymity(k=3), "anatomy")
         forest = built.forest
         gone = partition.representative < 0
-        total, _, _ = METRICS["lm_cost"]().figures(of_anatomy, forest)
+        total, _, _ = METRICS["lm_cost"]().of(of_anatomy, forest)
         original = [
             forest.losses[kind][at][node]
             for kind, first, there in zip(forest.type, forest.first_node, ~gone, strict=True)
@@ -158,7 +158,7 @@ def test_anatomy_loses_what_it_suppresses_and_no_more() -> None:
         ]
         lost = Fraction(int(sum(original)), forest.scale)  # of values at inner nodes alone
         assert total.value == lost + int(forest.quasi_count[gone].sum())
-        records, vertices = METRICS["suppression_ratio"]().figures(of_anatomy, forest)
+        records, vertices = METRICS["suppression_ratio"]().of(of_anatomy, forest)
         assert vertices.value == Fraction(int(gone.sum()), forest.vertex_count)
         assert records.value == Fraction(int(gone[forest.roots[:-1]].sum()), forest.record_count)
 
@@ -167,7 +167,7 @@ def test_anatomy_loses_what_it_suppresses_and_no_more() -> None:
 def test_the_better_direction_is_the_one_stated(name: str) -> None:
     better, worse, original = BETTER_AND_WORSE[name]
     metric = METRICS[name]()
-    for one, other in zip(metric.figures(better, original), metric.figures(worse, original), strict=True):
+    for one, other in zip(metric.of(better, original), metric.of(worse, original), strict=True):
         assert one.better == other.better
         if one.better == "lower":
             assert one.value < other.value, one.name
@@ -200,31 +200,29 @@ Made = Callable[[Forest], Publication]
 )
 def test_the_ends_of_the_scales(make: Made, lm: int, gone: int) -> None:
     original = forest(1, 2, 3, 4, 5)
-    total, per_record, per_value = METRICS["lm_cost"]().figures(make(original), original)
+    total, per_record, per_value = METRICS["lm_cost"]().of(make(original), original)
     assert (total.value, per_record.value, per_value.value) == (5 * lm, lm, lm)
-    assert [one.value for one in METRICS["suppression_ratio"]().figures(make(original), original)] == [
-        gone
-    ] * 2
+    assert [one.value for one in METRICS["suppression_ratio"]().of(make(original), original)] == [gone] * 2
 
 
 def test_dissimilarity_by_hand() -> None:
     """Levels 1, 1, 5, 5 in one class: four pairs of six are 4 apart; 16 / 20 as printed, 16 / (6 * 4)."""
     together = publication([0, 0, 0, 0], [1] * 4)
-    figures = METRICS["dissimilarity_degree"]().figures(together, forest(1, 1, 5, 5))
+    figures = METRICS["dissimilarity_degree"]().of(together, forest(1, 1, 5, 5))
     assert [figure.value for figure in figures] == [Fraction(4, 5), Fraction(2, 3)]
 
 
 def test_reconstruction_error_by_hand() -> None:
     """Classes {1, 2} and {1, 1, 3}, one suppressed: 2 * 1/2, then 3 - 5/3, then 1."""
     classes = publication([0, 0, 1, 1, 1, -1], [1, 1, 2, 2, 2, 0])
-    total, mean = METRICS["reconstruction_error"]().figures(classes, forest(1, 2, 1, 1, 3, 5))
+    total, mean = METRICS["reconstruction_error"]().of(classes, forest(1, 2, 1, 1, 3, 5))
     assert (total.value, mean.value) == (1 + Fraction(4, 3) + 1, Fraction(10, 18))
 
 
 def test_diversity_degree_by_hand() -> None:
     """Values 1, 2, 4 in one class: distances 1, 2, 2; a class of one value is left out."""
     classes = publication([0, 0, 0, 1, -1], [1, 1, 1, 2, 0])
-    figures = METRICS["diversity_degree"]().figures(classes, forest(1, 2, 4, 5, 5))
+    figures = METRICS["diversity_degree"]().of(classes, forest(1, 2, 4, 5, 5))
     assert [figure.value for figure in figures] == [Fraction(5, 3), Fraction(5, 3)]
 
 
@@ -232,7 +230,7 @@ def test_additional_information_loss_by_hand() -> None:
     """Groups of 2 and 3, the least is l: (0 + 1/2) / 2; with l = 1 (1 + 2) / 2, with l = 3 none."""
     classes, own = publication([0, 0, 1, 1, 1, -1], [1, 1, 2, 2, 2, 1]), forest(1, 2, 1, 1, 3, 5)
     found = [
-        [one.value for one in metric.figures(classes, own)]
+        [one.value for one in metric.of(classes, own)]
         for metric in (
             METRICS["additional_information_loss"](),
             AdditionalInformationLoss(Fraction(1)),
@@ -245,7 +243,7 @@ def test_additional_information_loss_by_hand() -> None:
 def test_disclosure_rate_by_hand() -> None:
     """Classes {1, 2} and {1, 1, 3}: two are right once in two, two twice in three, one once in three."""
     classes = publication([0, 0, 1, 1, 1, -1], [1, 1, 2, 2, 2, 1])
-    largest, own = METRICS["disclosure_rate"]().figures(classes, forest(1, 2, 1, 1, 3, 5))
+    largest, own = METRICS["disclosure_rate"]().of(classes, forest(1, 2, 1, 1, 3, 5))
     assert (own.name, own.value) == ("$.s", Fraction(2, 5) / 2 + (Fraction(4, 3) + Fraction(1, 3)) / 5)
     assert largest.value == own.value
 
@@ -253,5 +251,5 @@ def test_disclosure_rate_by_hand() -> None:
 def test_classification_metric_by_hand() -> None:
     """Classes {1, 2} and {1, 1, 3}, one suppressed: one, one and one of six disagree."""
     classes = publication([0, 0, 1, 1, 1, -1], [1, 1, 2, 2, 2, 1])
-    mean, own = METRICS["classification_metric"]().figures(classes, forest(1, 2, 1, 1, 3, 5))
+    mean, own = METRICS["classification_metric"]().of(classes, forest(1, 2, 1, 1, 3, 5))
     assert (own.name, own.value, mean.value) == ("$.s", Fraction(1, 2), Fraction(1, 2))

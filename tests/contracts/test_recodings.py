@@ -238,7 +238,7 @@ def test_sets_lose_no_more_than_the_nodes_above_them() -> None:
             )
             forest, partition = recoding.prepare(forest, partition)
             publication = recoding.publish(forest, [partition], range(forest.record_count))
-            costs.append(METRICS["lm_cost"]().figures(publication, forest)[0].value)
+            costs.append(METRICS["lm_cost"]().of(publication, forest)[0].value)
         assert costs[1] <= costs[0]
         smaller += costs[1] < costs[0]
     assert smaller

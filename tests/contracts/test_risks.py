@@ -43,7 +43,7 @@ def found(
 ) -> dict[str, Fraction | float]:
     """Each risk of one attribute."""
     return {
-        name: metric([path], keys, partition, weight).figures(publication, forest)[0].value
+        name: metric([path], keys, partition, weight).of(publication, forest)[0].value
         for name, metric in RISKS.items()
     }
 
@@ -124,9 +124,9 @@ def test_without_a_link_there_is_no_identity_and_all_else_stays(built: Collectio
     apart = replace(publication, original=forest)
     for name, metric in RISKS.items():
         if name != "identity_risk":
-            assert metric().figures(apart, forest) == metric().figures(publication, forest)
+            assert metric().of(apart, forest) == metric().of(publication, forest)
     with pytest.raises(ValueError, match="no published vertex is linked"):
-        IdentityRisk().figures(apart, forest)
+        IdentityRisk().of(apart, forest)
     assert [name for name, metric in RISKS.items() if metric.linked] == ["identity_risk"]
 
 

@@ -66,7 +66,7 @@ def assert_equal_runs(
         vertices += queue
     kept = [result.representative_of(vertex) is not None for vertex in vertices]
     assert (partition.representative >= 0).tolist() == kept
-    loss = METRICS["lm_cost"]().figures(publication_of(forest, partition), forest)
+    loss = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)
     assert loss[0].value == Fraction(result.total_loss)
     return result
 

@@ -86,5 +86,5 @@ def test_engine_and_twin_agree(setting: str, depth: int, pairing: str) -> None:
             ]
             assert labels == [None if label == MISSING else label for label in stands_for.qi]
 
-        figures = METRICS["lm_cost"]().figures(publication_of(built.forest, partition), built.forest)
+        figures = METRICS["lm_cost"]().of(publication_of(built.forest, partition), built.forest)
         assert figures[0].value == Fraction(result.total_loss)

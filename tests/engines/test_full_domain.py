@@ -80,7 +80,7 @@ def compare(forest: Forest, constraints: Constraints) -> int:
                 first = forest.first_node[partition.representative[vertex]]
                 own = partition.nodes[first : first + len(trees)].tolist()
                 assert tuple(own) == best.published[row]
-        total = METRICS["lm_cost"]().figures(publication_of(forest, partition), forest)[0].value
+        total = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)[0].value
         assert total == best.loss
     return found
 

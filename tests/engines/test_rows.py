@@ -203,7 +203,7 @@ def test_the_metrics_are_those_of_the_twin(seed: int, below: bool) -> None:
     complete = [row for row, values in enumerate(tuples) if min(values) >= 0]
     inside = [[tuples[row] for row in own if row in complete] for own in members(classes)]
     suppressed = sum(classes[row] < 0 for row in complete)
-    figures = METRICS["reconstruction_error"]().figures(publication, table.forest)
+    figures = METRICS["reconstruction_error"]().of(publication, table.forest)
     assert bool(figures) == bool(complete)
     if figures:
         assert figures[0].value == naive.information_loss_total(inside, suppressed)
@@ -215,7 +215,7 @@ def test_the_metrics_are_those_of_the_twin(seed: int, below: bool) -> None:
         for own in members(classes)
     ]
     shown = [values for values in shown if len(values) > 1]
-    printed, mean = METRICS["diversity_degree"]().figures(publication, table.forest)
+    printed, mean = METRICS["diversity_degree"]().of(publication, table.forest)
     places = max(len(shown), 1)
     assert printed.value == sum(naive.diversity_degree(TREE, values) for values in shown) / places
     assert mean.value == sum(naive.mean_pair_distance(TREE, values) for values in shown) / places

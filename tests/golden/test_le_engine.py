@@ -158,7 +158,7 @@ def figure(name: str, parents: Parents, classes: list[list[str]], suppressed: in
     ends = [sum(map(len, classes[: at + 1])) for at in range(len(classes))]
     rows = [list(range(end - len(own), end)) for end, own in zip(ends, classes, strict=True)]
     table = Table([parents], [[value] for value in values + gone])
-    return {one.name: one.value for one in METRICS[name]().figures(table.published(rows), table.forest)}
+    return {one.name: one.value for one in METRICS[name]().of(table.published(rows), table.forest)}
 
 
 def information_loss_tuple(class_values: list[str], tuple_value: str) -> Any:

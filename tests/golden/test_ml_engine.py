@@ -123,7 +123,7 @@ def test_the_engine_runs_algorithm_2_as_worked_by_hand(run: Run) -> None:
     classes = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
     assert classes == kept
     assert [representative(forest, partition, members) for members in kept] == [t for t in run.published if t]
-    loss = METRICS["lm_cost"]().figures(publication_of(forest, partition), forest)
+    loss = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)
     assert loss[0].value == run.total_loss
     assert partition.costs["records_left_over"] == len(run.leftover)
 

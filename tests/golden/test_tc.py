@@ -190,7 +190,7 @@ def test_additional_information_loss(case: Case) -> None:
         (sum(((size - least) / least for size in own), Fraction(0)) / len(own) for own in tables), Fraction(0)
     ) / len(tables)
     assert agrees(case.expected, twin)
-    figure = AdditionalInformationLoss(least).figures(*several_tables(tables))
+    figure = AdditionalInformationLoss(least).of(*several_tables(tables))
     assert agrees(case.expected, figure[0].value)
 
 
@@ -228,7 +228,7 @@ def test_suppression_ratio(case: Case) -> None:
     partition = Partition(classes, np.where(classes < 0, -1, gone), built.nodes)
     found = {
         one.name: one.value
-        for one in METRICS["suppression_ratio"]().figures(publication_of(built, partition), built)
+        for one in METRICS["suppression_ratio"]().of(publication_of(built, partition), built)
     }
     assert agrees(case.expected, found["records"])
     assert agrees(case.expected, Fraction(gone, count))

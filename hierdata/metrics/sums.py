@@ -1,0 +1,92 @@
+"""What is counted of the parts of a release, and added up: exactly, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Sums(dict[Key, Value]):
+    """Values by key, added key by key; what only one side has stays as it is.
+
+    >>> Sums({"a": 1, "b": -1}) + Sums({"b": 1, "c": 2})
+    {'a': 1, 'b': 0, 'c': 2}
+    """
+
+    def __add__(self, other: Mapping[Key, Value]) -> Self:
+        both = self.keys() & other.keys()
+        added: dict[Key, Any] = {key: self[key] + other[key] for key in both}  # type: ignore[operator]
+        return type(self)({**self, **other, **added})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+
+@dataclass(frozen=True)
+class Added:
+    """Base of what is added field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, own.name) + getattr(other, own.name) for own in fields(self)))
+
+
+@dataclass(frozen=True)
+class Same(Generic[Value]):
+    """What all parts of a release have in common."""
+
+    value: Value
+
+    def __add__(self, other: Same[Value]) -> Same[Value]:
+        """Itself. Raises ValueError for parts that differ in it: they are of different releases."""
+        if self.value != other.value:
+            raise ValueError("these are no parts of one release")
+        return self
+
+
+class Site(NamedTuple):
+    """An attribute: in order of vertex types, and in a type of positions; named by its path."""
+
+    kind: int
+    position: int
+    path: str
+
+
+def by_bottom(tops: NDArray[np.int64], bottoms: NDArray[np.int64]) -> Sums[int, int]:
+    """Many quotients, those of one divisor added up as integers.
+
+    >>> by_bottom(np.array([1, 2, 5]), np.array([3, 4, 3]))
+    {3: 6, 4: 2}
+    """
+    found, at = np.unique(bottoms, return_inverse=True)
+    sums = np.zeros(len(found), np.int64)
+    np.add.at(sums, at.reshape(-1), tops)
+    return Sums(zip(found.tolist(), sums.tolist(), strict=True))
+
+
+def quotients(tops: Mapping[int, int]) -> Fraction:
+    """The sum of quotients, given by their divisors.
+
+    >>> quotients({3: 6, 4: 2})
+    Fraction(5, 2)
+    """
+    return sum((Fraction(top, bottom) for bottom, top in tops.items()), Fraction(0))
+
+
+def collected(pairs: Iterable[tuple[int, int]]) -> Sums[int, int]:
+    """Divisor and dividend of many quotients, those of one divisor added up.
+
+    >>> collected([(3, 1), (4, 2), (3, 5)])
+    {3: 6, 4: 2}
+    """
+    sums: Sums[int, int] = Sums()
+    for bottom, top in pairs:
+        sums[bottom] = sums.get(bottom, 0) + top
+    return sums

@@ -1,0 +1,194 @@
+"""Every metric of a release in parts: the sum of what is counted of each is what is counted of the whole."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, reduce
+from itertools import product
+from operator import add
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hierdata.forest import Forest
+from hierdata.metrics import METRICS, RISKS, Metric, cells, joint
+from hierdata.metrics.cells import Cells, Run, joined
+from hierdata.metrics.sums import Same, Sums
+from hierdata.publication import Publication
+from hierdata.records.known import KeyForm, Weight
+from hierdata.tallies import Tallies, counted, tally
+from tests.contracts.test_discrimination_rate import PARTITION, keys_above, published
+from tests.parts import cut
+from tests.random_collections import Collection, collection
+
+Seen = dict[int, tuple[Any, ...]]
+
+SEEDS = range(9)
+
+
+@cache
+def built(seed: int) -> Collection:
+    return collection(seed, 24 + seed, 1 + seed % 3)
+
+
+def asked(forest: Forest, seed: int) -> list[Metric]:
+    """Every metric, and every risk by every form of keys, with either weight, of values and of blocks."""
+    rng = random.Random(seed)
+    found: list[Metric] = [metric() for metric in METRICS.values()]
+    for kind, domains in enumerate(forest.domains):
+        known = [path for _, _, path in keys_above(forest, kind)]
+        some = [tuple(rng.sample(known, rng.randint(1, len(known))))] if known else []
+        forms: list[Any] = [*get_args(KeyForm), *some]
+        for domain, keys, partition, weight in product(domains, forms, (None, PARTITION), get_args(Weight)):
+            found += [metric([domain.path], keys, partition, weight) for metric in RISKS.values()]
+    return found
+
+
+def seen(metrics: Sequence[Metric], tallies: Tallies) -> Seen:
+    """All figures, and whether each is a fraction."""
+    return {
+        at: tuple((figure, type(figure.value)) for figure in metric.figures(tallies))
+        for at, metric in enumerate(metrics)
+    }
+
+
+def tallied(publication: Publication, forest: Forest, metrics: Sequence[Metric], rng: random.Random) -> Any:
+    """What the parts come to, sent from elsewhere, added in any order and two by two."""
+    parts = [
+        pickle.loads(pickle.dumps(tally(*part, metrics)))
+        for part in cut(publication, forest, rng.randint(2, 5), rng)
+    ]
+    while len(parts) > 1:
+        one, other = (parts.pop(rng.randrange(len(parts))) for _ in range(2))
+        parts.append(one + other)
+    return parts[0]
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_parts_add_up_to_the_whole(seed: int, together: bool) -> None:
+    rng, forest = random.Random(seed), built(seed).forest
+    publication = published(built(seed), together)
+    metrics = asked(forest, seed)
+    whole = tally(publication, forest, metrics)
+    expected = seen(metrics, whole)
+    assert any(expected.values())
+    for _ in range(2):
+        summed = tallied(publication, forest, metrics, rng)
+        assert seen(metrics, summed) == expected
+        assert summed[counted] == replace(whole[counted], costs=Sums())
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("seed", SEEDS[1::3])
+def test_weights_that_are_no_whole_numbers_add_up_too(
+    seed: int, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where denominators are large, floats are worked out once, of exact sums."""
+    monkeypatch.setattr(joint, "_EXACT", 1)
+    rng, forest = random.Random(seed), built(seed).forest
+    publication, metrics = published(built(seed), together), asked(forest, seed)
+    expected = seen(metrics, tally(publication, forest, metrics))
+    assert seen(metrics, tallied(publication, forest, metrics, rng)) == expected
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("seed", SEEDS[:3])
+def test_long_keys_and_many_cells_come_to_the_same(
+    seed: int, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys that do not fit into a number are digests; what does not fit at once is looked at in pieces."""
+    rng, forest = random.Random(seed), built(seed).forest
+    metrics = asked(forest, seed)
+    expected = seen(metrics, tally(published(built(seed), together), forest, metrics))
+    monkeypatch.setattr(cells, "_RUN", 3)
+    monkeypatch.setattr(cells, "_PIECE", 3)
+    pieces = seen(metrics, tallied(published(built(seed), together), forest, metrics, rng))
+    assert pieces == expected
+    monkeypatch.setattr(cells, "_LARGEST", 4)
+    monkeypatch.setattr(joint, "_LARGEST", 4)
+    summed = tallied(published(built(seed), together), forest, metrics, rng)
+    long = seen(metrics, summed)
+    for at, own in long.items():
+        for (figure, kind), (other, expected_kind) in zip(own, expected[at], strict=True):
+            # Sums of floats follow the order of keys, which is another one.
+            assert kind is expected_kind
+            assert figure.value == pytest.approx(other.value, rel=1e-12) if kind is float else figure == other
+    assert long == seen(metrics, tally(published(built(seed), together), forest, metrics))
+
+
+def test_a_part_without_anything_published_adds_nothing_to_what_is_known() -> None:
+    forest = built(1).forest
+    publication = published(built(1), together=False)
+    gone = np.full(forest.vertex_count, -1)
+    nothing = Publication((), gone, publication.nodes, gone, gone)
+    metrics = [metric() for name, metric in METRICS.items() if name == "discrimination_rate"]
+    whole = tally(publication, forest, metrics)
+    assert seen(metrics, whole + tally(nothing, forest, metrics)) == seen(metrics, whole)
+
+
+def test_what_several_metrics_ask_is_counted_once() -> None:
+    forest, publication = built(2).forest, published(built(2), together=False)
+    risks = [metric() for metric in RISKS.values()]
+    again = [metric() for metric in RISKS.values()]
+    assert tally(publication, forest, risks).keys() == tally(publication, forest, [*risks, *again]).keys()
+
+
+def test_parts_of_different_releases_are_no_whole() -> None:
+    tallies = [tally(published(built(seed), False), built(seed).forest, []) for seed in (0, 1)]
+    wrong = Tallies({counted: Same(1)})
+    with pytest.raises(ValueError, match="no parts of one release"):
+        wrong + Tallies({counted: Same(2)})
+    assert tallies[0][counted].records + tallies[1][counted].records == 24 + 25
+
+
+# Cells
+
+CELL = st.tuples(st.integers(-9, 9), st.integers(0, 2**40))
+COUNTED = st.lists(st.tuples(CELL, st.integers(1, 2**35)), max_size=30)
+
+
+def cells_of(pairs: list[tuple[tuple[int, int], int]]) -> Cells:
+    lanes = np.array([cell for cell, _ in pairs], np.int64).reshape(-1, 2).T
+    return Cells.of([*lanes], np.array([count for _, count in pairs], np.int64))
+
+
+def counts_of(found: Cells) -> Counter[tuple[int, int]]:
+    run = Run.of(*joined(found.runs))
+    listed = zip(*(lane.tolist() for lane in run.lanes), run.counts.tolist(), strict=True)
+    return Counter({(first, second): count for first, second, count in listed})
+
+
+@given(st.lists(COUNTED, min_size=1, max_size=6), st.randoms(use_true_random=False))
+def test_cells_are_a_counter(parts: list[Any], rng: random.Random) -> None:
+    expected: Counter[tuple[int, int]] = Counter()
+    for pairs in parts:
+        for cell, count in pairs:
+            expected[cell] += count
+    rng.shuffle(parts)
+    assert counts_of(reduce(add, map(cells_of, parts))) == expected
+
+
+def test_equal_cells_are_held_once() -> None:
+    """A thousand parts of the same cells take no more room than a few."""
+    one = cells_of([((at, at), 1) for at in range(50)])
+    found = reduce(add, [one] * 1000)
+    assert sum(map(len, found.runs)) < 150
+    assert set(counts_of(found).values()) == {1000}
+
+
+def test_sums_keep_what_only_one_side_has() -> None:
+    first = Sums({"a": Fraction(1, 3), "b": Fraction(1)})
+    assert first + Sums({"b": Fraction(-1), "c": Fraction(2)}) == {
+        "a": Fraction(1, 3),
+        "b": Fraction(0),
+        "c": Fraction(2),
+    }
