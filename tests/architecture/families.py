@@ -77,11 +77,14 @@ FAMILIES = {
         "METRICS",
         Metric,
         {
+            "cells": "counts of cells that lie in several parts of a release",
             "columns": "what each vertex has of a sensitive attribute, and where it lies",
             "joint": "how values and published keys occur together, for every rate",
+            "keys": "what is known of vertices, in numbers that mean the same in every part",
             "rates": "entropies and rates of counts, for a metric and for tables",
-            "risk": "what somebody who knows keys learns, worked out at once for every risk",
+            "risk": "what somebody who knows keys learns, for every risk",
             "skew": "how far the odds of a key are from those of the original",
+            "sums": "what is counted of parts and added up",
         },
     ),
     "executors": Family(
