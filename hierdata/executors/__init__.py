@@ -8,10 +8,12 @@ from hierdata.errors import PolicyError
 from hierdata.executors.base import Executor, Held, Watch, WorkerError, unwatched
 from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
+from hierdata.executors.spark import Spark
 
 EXECUTORS: dict[str, type[Executor]] = {
     "serial": Serial,
     "processes": Processes,
+    "spark": Spark,
 }
 
 

@@ -19,6 +19,11 @@ _KEEP = 1 << 26  # bytes of all values that may stay in memory, pickled
 _BUFFER = 1 << 25  # bytes that a task may hold back to sort them by bin
 _LEAST = 1 << 20
 
+# One task a worker is as much as there are processors for.
+ONE_THREAD = dict.fromkeys(
+    ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+)
+
 
 class Kept(NamedTuple):
     """A value in memory, as it is."""
@@ -215,3 +220,14 @@ def _in_memory(part: Part) -> int:
 def _remove(folder: Path, process: int) -> None:
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def processors() -> int:
+    """How many processors this process may use: those it is bound to, and its group's share of time."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
+        share = int(quota) // int(period)
+    except (OSError, ValueError):  # no such groups here, or no limit ("max")
+        return bound
+    return max(1, min(bound, share))

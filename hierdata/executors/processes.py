@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from hierdata.executors.base import Held, Value, Watch, WorkerError
 from hierdata.executors.failures import Failure
-from hierdata.executors.local import LocalExecutor, One, Part, Work
+from hierdata.executors.local import ONE_THREAD, LocalExecutor, One, Part, Work, processors
 from hierdata.executors.spill import Place, put
 from hierdata.executors.worker import Request
 
@@ -31,10 +31,6 @@ driver, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
 from hierdata.executors.worker import main
 main(driver)
 """
-# One task a worker is as much as there are processors for.
-_ONE_THREAD = dict.fromkeys(
-    ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
-)
 
 
 class _Worker(NamedTuple):
@@ -54,7 +50,7 @@ class _Worker(NamedTuple):
             [sys.executable, "-c", _START, str(os.getpid()), *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **_ONE_THREAD},
+            env={**os.environ, **ONE_THREAD},
             process_group=0,
         )
         assert process.stdin is not None
@@ -180,14 +176,3 @@ def _end(workers: list[_Worker]) -> None:
     for worker in workers:
         worker.process.wait()
     workers.clear()
-
-
-def processors() -> int:
-    """How many processors this process may use: those it is bound to, and its group's share of time."""
-    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
-        share = int(quota) // int(period)
-    except (OSError, ValueError):  # no such groups here, or no limit ("max")
-        return bound
-    return max(1, min(bound, share))

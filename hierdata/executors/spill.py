@@ -169,7 +169,7 @@ def _behind(buffers: list[pickle.PickleBuffer]) -> Iterator[bytes | memoryview]:
     yield from raw
 
 
-def _record(value: Any) -> list[bytes | memoryview]:
+def record(value: Any) -> list[bytes | memoryview]:
     """A record in memory; large buffers are not copied."""
     stream = BytesIO()
     buffers = _dump(value, stream)
@@ -210,16 +210,16 @@ def scatter(pieces: Iterable[tuple[int, Any]], bins: int, place: Place) -> Scatt
 
         for number, piece in pieces:
             within(number, bins)
-            record = _record(piece)
-            length = sum(memoryview(part).nbytes for part in record)
+            parts = record(piece)
+            length = sum(memoryview(part).nbytes for part in parts)
             if size + length > place.buffer:
                 flush()
                 size = 0
             if length > place.buffer:
-                run(number, record)
+                run(number, parts)
                 continue
             into = waiting.setdefault(number, bytearray())
-            for part in record:
+            for part in parts:
                 into += part
             size += length
         flush()

@@ -93,6 +93,7 @@ FAMILIES = {
         {
             "failures": "exceptions on their way to the caller",
             "local": "what the executors of one machine share",
+            "partitions": "what runs in Spark's workers",
             "spill": "values in private files",
             "worker": "what a worker process runs",
         },

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import resource
@@ -21,6 +20,7 @@ from hierdata.executors.local import LocalExecutor
 from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
 from hierdata.executors.spill import Place, Spool, put, read, scatter
+from tests.executors.chains import chain
 
 MIB = 1 << 20
 SMALL = 16 * 64 * 1024  # an allowance of 64 KiB: nearly everything is spilled
@@ -47,32 +47,6 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.tuples(inner, inner),
     max_leaves=8,
 )
-
-
-def chain(executor: LocalExecutor) -> str:
-    """A chain of stages over random arrays; the hash of all that comes out."""
-
-    def make(seed: int) -> Any:
-        rng = np.random.default_rng(seed)
-        return {"rows": rng.integers(0, 50, (3000, 4)), "names": [f"{seed}-{n}" for n in range(100)]}
-
-    def parts(value: Any) -> Iterator[tuple[int, Any]]:
-        rows = value["rows"]
-        for first in range(50):
-            yield first % 13, rows[rows[:, 0] == first]
-        for at, name in enumerate(value["names"]):
-            yield at % 17, name
-
-    def joined(pieces: list[Any]) -> Any:
-        arrays = [piece for piece in pieces if not isinstance(piece, str)]
-        return np.concatenate(arrays) if arrays else None, [p for p in pieces if isinstance(p, str)]
-
-    digest = hashlib.sha256()
-    held = executor.hold(list(range(9))).map(make)
-    for rows, names in held.exchange(parts, 17).map(joined).collect():
-        digest.update(b"" if rows is None else rows.tobytes())
-        digest.update("|".join(names).encode())
-    return digest.hexdigest()
 
 
 @pytest.mark.parametrize("memory", [None, 0, SMALL])

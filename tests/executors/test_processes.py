@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from hierdata.executors import WorkerError
-from hierdata.executors.processes import Processes, processors
+from hierdata.executors.local import processors
+from hierdata.executors.processes import Processes
 
 SCRIPT = """
 import os, pathlib, signal, sys, time
