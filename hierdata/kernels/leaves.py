@@ -16,6 +16,7 @@ from hierdata.kernels.arrays import (
     FIRST_CHILD,
     FIRST_NODE,
     GAIN,
+    KIND,
     LEFT,
     MATE,
     OTHERS,
@@ -57,25 +58,15 @@ def few_leaves_gain(
     straight = crossed = best = np.int64(0)
     for a in range(count_a):
         for b in range(count_b):
-            if rep[first_a + a, CHILD_COUNT] > 0 and rows[first_b + b, CHILD_COUNT] > 0:
+            u = first_a + a
+            v = first_b + b
+            if rep[u, CHILD_COUNT] > 0 and rows[v, CHILD_COUNT] > 0:
                 return np.int64(-1)
-            gain = max(
-                np.int64(0),
-                own_gain(
-                    first_a + a,
-                    first_b + b,
-                    size,
-                    first_slot,
-                    scale,
-                    rep,
-                    rows,
-                    pair_row,
-                    pair_losses,
-                    caps,
-                    losses,
-                    ancestors,
-                ),
-            )
+            if rep[u, KIND] != rows[v, KIND]:
+                continue
+            gain = own_gain(u, v, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
+            if gain == 0 or not fits(u, v, size, first_slot, rep, rows, caps):
+                continue
             best = max(best, gain)
             if a == b:
                 straight += gain
@@ -294,11 +285,10 @@ def _unstick(
             degree = 0
             for at in range(columns):
                 j = desk[OTHERS, at]
-                gain = own_gain(
-                    first_a + i, first_b + j, size, first_slot, scale, rep, rows,
-                    pair_row, pair_losses, caps, losses, ancestors,
-                )  # fmt: skip
-                if gain > 0 or (gain == 0 and times > 1):
+                x = first_a + i
+                y = first_b + j
+                gain = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
+                if (gain > 0 or times > 1) and fits(x, y, size, first_slot, rep, rows, caps):
                     partners[k, degree] = at
                     gains[k, degree] = times * gain + (times > 1)
                     degree += 1

@@ -9,7 +9,6 @@ from hierdata.kernels.arrays import (
     CAP,
     FIRST_NODE,
     HIGH,
-    KIND,
     LOW,
     QUASI_COUNT,
     SLOT_COUNT,
@@ -72,20 +71,15 @@ def fits(
 def own_gain(
     x: int,
     y: int,
-    size: int,
-    first_slot: int,
     scale: int,
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
     pair_row: NDArray[np.int64],
     pair_losses: NDArray[np.int64],
-    caps: NDArray[np.int64],
     losses: NDArray[np.int64],
     ancestors: NDArray[np.int32],
 ) -> np.int64:
-    """What two vertices gain by their own quasi-identifiers, 0 or more; -1 where they may not be aligned."""
-    if rep[x, KIND] != rows[y, KIND] or not fits(x, y, size, first_slot, rep, rows, caps):
-        return np.int64(-1)
+    """What two vertices of one type gain by their own quasi-identifiers if the caps allow it; 0 or more."""
     gain = 2 * scale * np.int64(rows[y, QUASI_COUNT])
     for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
         left = rep[x, node]
