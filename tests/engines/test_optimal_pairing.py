@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -10,15 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hierdata.engines.aligning import arrays
 from hierdata.engines.aligning.alignment import Alignment
 from hierdata.kernels.anonytree import align
-from hierdata.kernels.arrays import BELOW, CHILD_COUNT, FIRST_CHILD, WEIGHT
+from hierdata.kernels.arrays import BELOW, CHILD_COUNT, COLUMN_OF, DEGREE, DESK, FIRST_CHILD, WEIGHT
+from hierdata.kernels.assignment import match
 from hierdata.kernels.growth import merge, plant
 from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
-from tests import naive
+from tests import naive, random_collections
 from tests.naive_trees import Number
-from tests.random_collections import Collection, collection
+from tests.random_collections import MISSING, Collection, collection
 
 MODELS: dict[str, PrivacyModel] = {
     "level alpha": LevelAlphaK(k=4),
@@ -148,3 +152,99 @@ def test_losses_and_pairs_are_those_of_the_best_assignment(
 ) -> None:
     built = collection(seed, records=6, depth=depth, most=most if depth == 2 else min(most, 2))
     check_class(built, MODELS[name], size)
+
+
+def balanced(rng: random.Random) -> naive.Taxonomy:
+    """Eight leaves under four nodes under two."""
+    parent: dict[str, str | None] = {"*": None}
+    for top in "ab":
+        parent[top] = "*"
+        for middle in "ab":
+            parent[top + middle] = top
+            for leaf in "ab":
+                parent[top + middle + leaf] = top + middle
+    return naive.Taxonomy(parent, missing=MISSING)
+
+
+CONFLICTS: dict[str, PrivacyModel] = {
+    "each level once": LevelAlphaK(k=4, alpha=("0.25", "0.25", "0.25", "0.25", "0.25")),
+    "the lowest twice": LevelAlphaK(k=4, alpha=("0.5", "0.25", "0.25", "0.25", "0.1")),
+    "each value once": FrequencyLDiversity(l=4),
+}
+
+
+@pytest.mark.parametrize("name", CONFLICTS)
+def test_leaves_that_caps_keep_apart(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Caps forbid most pairs, so that going by level alone would not be optimal."""
+    monkeypatch.setattr(random_collections, "taxonomy", balanced)
+    for seed in range(30):
+        built = random_collections.collection(seed, records=5, depth=2, most=5)
+        if max(int(built.forest.child_count[root]) for root in built.forest.roots[:-1]) <= 6:
+            check_class(built, CONFLICTS[name], 4)
+
+
+def test_an_exchange_of_partners_further_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One pair of equals, or two pairs one node higher: caps decide what there is, and two gain more."""
+    monkeypatch.setattr(random_collections, "taxonomy", balanced)
+    found = 0
+    for seed in range(200):
+        built = random_collections.collection(seed, records=4, depth=2, most=2)
+        free = Alignment(built.forest, built.bind(FrequencyLDiversity(l=1)), 4, "optimal")
+        bound = Alignment(built.forest, built.bind(CONFLICTS["each level once"]), 4, "optimal")
+        rules = naive.Rules(built.naive_schema, 4, built.caps(CONFLICTS["each level once"]), "optimal")
+        for a, tree in enumerate(built.trees):
+            losses = bound.pair_losses(a, np.arange(4))
+            found += int(np.count_nonzero(losses > free.pair_losses(a, np.arange(4))))
+            assert [Fraction(int(loss), built.forest.scale) for loss in losses] == [
+                naive.pair_loss(tree, other, rules) for other in built.trees
+            ]
+    assert found > 100, "the caps hardly matter: the collections are too easy"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("most", [5, 40, 70])
+def test_by_level_and_by_assignment_alone_are_the_same(
+    seed: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also on lists too long for the twin, 64 partners to a word."""
+    model = LevelAlphaK(k=4)
+    built = random_collections.collection(seed, records=8, depth=2, most=most)
+    everybody = np.arange(8)
+    by_level = Alignment(built.forest, built.bind(model), 4, "optimal")
+    assert by_level.rules.nests.all()
+    monkeypatch.setattr(arrays, "_nests", lambda ancestors, losses: False)
+    by_assignment = Alignment(built.forest, built.bind(model), 4, "optimal")
+    assert not by_assignment.rules.nests.any()
+    for record in range(8):
+        expected = by_assignment.pair_losses(record, everybody).tolist()
+        assert by_level.pair_losses(record, everybody).tolist() == expected
+
+
+def test_steps_that_do_not_nest_are_no_tree() -> None:
+    nested = np.array([[0, -1, -1], [0, 1, -1], [0, 1, 2], [0, 1, 3], [0, -1, 4]], np.int32)
+    assert arrays._nests(nested, np.array([9, 4, 0, 0, 0]))
+    assert not arrays._nests(nested, np.array([9, 4, 0, 5, 0])), "a node costs more than the one above it"
+    crossing = [[0, -1, -1, -1], [0, 1, -1, -1], [0, 2, -1, -1], [0, -1, 3, -1], [0, 1, 3, 4], [0, 2, 3, 5]]
+    assert not arrays._nests(np.array(crossing, np.int32), np.array([9, 4, 4, 2, 0, 0]))
+
+
+def test_the_matching_gains_as_much_as_any() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(300):
+        rows, columns = rng.integers(1, 6, 2).tolist()
+        most = int(rng.choice([2, 3, 10, 1000]))
+        gains = rng.integers(0, most, (rows, columns)) * (rng.random((rows, columns)) < rng.random())
+        edges = np.zeros((2, rows, columns), np.int64)
+        desk = np.full((DESK, 6), 77, np.int64)  # what is left from other calls
+        for i in range(rows):
+            own = rng.permutation(np.flatnonzero(gains[i]))
+            desk[DEGREE, i] = len(own)
+            edges[0, i, : len(own)] = own
+            edges[1, i, : len(own)] = gains[i, own]
+        total = match(edges[0], edges[1], rows, columns, desk)
+        chosen = [(i, int(j)) for i, j in enumerate(desk[COLUMN_OF, :rows]) if j >= 0]
+        assert len({j for _, j in chosen}) == len(chosen)
+        assert total == sum(int(gains[pair]) for pair in chosen)
+        wider = np.hstack([gains, np.zeros((rows, rows), np.int64)])  # nobody needs a partner
+        everyone = itertools.permutations(range(columns + rows), rows)
+        assert total == max(sum(int(wider[i, j]) for i, j in enumerate(order)) for order in everyone)
