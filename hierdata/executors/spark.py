@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
 from hierdata.errors import PolicyError, TargetError
+from hierdata.executors.application import settings, started
 from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, WorkerError, unwatched
 from hierdata.executors.failures import Failure
-from hierdata.executors.local import ONE_THREAD, processors
 from hierdata.executors.partitions import Failures, Layout, Scattered, Stage, applied, cut
 
 _PARTITIONS = 32  # of an exchange at least, where there are so many bins; then four for each processor
 _LOOK = 0.1  # seconds between two looks at a running job
-_LOG = """
-rootLogger.level = off
-rootLogger.appenderRef.stderr.ref = stderr
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-"""
 
 
 class SparkHeld(Held[Value]):
@@ -85,7 +75,9 @@ class SparkHeld(Held[Value]):
 
         def values() -> Iterator[Value]:
             with _translated():
-                for _, value in self._layout.load(range(self.count), rows.toLocalIterator()):
+                for _, value in self._layout.load(
+                    range(self.count), rows.toLocalIterator(prefetchPartitions=True)
+                ):
                     yield value
 
         return values()
@@ -142,7 +134,7 @@ class Spark(Executor):
             self.own.mkdir(mode=0o700)
             self._at_exit = weakref.finalize(self, shutil.rmtree, self.own, ignore_errors=True)
             try:
-                self.context = _started(_settings(workers, memory, master, self.own))
+                self.context = started(settings(workers, memory, master, self.own))
             except BaseException:
                 self._at_exit()
                 raise
@@ -223,102 +215,6 @@ class Spark(Executor):
 
 def _same(rows: list[Any]) -> list[Any]:
     return rows
-
-
-def _settings(workers: int | None, memory: int | None, master: str | None, own: Path) -> dict[str, str]:
-    """What we tell Spark: to be quiet, and on this machine where its files lie and which Python it starts."""
-    settings = {
-        "spark.app.name": "hierdata",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        **{f"spark.executorEnv.{name}": value for name, value in ONE_THREAD.items()},
-    }
-    if memory is not None:
-        settings["spark.python.worker.memory"] = f"{max(64, memory >> 23)}m"  # for sorting: an eighth of it
-    if master is None:
-        if _submitted():
-            return settings
-        master = f"local[{processors() if workers is None else workers}]"
-    settings["spark.master"] = master
-    if master.startswith("local"):
-        log = own / "log4j2.properties"
-        log.touch(mode=0o600)
-        log.write_text(_LOG, "utf-8")
-        quiet = f"-Dlog4j2.configurationFile={log}"
-        settings |= {
-            "spark.local.dir": str(own),
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.extraJavaOptions": quiet,
-            "spark.executor.extraJavaOptions": quiet,
-            "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        }
-        if memory is not None:
-            settings["spark.driver.memory"] = f"{max(512, memory >> 22)}m"  # a quarter of it
-    return settings
-
-
-def _submitted() -> bool:
-    """Whether ``spark-submit`` started this program, which then says where Spark runs."""
-    return "PYSPARK_GATEWAY_PORT" in os.environ
-
-
-def _started(settings: dict[str, str]) -> Any:
-    """A SparkContext of our own. Ctrl-C stays with those who had it, and new files are private."""
-    from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkRuntimeError
-
-    home = os.environ.get("JAVA_HOME")
-    if not _submitted() and shutil.which(str(Path(home) / "bin" / "java") if home else "java") is None:
-        raise PolicyError(
-            "the executor `spark` needs Java 17, which is not found: install it (on Debian the package "
-            "openjdk-17-jre-headless) or set JAVA_HOME"
-        )
-    here = "spark.local.dir" in settings
-    main = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGINT)
-    mask = os.umask(0o077)
-    try:
-        with (
-            _environment({"PYSPARK_PYTHON": sys.executable} if here else {}),
-            _errors_to(Path(settings["spark.local.dir"]) / "java.log") if here else nullcontext(),
-        ):
-            context = SparkContext(conf=SparkConf().setAll(list(settings.items())))
-    except PySparkRuntimeError:
-        raise PolicyError("Java could not be started for Spark: version 17 or newer is needed") from None
-    finally:
-        os.umask(mask)
-        if main:
-            signal.signal(signal.SIGINT, handler)
-    if here:
-        context.setLogLevel("OFF")  # a Java that was started before has another file
-    return context
-
-
-@contextmanager
-def _errors_to(path: Path) -> Iterator[None]:
-    """What is started meanwhile (Java, and the workers it starts) writes its errors into a file."""
-    sys.stderr.flush()
-    before = os.dup(2)
-    with path.open("ab") as file:
-        os.dup2(file.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
-
-
-@contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set what is not set yet, for as long as it takes."""
-    new = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(new)
-    try:
-        yield
-    finally:
-        for name in new:
-            del os.environ[name]
 
 
 @contextmanager

@@ -91,6 +91,7 @@ FAMILIES = {
         "EXECUTORS",
         Executor,
         {
+            "application": "a Spark application of our own",
             "failures": "exceptions on their way to the caller",
             "local": "what the executors of one machine share",
             "partitions": "what runs in Spark's workers",

@@ -23,7 +23,7 @@ HOMES = {
     "pyarrow": ("formats/parquet.py",),
     "pandas": (),
     "cloudpickle": ("executors/spill.py", "executors/failures.py", "executors/spark.py"),
-    "pyspark": ("executors/spark.py",),
+    "pyspark": ("executors/spark.py", "executors/application.py"),
     "py4j": ("executors/spark.py",),
     "lxml": ("formats/xml.py", "records/xsd.py"),
     "jsonschema": ("intake/checking.py",),

@@ -1,0 +1,121 @@
+"""A Spark application of our own: how it is set up, and how it is started without touching the caller."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from hierdata.errors import PolicyError
+from hierdata.executors.local import ONE_THREAD, processors
+
+_LOG = """
+rootLogger.level = off
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+"""
+
+
+def settings(workers: int | None, memory: int | None, master: str | None, own: Path) -> dict[str, str]:
+    """What we tell Spark: to be quiet, and on this machine where its files lie and which Python it starts."""
+    chosen = {
+        "spark.app.name": "hierdata",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        **{f"spark.executorEnv.{name}": value for name, value in ONE_THREAD.items()},
+    }
+    if memory is not None:
+        chosen["spark.python.worker.memory"] = f"{max(64, memory >> 23)}m"  # for sorting: an eighth of it
+    if master is None:
+        if _submitted():
+            return chosen
+        master = f"local[{processors() if workers is None else workers}]"
+    chosen["spark.master"] = master
+    if master.startswith("local"):
+        log = own / "log4j2.properties"
+        log.touch(mode=0o600)
+        log.write_text(_LOG, "utf-8")
+        quiet = f"-Dlog4j2.configurationFile={log}"
+        chosen |= {
+            "spark.local.dir": str(own),
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.extraJavaOptions": quiet,
+            "spark.executor.extraJavaOptions": quiet,
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+        if memory is not None:
+            chosen["spark.driver.memory"] = f"{max(512, memory >> 22)}m"  # a quarter of it
+    return chosen
+
+
+def _submitted() -> bool:
+    """Whether ``spark-submit`` started this program, which then says where Spark runs."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def started(chosen: dict[str, str]) -> Any:
+    """A SparkContext of our own. Ctrl-C stays with those who had it, and new files are private."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+
+    home = os.environ.get("JAVA_HOME")
+    if not _submitted() and shutil.which(str(Path(home) / "bin" / "java") if home else "java") is None:
+        raise PolicyError(
+            "the executor `spark` needs Java 17, which is not found: install it (on Debian the package "
+            "openjdk-17-jre-headless) or set JAVA_HOME"
+        )
+    here = "spark.local.dir" in chosen
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    mask = os.umask(0o077)
+    try:
+        with (
+            _environment({"PYSPARK_PYTHON": sys.executable} if here else {}),
+            _errors_to(Path(chosen["spark.local.dir"]) / "java.log") if here else nullcontext(),
+        ):
+            context = SparkContext(conf=SparkConf().setAll(list(chosen.items())))
+    except PySparkRuntimeError:
+        raise PolicyError("Java could not be started for Spark: version 17 or newer is needed") from None
+    finally:
+        os.umask(mask)
+        if main:
+            signal.signal(signal.SIGINT, handler)
+    if here:
+        context.setLogLevel("OFF")  # a Java that was started before has another file
+    return context
+
+
+@contextmanager
+def _errors_to(path: Path) -> Iterator[None]:
+    """What is started meanwhile (Java, and the workers it starts) writes its errors into a file."""
+    sys.stderr.flush()
+    before = os.dup(2)
+    with path.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Set what is not set yet, for as long as it takes."""
+    new = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(new)
+    try:
+        yield
+    finally:
+        for name in new:
+            del os.environ[name]
