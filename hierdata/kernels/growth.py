@@ -20,10 +20,12 @@ from hierdata.kernels.arrays import (
     Scratch,
     Settings,
 )
+from hierdata.kernels.bounding import Histograms, bounds_to, histogram_of
 from hierdata.kernels.jit import jit
 
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
+Taken: TypeAlias = "NDArray[np.bool_]"
 
 
 @jit
@@ -121,29 +123,23 @@ def pair_losses_to(
 
 
 @jit
-def nearest(
-    losses: Ordinals,
-    others: Ordinals,
-    seed: int,
-    near: Ordinals,
-) -> int:
-    """Fill ``near`` with the records of least loss, equals in input order, not the seed; answer how many."""
-    window = len(near)
-    near_losses = np.empty(window, np.int64)
-    count = 0
-    for at in range(len(others)):
-        loss = losses[at]
-        if others[at] == seed or (count == window and loss >= near_losses[window - 1]):
-            continue
-        place = min(count, window - 1)
-        while place > 0 and near_losses[place - 1] > loss:
-            near_losses[place] = near_losses[place - 1]
-            near[place] = near[place - 1]
-            place -= 1
-        near_losses[place] = loss
-        near[place] = others[at]
-        count = min(count + 1, window)
-    return count
+def _sink(at: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
+    """Let a place of the heap sink to where all below it have greater bounds, or equal ones and come later."""
+    place = heap[at]
+    bound = bounds[place]
+    while 2 * at + 1 < count:
+        child = 2 * at + 1
+        left = bounds[heap[child]]
+        if child + 1 < count:
+            right = bounds[heap[child + 1]]
+            if right < left or (right == left and heap[child + 1] < heap[child]):
+                child += 1
+                left = right
+        if bound < left or (bound == left and place < heap[child]):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = place
 
 
 @jit
@@ -151,6 +147,8 @@ def begin(
     seed: int,
     remaining: Ordinals,
     near: Ordinals,
+    near_losses: Ordinals,
+    histograms: Histograms,
     settings: Settings,
     work: Scratch,
     rep: Rows,
@@ -158,11 +156,66 @@ def begin(
     roots: Ordinals,
     rows: Rows,
     rules: Rules,
-) -> int:
-    """Begin a class with ``seed`` and fill ``near`` with those nearest to it; answer how many they are."""
-    losses = np.empty(len(remaining), np.int64)
-    pair_losses_to(seed, remaining, losses, settings, work, rep, members, roots, rows, rules)
-    return nearest(losses, remaining, seed, near)
+) -> tuple[int, int]:
+    """Begin a class with ``seed`` and fill ``near`` with those nearest to it, of equals the first ones.
+
+    Who remains is taken by the bound of the loss, until no bound is below the losses that are found: they
+    are those of a scan over all. Answers how many are near, and how many pair losses were evaluated.
+    """
+    bounds = np.empty(len(remaining), np.int64)
+    bounds_to(histograms.counts[seed], histograms.totals[seed], remaining, histograms, bounds)
+    heap = np.empty(len(remaining), np.int64)
+    waiting = 0
+    for place in range(len(remaining)):
+        if remaining[place] != seed:
+            heap[waiting] = place
+            waiting += 1
+    for at in range(waiting // 2 - 1, -1, -1):
+        _sink(at, waiting, heap, bounds)
+    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
+    window = len(near)
+    places = np.empty(window, np.int64)
+    count = 0
+    evaluated = 0
+    while waiting > 0:
+        place = heap[0]
+        if count == window:
+            worst = near_losses[window - 1]
+            if bounds[place] > worst or (bounds[place] == worst and place > places[window - 1]):
+                break
+        waiting -= 1
+        heap[0] = heap[waiting]
+        _sink(0, waiting, heap, bounds)
+        loss = align(0, 1, roots[remaining[place]], 1, 1, True, settings, work, rep, rows, rules)
+        evaluated += 1
+        at = count
+        while at > 0 and (
+            near_losses[at - 1] > loss or (near_losses[at - 1] == loss and places[at - 1] > place)
+        ):
+            if at < window:
+                near_losses[at] = near_losses[at - 1]
+                places[at] = places[at - 1]
+            at -= 1
+        if at < window:
+            near_losses[at] = loss
+            places[at] = place
+            count = min(count + 1, window)
+    for at in range(count):
+        near[at] = remaining[places[at]]
+    return count, evaluated
+
+
+@jit
+def take_out(used: Ordinals, taken: Taken, remaining: Ordinals) -> int:
+    """Move those who still remain to the front of ``remaining``, in their order; answer how many they are."""
+    for record in used:
+        taken[record] = True
+    count = 0
+    for record in remaining:
+        if not taken[record]:
+            remaining[count] = record
+            count += 1
+    return count
 
 
 @jit
@@ -172,7 +225,9 @@ def grow(
     until: int,
     picky: bool,
     near: Ordinals,
+    near_bounds: Ordinals,
     near_count: int,
+    histograms: Histograms,
     settings: Settings,
     work: Scratch,
     queue: Ordinals,
@@ -188,27 +243,46 @@ def grow(
     """Let a class of ``have`` records and ``count`` vertices grow to ``until`` records (DECISIONS 22).
 
     Who joins is taken out of ``near`` and entered in ``joined``; ``rep`` is the representative, ``members``
-    holds each member's vertices. With ``picky`` only those may join whose root fits. Answers the
-    representative's number of vertices; the size at which its root had to be suppressed, or at which nobody
-    fitted, 0 if never (all who join are lost with it); and how many pair losses were evaluated.
+    holds each member's vertices. ``near_bounds`` are bounds of the next pair losses; of a seed alone, the
+    losses themselves. With ``picky`` only those may join whose root fits; the caps are no longer those that
+    the histograms know of, so all are looked at. Answers the representative's number of vertices; the size
+    at which its root had to be suppressed, or at which nobody fitted, 0 if never (all who join are lost with
+    it); and how many pair losses were evaluated.
     """
     lost_at = 0
     evaluated = 0
+    vector = np.empty(histograms.counts.shape[1], np.uint8)
+    seen = np.empty(len(near), np.bool_)
     while have < until:
         best = np.int64(INFINITY)
         best_at = -1
         fits = False
-        for at in range(near_count):
+        if lost_at > 0 or picky:
+            near_bounds[:near_count] = 0
+        elif have > 1:
+            total = histogram_of(rep, count, histograms, vector)
+            bounds_to(vector, total, near[:near_count], histograms, near_bounds)
+        seen[:near_count] = False
+        for _ in range(near_count):
+            following = -1
+            for at in range(near_count):
+                if not seen[at] and (following < 0 or near_bounds[at] < near_bounds[following]):
+                    following = at
+            at = following
+            seen[at] = True
+            if near_bounds[at] > best or (near_bounds[at] == best and at > best_at):
+                break
             root = roots[near[at]]
             if lost_at > 0:
                 loss = np.int64(settings.scale * rows[root, WEIGHT])
             else:
                 loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
                 evaluated += 1
-            if loss < best and (lost_at > 0 or not picky or work.mates[0, 0] == 0):
-                best = loss
-                best_at = at
-                fits = lost_at == 0 and work.mates[0, 0] == 0
+            if lost_at > 0 or not picky or work.mates[0, 0] == 0:
+                if loss < best or (loss == best and at < best_at):
+                    best = loss
+                    best_at = at
+                    fits = lost_at == 0 and work.mates[0, 0] == 0
         if lost_at == 0 and not fits:
             lost_at = have
             if picky:

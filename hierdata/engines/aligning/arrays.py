@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.forest import MISSING, Forest
-from hierdata.kernels.arrays import FIRST_NODE, Rules
+from hierdata.kernels.arrays import CAP, FIRST_NODE, SLOT_COUNT, Rules
 from hierdata.privacy.base import ShareCaps
 
 _LARGEST_PAIR_TABLE = 1 << 20  # pairs of nodes; 8 MiB
@@ -123,6 +123,23 @@ def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
                 count = size * share // 1 if cap.most is None else min(size * share // 1, cap.most)
                 packed[first + group] = count, first + low, first + high
     return packed
+
+
+def without_partner(
+    forest: Forest, rows: NDArray[np.int32], first_slot: int, caps: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """The vertices that are paired in no alignment while these caps hold: no class may have their value.
+
+    What is below such a vertex is not paired either.
+    """
+    groups = rows[:, first_slot:]
+    there = (groups >= 0) & (np.arange(groups.shape[1]) < rows[:, SLOT_COUNT, None])
+    full = np.append(caps[:, CAP] < 1, False)  # the last entry is for no group
+    found: NDArray[np.bool_] = full[np.where(there, groups, MISSING)].any(axis=1)
+    for kind in forest.schema.types[1:]:
+        vertices = np.flatnonzero(forest.type == kind.index)
+        found[vertices] |= found[forest.parent[vertices]]
+    return found
 
 
 def _join_table(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.aligning.alignment import Alignment, Pairing
-from hierdata.engines.aligning.arrays import first_nodes
+from hierdata.engines.aligning.arrays import first_nodes, without_partner
 from hierdata.engines.aligning.closing import Closing
 from hierdata.engines.base import Constraints
 from hierdata.forest import Forest
+from hierdata.histograms import histograms
 from hierdata.kernels.arrays import FIRST_NODE, KIND
-from hierdata.kernels.growth import begin, grow
+from hierdata.kernels.growth import begin, grow, take_out
 from hierdata.partition import Partition
 
 
@@ -40,7 +41,9 @@ class Run(Alignment):
         super().__init__(forest, constraints, size, pairing, largest)
         vertices = self.representative.shape[0]
         self._size = size
-        self._near = np.empty(window, np.int64)
+        self._near, self._near_bounds = np.empty(window, np.int64), np.empty(window, np.int64)
+        alone = without_partner(forest, self.rows, self.settings.first_slot, self.rules.caps)
+        self._histograms = histograms(forest, alone)
         self._queue = np.empty((vertices, 2), np.int64)
         self._joined = np.empty(largest, np.int64)
         self._new, self._new_members = np.empty_like(self.representative), np.empty_like(self.members)
@@ -56,13 +59,14 @@ class Run(Alignment):
     ) -> Partition:
         """Make classes of the records until fewer remain than a class holds; ties go by their order."""
         forest, size = self.forest, self._size
-        remaining = records
+        remaining = records.copy()
+        taken = np.zeros(forest.record_count, np.bool_)
         draws = rng.integers(0, 2**63 - 1, size=forest.record_count // size + 1)
         for draw in draws:
             if len(remaining) < size:
                 break
             used = self._class_around(remaining[int(draw) % len(remaining)], remaining)
-            remaining = remaining[~np.isin(remaining, self._joined[:used])]
+            remaining = remaining[: take_out(self._joined[:used], taken, remaining)]
             progress(forest.record_count - len(remaining))
         self._costs["records_left_over"] += len(remaining)
         published = np.repeat(self._class_of >= 0, np.diff(forest.roots))
@@ -74,10 +78,12 @@ class Run(Alignment):
         """Make one class; answer how many records it has used up, the first of ``self._joined``."""
         size = self._size
         self._joined[0] = seed
-        near_count = begin(
+        near_count, evaluated = begin(
             seed,
             remaining,
             self._near,
+            self._near_bounds,
+            self._histograms,
             self.settings,
             self.scratch,
             self.representative,
@@ -86,7 +92,7 @@ class Run(Alignment):
             self.rows,
             self.rules,
         )
-        self._costs["pair_losses"] += len(remaining) - 1
+        self._costs["pair_losses"] += evaluated
         count = int(self.forest.roots[seed + 1] - self.forest.roots[seed])
         count, lost_at = self._grow(count, 1, size, near_count)
         if lost_at == 1:
@@ -121,7 +127,9 @@ class Run(Alignment):
             until,
             have >= self._size,
             self._near,
+            self._near_bounds,
             near_count - (have - 1),
+            self._histograms,
             self.settings,
             self.scratch,
             self._queue,
