@@ -124,7 +124,7 @@ def pair_losses_to(
 
 @jit
 def _sink(at: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
-    """Let a place of the heap sink to where all below it have greater bounds, or equal ones and come later."""
+    """Let a place sink in the heap of least bounds, the first of equals on top."""
     place = heap[at]
     bound = bounds[place]
     while 2 * at + 1 < count:
@@ -278,11 +278,11 @@ def grow(
             else:
                 loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
                 evaluated += 1
-            if lost_at > 0 or not picky or work.mates[0, 0] == 0:
-                if loss < best or (loss == best and at < best_at):
-                    best = loss
-                    best_at = at
-                    fits = lost_at == 0 and work.mates[0, 0] == 0
+            allowed = lost_at > 0 or not picky or work.mates[0, 0] == 0
+            if allowed and (loss < best or (loss == best and at < best_at)):
+                best = loss
+                best_at = at
+                fits = lost_at == 0 and work.mates[0, 0] == 0
         if lost_at == 0 and not fits:
             lost_at = have
             if picky:

@@ -135,7 +135,7 @@ def without_partner(
     groups = rows[:, first_slot:]
     there = (groups >= 0) & (np.arange(groups.shape[1]) < rows[:, SLOT_COUNT, None])
     full = np.append(caps[:, CAP] < 1, False)  # the last entry is for no group
-    found: NDArray[np.bool_] = full[np.where(there, groups, MISSING)].any(axis=1)
+    found: NDArray[np.bool_] = np.any(full[np.where(there, groups, MISSING)], axis=1)
     for kind in forest.schema.types[1:]:
         vertices = np.flatnonzero(forest.type == kind.index)
         found[vertices] |= found[forest.parent[vertices]]
