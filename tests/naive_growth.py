@@ -61,9 +61,8 @@ def grow(
                 losses.append(settings.scale * rows[roots[record], WEIGHT])
                 fitting.append(False)
             else:
-                losses.append(
-                    align(0, 1, roots[record], 1, have, True, settings, work, rep, rows, rules)  # fmt: skip
-                )
+                loss = align(0, 1, roots[record], 1, have, True, settings, work, rep, rows, rules)
+                losses.append(int(loss))
                 fitting.append(bool(work.mates[0, 0] == 0))
         if not lost_at:
             evaluated += len(candidates)
