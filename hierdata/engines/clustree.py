@@ -22,8 +22,9 @@ class CluStree(Engine):
 
     A class has ``size`` records; by default the fewest that all models allow. For a seed record all that
     remain are scanned once by the loss of aligning them with it; of the ``window`` nearest, the one whose
-    alignment with the class representative is cheapest joins, until the class is full. ``pairing`` tells how
-    children are matched: ``greedy`` as published (each child of the smaller side takes its cheapest free
+    alignment with the class representative is cheapest joins, until the class is full. No alignment is
+    evaluated that a lower bound rules out (``hierdata.histograms``), with the same result. ``pairing`` tells
+    how children are matched: ``greedy`` as published (each child of the smaller side takes its cheapest free
     partner, in order), ``benefit`` compares what a pair saves against suppressing both (erratum ML-12),
     ``optimal`` solves the assignment (ML-11) and of equal losses takes one with the most pairs.
 
