@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hierdata.policy import load as load_policy
     from hierdata.rebuilt.measuring import ReleaseMeasurement
     from hierdata.release import Release
+    from hierdata.run.spread import Resources
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ __all__ = [
     "PromiseError",
     "Release",
     "ReleaseMeasurement",
+    "Resources",
     "TargetError",
     "Verdict",
     "VerificationError",
@@ -63,6 +65,7 @@ _HOMES = {
     "PromiseError": "errors",
     "Release": "release",
     "ReleaseMeasurement": "rebuilt.measuring",
+    "Resources": "run.spread",
     "TargetError": "errors",
     "Verdict": "judge",
     "VerificationError": "errors",

@@ -56,9 +56,7 @@ class Prepared:
     @property
     def rules(self) -> JudgeRules:
         """What the judge is told of a release of this collection."""
-        return judge_rules(
-            self.policy, self.scales, references(self), many_keys(self.schema), self.codebooks
-        )
+        return judge_rules(self.policy, self.scales, references(self), many_keys(self.schema), self.codebooks)
 
     @property
     def codebooks(self) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, with_format
+from hierdata.cli.arguments import (
+    AsJson,
+    ExecutorName,
+    FormatName,
+    Master,
+    Memory,
+    Quiet,
+    Reveal,
+    Workers,
+    resources_of,
+    with_effort,
+    with_format,
+)
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import print_json, require_absent, session
 from hierdata.errors import PolicyError, TargetError
@@ -33,6 +45,14 @@ def anonymize(
         Path | None,
         typer.Option(help=f"At least {LEAST_SEED} secret bytes; else {SEED_VARIABLE}, else random bits."),
     ] = None,
+    effort: Annotated[
+        int | None,
+        typer.Option(help="Passes that improve the classes of trees; instead of the policy's own.", min=0),
+    ] = None,
+    executor: ExecutorName = None,
+    workers: Workers = None,
+    memory: Memory = None,
+    master: Master = None,
     as_format: FormatName = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -44,14 +64,16 @@ def anonymize(
         if not out.parent.is_dir():
             raise TargetError("there is no such folder to put the release into", path=str(out.parent))
         seed = _seed(seed_file)
+        resources = resources_of(executor, workers, memory, master)
         from hierdata import pipeline
 
         with Feedback(quiet) as feedback:
             release = pipeline.anonymize(
                 source,
-                with_format(policy, as_format),
+                with_effort(with_format(policy, as_format), effort),
                 seed=seed,
                 staging=out.parent,
+                resources=resources,
                 progress=feedback.listener,
                 notice=feedback.notice,
             )

@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from hierdata.policy import Policy
+    from hierdata.run.spread import Resources
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
@@ -22,6 +23,38 @@ FormatName = Annotated[
         "--format", help="json, jsonl, xml, csv or parquet, where the name of the input does not tell."
     ),
 ]
+ExecutorName = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        help="serial, processes or spark; by default processes where the input has several parts.",
+    ),
+]
+Workers = Annotated[int | None, typer.Option(help="Processes that work; by default one a processor.", min=1)]
+Memory = Annotated[
+    str | None, typer.Option(help="What all processes may take together, such as 4GiB; else no limit.")
+]
+Master = Annotated[str | None, typer.Option(help="The address of a Spark cluster, such as local[2].")]
+
+_UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+def resources_of(
+    executor: str | None, workers: int | None, memory: str | None, master: str | None
+) -> Resources:
+    """What a run may use. Raises PolicyError for a size that is none."""
+    from hierdata.run.spread import Resources
+
+    return Resources(executor, workers, None if memory is None else _bytes(memory), master)
+
+
+def _bytes(text: str) -> int:
+    from hierdata.errors import PolicyError
+
+    number, unit = (text[:-3], text[-3:]) if text[-3:] in _UNITS else (text, "")
+    if not number.strip().isdecimal():
+        raise PolicyError(f"--memory takes a whole number with {', '.join(_UNITS)}, or bytes alone")
+    return int(number) * _UNITS.get(unit, 1)
 
 
 def with_format(path: Path, name: str | None) -> Policy:
@@ -29,6 +62,11 @@ def with_format(path: Path, name: str | None) -> Policy:
     from hierdata.policy import load
 
     return in_format(load(path), name)
+
+
+def with_effort(policy: Policy, effort: int | None) -> Policy:
+    """A policy with the effort that is given on the command line, if one is."""
+    return policy if effort is None else policy.model_copy(update={"effort": effort})
 
 
 def in_format(policy: Policy, name: str | None) -> Policy:

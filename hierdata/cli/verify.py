@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, with_format
+from hierdata.cli.arguments import (
+    AsJson,
+    ExecutorName,
+    FormatName,
+    Master,
+    Memory,
+    Quiet,
+    Reveal,
+    Workers,
+    resources_of,
+    with_format,
+)
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, print_json, session
 
@@ -28,6 +39,10 @@ def verify(
     facts: Annotated[
         Path | None, typer.Option(help="verification.json, where it does not lie in the release.")
     ] = None,
+    executor: ExecutorName = None,
+    workers: Workers = None,
+    memory: Memory = None,
+    master: Master = None,
     as_format: FormatName = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -35,6 +50,7 @@ def verify(
 ) -> None:
     """Judge published records by a policy, from the file alone: exit code 4 where the promise fails."""
     with session(as_json, reveal):
+        resources = resources_of(executor, workers, memory, master)
         from hierdata import pipeline
 
         with Feedback(quiet or as_json) as feedback:
@@ -43,6 +59,7 @@ def verify(
                 with_format(policy, as_format),
                 original=original,
                 facts=facts,
+                resources=resources,
                 progress=feedback.listener,
             )
         if as_json:

@@ -1,0 +1,71 @@
+"""From blocks to classes: every block is clustered, and what came out alike is brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hierdata.errors import PromiseError
+from hierdata.executors import Held
+from hierdata.prepare import Prepared
+from hierdata.recodings import Recoding
+from hierdata.run.blocks import Blocks
+from hierdata.run.memory import require
+from hierdata.run.spread import Spread
+from hierdata.search import NO_CLASS, nothing_holds
+from hierdata.tasks.cluster import Block, ClusterBlock
+from hierdata.tasks.unite import FormsOfBlock, SplitBlock, shared, united
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The clustered blocks, where they are; no two of them have a class that looks the same.
+
+    ``heaviest`` is the most quasi-identifiers of any record, which decides the scale of losses.
+    """
+
+    blocks: Held[Block]
+    heaviest: int
+    spread: Spread
+
+
+def clustered(
+    blocks: Blocks,
+    prepared: Prepared,
+    recoding: Recoding,
+    seed: bytes,
+    spread: Spread,
+    notice: Callable[[str], None] | None,
+) -> Classes:
+    """Cluster every block. Raises PromiseError where no class is found."""
+    pieces, loads = blocks.pieces, blocks.loads
+    heaviest = max(load.heaviest for load in loads)
+    alone = len(loads) == 1
+    require(loads, spread)
+    if alone:  # it is all of the collection, and what follows needs it here
+        pieces, spread = spread.brought_home(pieces)
+    inner, watch = spread.telling("clustering", sum(load.records for load in loads), len(loads))
+    cluster = ClusterBlock(
+        prepared, recoding, seed, heaviest, alone, inner, notice if spread.at_home else None
+    )
+    found = pieces.map(cluster, watch)
+    pieces.release()
+    if not alone:
+        found = _united(found, [load.first for load in loads], prepared, heaviest)
+    return Classes(found, heaviest, spread)
+
+
+def _united(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: int) -> Held[Block]:
+    """The blocks, classes of one form all in one of them."""
+    forms = list(found.map(FormsOfBlock(prepared.frame, heaviest)).collect())
+    if not any(forms):
+        raise PromiseError(nothing_holds(prepared) or f"{NO_CLASS}: ask for less, or for larger `blocks`")
+    homes = shared(forms)
+    if not homes:
+        return found
+    place_of = {first: place for place, first in enumerate(firsts)}
+    apart = found.exchange(SplitBlock(prepared.frame, heaviest, homes, place_of), found.count)
+    found.release()
+    together = apart.map(united)
+    apart.release()
+    return together

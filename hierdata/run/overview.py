@@ -1,0 +1,100 @@
+"""The survey: what must be known of all records before the first is encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from hierdata.blocks import may_be_cut
+from hierdata.errors import InputError, PolicyError
+from hierdata.executors import Held
+from hierdata.intake import Collection, FileForm, InputSplit
+from hierdata.policy import Policy
+from hierdata.records.survey import Keys, Survey
+from hierdata.run.spread import Spread
+from hierdata.tasks.encode import Located
+from hierdata.tasks.survey import Surveyed, SurveySplit
+
+_SAMPLE = 40_000
+"""Records that the cut is made from."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the survey found: the collection's statistics, and the splits with what each has of a sample."""
+
+    policy: Policy
+    survey: Survey
+    hints: frozenset[Keys]
+    splits: tuple[Located, ...]
+    held: Held[Surveyed]
+
+
+def look_over(
+    collection: Collection, splits: Sequence[InputSplit], policy: Policy, spread: Spread
+) -> Overview:
+    """Survey all splits of a collection; the policy comes back with rules for what it keeps unlisted.
+
+    Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
+    """
+    hints = hints_of(collection, policy)
+    most = -(-_SAMPLE // len(splits)) if may_be_cut(policy) else 0
+    found, sizes, held = _surveyed(splits, policy, spread, most)
+    extended = policy.with_unlisted(found.shape, hints)
+    if extended is not policy:  # the values of the kept fields have not been counted yet
+        held.release()
+        found, sizes, held = _surveyed(splits, extended, spread, most)
+    befores = accumulate(sizes, initial=0)
+    located = tuple(Located(split, before) for split, before in zip(splits, befores, strict=False))
+    return Overview(extended, found, hints, located, held)
+
+
+def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
+    """The paths that the policy's XSD says to be many. A JSON Schema goes with JSON, an XSD with XML."""
+    named = policy.record_schema
+    if named is None:
+        return frozenset()
+    form = collection.form
+    is_xml = form.format.name == "xml"
+    if named.lower().endswith(".xsd") != is_xml:
+        kind = "an XSD" if is_xml else "a JSON Schema"
+        raise PolicyError(f"the records are {form.format.name}: name {kind} under schema, or none")
+    if not isinstance(form, FileForm) or not is_xml:
+        return frozenset()
+    from hierdata.records.xsd import many_hints
+
+    root, record = form.layout.records
+    return many_hints(policy.folder / named, (root, record))
+
+
+def _surveyed(
+    splits: Sequence[InputSplit], policy: Policy, spread: Spread, most: int
+) -> tuple[Survey, list[int], Held[Surveyed]]:
+    """The survey of all splits, how many records each has, and what is held of them."""
+    named = policy.record_schema
+    schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
+    inner, watch = spread.telling("reading", None, len(splits))
+    held = spread.executor.hold(splits).map(SurveySplit(policy.declared(), schema, most, inner), watch)
+    total: Survey | None = None
+    sizes: list[int] = []
+    for found, error, within in held.map(_statistics).collect():
+        if error is not None:
+            raise _numbered(error, sum(sizes)) if within else error
+        sizes.append(found.records)
+        if total is None:
+            total = found
+        else:
+            total.merge(found)
+    assert total is not None, "a collection has a split"
+    return total, sizes, held
+
+
+def _statistics(surveyed: Surveyed) -> tuple[Survey, InputError | None, bool]:
+    return surveyed.survey, surveyed.error, surveyed.within
+
+
+def _numbered(error: InputError, before: int) -> InputError:
+    """The error with the record's number in the collection."""
+    record = None if error.record is None else error.record + before
+    return InputError(error.message, record=record, path=error.path, revealed=error.revealed)

@@ -1,0 +1,214 @@
+"""Collections in blocks: the promise, the figures and the bytes are those of the whole."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hierdata
+from hierdata import Resources
+from hierdata.errors import InputError, PolicyError, PromiseError
+from hierdata.intake import Collection, Form, InputSplit
+from hierdata.policy import from_data, load
+from hierdata.release import Release
+from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS, public_bytes
+
+LINES = STUDENTS / "students.jsonl"
+SERIAL = Resources("serial")
+STRANGER = b'{"id": "x", "major": "secret", "birth_year": 1990, "gpa": 3.1, "courses": []}'
+
+
+def with_blocks(blocks: int | str | None, policy: str = "students.yaml", **changes: object) -> Any:
+    """A bundled policy that asks for blocks."""
+    stated = load(POLICIES / policy)
+    changed = stated.model_copy(update={"blocks": blocks, **changes})
+    changed._folder = stated.folder
+    return changed
+
+
+@pytest.fixture
+def small_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read in parts of some kilobytes."""
+    of_collection, of_form = Collection.splits, Form.splits
+
+    def splits(self: Collection, size: int = 30_000) -> Sequence[InputSplit]:
+        return of_collection(self, size)
+
+    monkeypatch.setattr(Collection, "splits", splits)
+    for form in Form.__subclasses__():
+        if "splits" in vars(form):
+            own = form.splits
+            monkeypatch.setattr(
+                form,
+                "splits",
+                lambda self, path, element=None, *, alone=False, own=own: own(
+                    self, path, element, alone=alone, size=20_000
+                ),
+            )
+    assert of_form is Form.splits
+
+
+@pytest.fixture(scope="module")
+def in_blocks() -> Release:
+    return hierdata.anonymize(LINES, with_blocks(150), seed=SEED, resources=SERIAL)
+
+
+def test_a_release_in_blocks_keeps_its_promise(in_blocks: Release) -> None:
+    counts = in_blocks.report.counts
+    assert in_blocks.report.passed
+    assert counts.records.input == 600
+    assert counts.smallest_class >= 5
+    assert 400 < counts.records.published == sum(1 for _ in in_blocks.records())
+    verdict = hierdata.verify(in_blocks.folder, with_blocks("whole"), original=LINES)
+    assert verdict.passed
+    assert verdict.classes == counts.classes
+
+
+def test_figures_in_blocks_are_those_of_the_files(in_blocks: Release) -> None:
+    measured = hierdata.measure_release(in_blocks.folder, with_blocks(150), original=LINES)
+    reported = in_blocks.report.metrics
+    for name, figures in measured.metrics.items():
+        assert reported[name] == figures, name
+
+
+@pytest.mark.parametrize(
+    ("executor", "workers"), [("serial", None), ("processes", 1), ("processes", 3)], ids=str
+)
+def test_executors_publish_the_same_bytes(
+    in_blocks: Release, executor: str, workers: int | None, small_splits: None
+) -> None:
+    """Splits are many here and one there, which changes the sample of the cut only where it is thinned."""
+    resources = Resources(executor, workers)
+    release = hierdata.anonymize(LINES, with_blocks(150), seed=SEED, resources=resources)
+    assert public_bytes(release) == public_bytes(in_blocks)
+    assert hierdata.verify(release.folder, with_blocks(150), resources=resources).passed
+
+
+@pytest.mark.parametrize("name", ["students.json", "students.xml"])
+def test_formats_whose_records_are_no_lines(name: str) -> None:
+    policy = with_blocks(200, "students-xml.yaml" if name.endswith("xml") else "students.yaml")
+    release = hierdata.anonymize(STUDENTS / name, policy, seed=SEED, resources=SERIAL)
+    assert release.report.passed
+    assert release.report.counts.records.published == sum(1 for _ in release.records())
+
+
+def people(count: int) -> list[dict[str, object]]:
+    """People of whom many look alike, so that blocks come to equal classes."""
+    rng = random.Random(5)
+    return [
+        {
+            "city": rng.choice(["Ghent", "Bruges", "Ypres"]),
+            "age": rng.randrange(30, 36),
+            "visits": [
+                {"ward": rng.choice("abc"), "ill": rng.choice("uvwxyz")} for _ in range(rng.randrange(3))
+            ],
+        }
+        for _ in range(count)
+    ]
+
+
+PEOPLE_POLICY: dict[str, Any] = {
+    "version": 1,
+    "models": [{"kind": "k-anonymity", "k": 3}, {"kind": "distinct-l-diversity", "l": 2}],
+    "fields": {
+        "$.city": {"role": "quasi", "flat": True},
+        "$.age": {"role": "quasi", "interval": {"steps": [1, 3, 6]}},
+        "$.visits[*].ward": {"role": "quasi", "flat": True},
+        "$.visits[*].ill": {"role": "sensitive"},
+    },
+    "attackers": {"neighbour": {"keys": "own"}},
+}
+
+
+def test_classes_that_look_alike_in_two_blocks_are_one(tmp_path: Path) -> None:
+    source = people(300)
+    policy = from_data({**PEOPLE_POLICY, "blocks": 40})
+    release = hierdata.anonymize(source, policy, seed=SEED, resources=SERIAL)
+    folder = release.save(tmp_path / "release")
+    measured = hierdata.measure_release(folder, policy, original=source)
+    assert {name: release.report.metrics[name] for name in measured.metrics} == measured.metrics
+    for attacker, risks in measured.attackers.items():
+        assert {risk: release.report.attackers[attacker][risk] for risk in risks} == risks
+    verdict = hierdata.verify(folder, policy, original=source)
+    assert verdict.passed
+    assert release.report.counts.classes == verdict.classes
+    many = hierdata.anonymize(source, policy, seed=SEED, resources=Resources("processes", 2))
+    assert public_bytes(many) == public_bytes(release)
+
+
+def test_blocks_that_the_promise_does_not_allow_are_refused() -> None:
+    with pytest.raises(PolicyError, match="blocks: recoding representatives looks at all records at once"):
+        hierdata.anonymize(LINES, with_blocks(150, recoding="representatives"), resources=SERIAL)
+    with pytest.raises(PolicyError, match=r"blocks: 7 records are too few .* take 20 or more"):
+        hierdata.anonymize(LINES, with_blocks(7), resources=SERIAL)
+    ills = {"*": {"u": {}, "v": {}, "w": {}, "x": {}, "y": {}, "z": {}}}
+    policy = {
+        **PEOPLE_POLICY,
+        "blocks": 40,
+        "models": [{"kind": "l-e-diversity", "l": 2, "e": 0.5}],
+        "fields": {
+            **PEOPLE_POLICY["fields"],
+            "$.visits[*].ill": {"role": "sensitive", "taxonomy": {"tree": ills}},
+        },
+    }
+    with pytest.raises(PolicyError, match="not monotone"):
+        hierdata.anonymize(people(200), from_data(policy), resources=SERIAL)
+
+
+def test_too_little_memory_is_refused_with_what_is_enough() -> None:
+    with pytest.raises(PolicyError, match=r"\d+ MiB are enough; smaller `blocks`") as refused:
+        hierdata.anonymize(LINES, with_blocks(150), resources=Resources("serial", memory=2**20))
+    enough = int(str(refused.value).split(" MiB")[0].rpartition(" ")[2])
+    for mebibytes, works in ((enough - 1, False), (enough, True)):
+        resources = Resources("serial", memory=mebibytes * 2**20)
+        if works:
+            assert hierdata.anonymize(LINES, with_blocks(150), resources=resources).report.passed
+        else:
+            with pytest.raises(PolicyError):
+                hierdata.anonymize(LINES, with_blocks(150), resources=resources)
+
+
+def test_no_class_in_any_block(tmp_path: Path) -> None:
+    policy = from_data(
+        {
+            **PEOPLE_POLICY,
+            "blocks": 40,
+            "models": [{"kind": "k-anonymity", "k": 3}],
+            "fields": {**PEOPLE_POLICY["fields"], "$.city": {"role": "sensitive"}},
+        }
+        | {"models": [{"kind": "distinct-l-diversity", "l": 4}]}
+    )
+    with pytest.raises(PromiseError, match="no class that was tried"):
+        hierdata.anonymize(people(200), policy, resources=SERIAL)
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+@pytest.mark.parametrize("at", [3, 400, 599])
+def test_a_broken_record_in_the_middle_is_told_by_its_number(
+    tmp_path: Path, small_splits: None, executor: str, at: int
+) -> None:
+    lines = LINES.read_bytes().splitlines()
+    for wrong, message in ((b'{"id": "secret', "JSON"), (STRANGER, "outside the domain")):
+        broken = tmp_path / "broken.jsonl"
+        broken.write_bytes(b"\n".join([*lines[:at], wrong, *lines[at + 1 :]]) + b"\n")
+        before = set(tmp_path.iterdir())
+        with pytest.raises(InputError, match=f"record {at + 1}") as error:
+            hierdata.anonymize(broken, with_blocks(150), staging=tmp_path, resources=Resources(executor, 2))
+        assert "secret" not in str(error.value)
+        assert message in str(error.value)
+        assert set(tmp_path.iterdir()) == before
+
+
+def small(count: int) -> Iterator[dict[str, object]]:
+    yield from people(count)
+
+
+def test_a_generator_in_blocks_and_processes() -> None:
+    policy = from_data({**PEOPLE_POLICY, "blocks": 40})
+    release = hierdata.anonymize(small(120), policy, seed=SEED, resources=Resources("processes", 2))
+    again = hierdata.anonymize(people(120), policy, seed=SEED, resources=SERIAL)
+    assert list(release.records()) == list(again.records())
