@@ -33,7 +33,7 @@ def collections(draw: st.DrawFn) -> tuple[NDArray[np.uint8], NDArray[np.int64], 
     return counts, weights, Sizes(records, least + draw(st.integers(0, 60)), least, unit)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(collections(), st.integers(0, 2**64 - 1))
 def test_a_cut_of_all_records_has_blocks_of_fair_sizes_and_whole_classes(collection, salt: int) -> None:
     counts, weights, sizes = collection
@@ -47,7 +47,7 @@ def test_a_cut_of_all_records_has_blocks_of_fair_sizes_and_whole_classes(collect
         assert (found % sizes.unit > 0).sum() <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(collections(), st.integers(0, 2**64 - 1), st.data())
 def test_leaves_are_those_of_the_definition_whoever_else_is_asked_for(collection, salt: int, data) -> None:
     counts, weights, sizes = collection
@@ -63,7 +63,7 @@ def test_leaves_are_those_of_the_definition_whoever_else_is_asked_for(collection
     assert travelled.leaf_of(counts[some], ordinals[some]).tolist() == leaves[some].tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(collections(), st.data())
 def test_settled_blocks_are_large_enough_and_united_with_neighbors(collection, data) -> None:
     counts, weights, sizes = collection
