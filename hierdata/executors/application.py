@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 """
+
+_PATIENCE = 20  # seconds for Java to end
 
 
 def settings(workers: int | None, memory: int | None, master: str | None, own: Path) -> dict[str, str]:
@@ -93,6 +96,23 @@ def started(chosen: dict[str, str]) -> Any:
     if here:
         context.setLogLevel("OFF")  # a Java that was started before has another file
     return context
+
+
+def stop(context: Any, java: bool) -> None:
+    """Stop an application; ``java``: and the Java process, which would go on in folders that are gone."""
+    from pyspark import SparkContext
+
+    context.stop()
+    gateway: Any = SparkContext._gateway
+    if java and gateway is not None and gateway.proc is not None:  # else it is not ours
+        SparkContext._gateway = SparkContext._jvm = None
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        try:
+            gateway.proc.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            gateway.proc.kill()
+            gateway.proc.wait()
 
 
 @contextmanager

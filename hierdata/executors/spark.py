@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from hierdata.errors import PolicyError, TargetError
-from hierdata.executors.application import settings, started
+from hierdata.executors.application import settings, started, stop
 from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, WorkerError, unwatched
 from hierdata.executors.failures import Failure
 from hierdata.executors.partitions import Failures, Layout, Scattered, Stage, applied, cut
@@ -130,6 +130,7 @@ class Spark(Executor):
         self.own = Path(folder).absolute() / f"hierdata-{os.getpid()}-{os.urandom(4).hex()}"
         self._stages = 0
         self._ours = pyspark.SparkContext._active_spark_context is None
+        self._java = self._ours and pyspark.SparkContext._gateway is None
         if self._ours:
             self.own.mkdir(mode=0o700)
             self._at_exit = weakref.finalize(self, shutil.rmtree, self.own, ignore_errors=True)
@@ -209,7 +210,7 @@ class Spark(Executor):
         """Stop Spark, if we started it, and remove what it left."""
         if self._ours:
             self._ours = False
-            self.context.stop()
+            stop(self.context, self._java)
             self._at_exit()
 
 

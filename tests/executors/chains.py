@@ -61,6 +61,9 @@ def main(master: str, folder: Path, marker: str) -> None:
         if seed == 5 and marker:
             kill_executor_once(Path(marker))
 
+    if not marker:  # another application before it, whose folders are gone
+        with open_executor("spark", workers=2, folder=folder) as executor:
+            list(executor.hold([1]).collect())
     with open_executor("spark", workers=2, folder=folder, master=master or None) as executor:
         print(executor.workers, chain(executor, kill))
 
