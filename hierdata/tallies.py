@@ -21,7 +21,7 @@ class Counted(Added):
 
     ``vertices`` and ``published`` by vertex type, ``levels`` by path and sensitivity level, over original
     values. ``costs``, ``reasons`` and ``tables`` are those of the publication; reasons with in how many parts
-    each was given. ``loss_exact`` tells whether losses are exact or were rounded once.
+    each was given. ``rounded`` counts the parts in which losses were rounded once.
     """
 
     records: int
@@ -33,7 +33,7 @@ class Counted(Added):
     costs: Sums[str, int]
     reasons: Sums[int, Sums[str, int]]
     tables: Same[Mapping[str, tuple[str, ...]]]
-    loss_exact: Same[bool]
+    rounded: int
 
 
 def tally(publication: Publication, forest: Forest, metrics: Iterable[Metric]) -> Tallies:
@@ -60,7 +60,7 @@ def counted(publication: Publication, forest: Forest) -> Counted:
         Sums(publication.costs),
         Sums({kind: Sums({reason: 1}) for kind, reason in publication.reasons.items()}),
         Same(publication.tables),
-        Same(forest.exact),
+        int(not forest.exact),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.domains.base import Hierarchy
 from hierdata.forest import Forest
 from hierdata.publication import Publication
 
@@ -26,6 +27,32 @@ def cut(publication: Publication, forest: Forest, count: int, rng: random.Random
     drawn = np.array([draws[own] if own >= 0 else rng.randrange(count) for own in of_record], np.int64)
     parts = [np.flatnonzero(drawn == part) for part in range(count)]
     return [_part(publication, forest, records) for records in parts if len(records)]
+
+
+def renumbered(publication: Publication, forest: Forest, rng: random.Random) -> Part:
+    """The same part where of the nodes that were made for a publication it has its own, in any order."""
+    nodes = publication.nodes.copy()
+    shown = np.unique(publication.shown[publication.shown >= 0])
+    trees: list[list[Hierarchy]] = []
+    for kind, own in enumerate(forest.hierarchies):
+        trees.append([])
+        first = forest.first_node[shown[forest.type[shown] == kind]]
+        for position, tree in enumerate(own):
+            shared = len(tree.labels) - (tree.made or 0)
+            at = first + position
+            used = [node for node in set(nodes[at].tolist()) if node >= shared]
+            kept = [*range(shared), *rng.sample(used, len(used))]
+            number = np.full(len(tree.labels), -1, np.int32)
+            number[kept] = np.arange(len(kept))
+            nodes[at] = number[nodes[at]]
+            made = None if tree.made is None else len(used)
+            labels, ancestors, lm = (
+                tuple(column[node] for node in kept) for column in (tree.labels, tree.ancestors, tree.lm)
+            )
+            trees[kind].append(replace(tree, labels=labels, ancestors=ancestors, lm=lm, made=made))
+    own_forest = replace(forest, hierarchies=tuple(map(tuple, trees)))
+    vars(own_forest)["_scale"] = (forest.scale, forest.exact)
+    return replace(publication, nodes=nodes), own_forest
 
 
 def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) -> Part:

@@ -47,7 +47,8 @@ class Hierarchy:
     value. ``node_of`` turns an original value into its node and raises Uncovered; None (missing) always has
     one. ``codebook`` describes the hierarchy to the readers of a release: plain data, nothing that only the
     data tell. ``leaves`` is the number of leaves that LM' counts by, 0 for numbers and dates, which have an
-    ``axis``.
+    ``axis``. ``made`` is how many of the last nodes were made for what one part of a release publishes, so
+    that another part may number them otherwise; None where all nodes are those of the whole collection.
 
     Where the steps do not nest, joining is not associative; see ``domains.interval``.
     """
@@ -59,6 +60,7 @@ class Hierarchy:
     codebook: dict[str, Any] = field(default_factory=dict)
     leaves: int = 0
     axis: Axis | None = None
+    made: int | None = None
 
     @property
     def depths(self) -> int:

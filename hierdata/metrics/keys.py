@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hierdata.document import Scalar
 from hierdata.errors import PolicyError
 from hierdata.forest import Forest
 from hierdata.forms import exempt_types
@@ -25,6 +27,7 @@ Answer = TypeVar("Answer")
 
 _Words: TypeAlias = NDArray[np.uint64]
 
+_LARGEST = 2**62
 _SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 """One for each lane of a digest."""
 
@@ -156,8 +159,9 @@ def _labelled(
     while True:
         first = forest.first_node[shown[own]]
         for position in (position for of, position in keys if of == above):
-            numbers = _label_numbers(publication, forest, above, position)
-            columns.append((numbers[nodes[first + position]], int(numbers.max(initial=0)) + 1))
+            held = nodes[first + position]
+            for numbers, width in _label_numbers(publication, forest, above, position):
+                columns.append((numbers[held], width))
         parent = forest.schema.types[above].parent
         if parent is None:
             break
@@ -168,17 +172,35 @@ def _labelled(
     return Numbers(tuple(lanes) if len(lanes) == 2 else _digest(lanes))
 
 
-def _label_numbers(publication: Publication, forest: Forest, kind: int, position: int) -> Array:
-    """For each node a number that nodes share if they are published alike (a chain of single children)."""
+def _label_numbers(
+    publication: Publication, forest: Forest, kind: int, position: int
+) -> list[tuple[Array, int]]:
+    """Columns of numbers, below their widths, that nodes share if they are published alike.
 
-    def find() -> Array:
-        numbers: dict[tuple[type, object], int] = {}
-        labels = forest.hierarchies[kind][position].labels
-        return np.array(
-            [numbers.setdefault((type(label), label), len(numbers)) for label in labels], np.int64
-        )
+    A chain of single children repeats a label. Where some nodes were made for this part alone, their numbers
+    are digests of 122 bits of their labels, in two columns.
+    """
+
+    def find() -> list[tuple[Array, int]]:
+        tree = forest.hierarchies[kind][position]
+        number_of: dict[tuple[type, object], int] = {}
+        shared = len(tree.labels) - (tree.made or 0)
+        numbers = [number_of.setdefault((type(own), own), len(number_of)) for own in tree.labels[:shared]]
+        if tree.made is None:
+            return [(np.array(numbers, np.int64), len(number_of))]
+        pairs = [(number, 0) for number in numbers]
+        for label in tree.labels[shared:]:
+            known = number_of.get((type(label), label))
+            pairs.append(_digest_of(label) if known is None else (known, 0))
+        return [(column, _LARGEST) for column in np.array(pairs, np.int64).reshape(-1, 2).T]
 
     return remembered(publication, forest, ("labels", kind, position), find)
+
+
+def _digest_of(label: Scalar) -> tuple[int, int]:
+    """Two numbers of 61 bits; the second is not 0."""
+    words = hashlib.blake2b(repr(label).encode(), digest_size=16).digest()
+    return int.from_bytes(words[:8], "big") >> 3, int.from_bytes(words[8:], "big") >> 3 or 1
 
 
 def _form_digests(
@@ -198,8 +220,9 @@ def _form_digests(
             at = np.flatnonzero(own & (forest.type == kind.index))
             state = np.full(len(at), seed + kind.index, np.uint64)
             for position in range(len(forest.hierarchies[kind.index])):
-                numbers = _label_numbers(publication, forest, kind.index, position)
-                state = _chained(state, numbers[nodes[forest.first_node[at] + position]].astype(np.uint64))
+                held = nodes[forest.first_node[at] + position]
+                for numbers, _ in _label_numbers(publication, forest, kind.index, position):
+                    state = _chained(state, numbers[held].astype(np.uint64))
             form[at] = state = _chained(state, below[at])
             if kind.parent is not None and kind.index not in beside:
                 # A sum of what was mixed: children have no order, and equal ones count.

@@ -108,6 +108,7 @@ def extended(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
             *((0, node, *below) for node, _ in enumerate(contents, len(tree.labels))),
         ),
         lm=(*tree.lm, *(_loss(tree, own) for own in contents)),
+        made=(tree.made or 0) + len(contents),
     )
 
 
