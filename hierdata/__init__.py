@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         TargetError,
         VerificationError,
     )
+    from hierdata.executors import WorkerError
     from hierdata.judge import Verdict
     from hierdata.measurement import Measurement, measure
     from hierdata.pipeline import anonymize, measure_release, verify
@@ -47,6 +48,7 @@ __all__ = [
     "TargetError",
     "Verdict",
     "VerificationError",
+    "WorkerError",
     "__version__",
     "anonymize",
     "load_policy",
@@ -69,6 +71,7 @@ _HOMES = {
     "TargetError": "errors",
     "Verdict": "judge",
     "VerificationError": "errors",
+    "WorkerError": "executors",
     "anonymize": "pipeline",
     "load_policy": "policy",
     "measure": "measurement",
