@@ -10,10 +10,10 @@ from hierdata.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.encoding import Frame
 from hierdata.engines import Constraints
 from hierdata.errors import PolicyError, PromiseError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
+from hierdata.pieces import Frame
 from hierdata.policy import Policy
 from hierdata.policy.model import Keep
 from hierdata.population import Compared, Population, read_population

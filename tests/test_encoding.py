@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.document import Scalar
-from hierdata.encoding import Frame, encoded, joined, part
+from hierdata.encoding import encoded
 from hierdata.forest import Forest
+from hierdata.pieces import Frame, joined, part
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests.random_collections import collection

@@ -8,10 +8,10 @@ import numpy as np
 
 from hierdata.blocks import block_size, least
 from hierdata.cut import Cut, Sizes, cut
-from hierdata.encoding import Encoded, joined
 from hierdata.errors import InputError, PromiseError
 from hierdata.executors import Held
 from hierdata.forest import Forest
+from hierdata.pieces import Encoded, joined
 from hierdata.prepare import Prepared
 from hierdata.run.overview import Overview
 from hierdata.run.spread import Spread

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.encoding import Encoded, Frame, joined
 from hierdata.forest import Forest
 from hierdata.partition import Partition
+from hierdata.pieces import Encoded, Frame, joined
 from hierdata.prepare import Prepared
 from hierdata.progress import Progress, silent
 from hierdata.recodings import Recoding

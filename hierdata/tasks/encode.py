@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.cut import Cut
-from hierdata.encoding import Encoded, Frame, encoded, part
+from hierdata.encoding import encoded
 from hierdata.histograms import Histograms, histograms
 from hierdata.intake import InputSplit
+from hierdata.pieces import Encoded, Frame, part
 from hierdata.progress import Progress, counted, silent
 from hierdata.records.binding import Binding, bind
 from hierdata.tasks.survey import Surveyed

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hierdata.document import Document
-from hierdata.encoding import Frame
 from hierdata.formats import Layout, Rowwise
 from hierdata.intake import FileForm, Form
+from hierdata.pieces import Frame
 from hierdata.recodings import Recoding
 from hierdata.seeds import places_of
 from hierdata.tasks.cluster import Block

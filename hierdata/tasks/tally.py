@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hierdata.encoding import Frame
 from hierdata.metrics.base import Metric
+from hierdata.pieces import Frame
 from hierdata.recodings import Recoding
 from hierdata.tallies import Tallies, tally
 from hierdata.tasks.cluster import Block

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.encoding import Frame, joined, part
 from hierdata.forest import Forest
 from hierdata.forms import digests
 from hierdata.partition import SUPPRESSED, Partition
+from hierdata.pieces import Frame, joined, part
 from hierdata.tasks.cluster import Block
 
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.cut import Sizes, cut
-from hierdata.encoding import Frame, part
 from hierdata.forest import Forest, Scope
 from hierdata.histograms import histograms
 from hierdata.metrics import METRICS
+from hierdata.pieces import Frame, part
 from hierdata.policy import Policy
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
 from tests.benchmarks.engine import header, row
