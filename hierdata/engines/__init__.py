@@ -7,6 +7,7 @@ from hierdata.engines.clustree import CluStree
 from hierdata.engines.compose import Compose
 from hierdata.engines.full_domain import FullDomain
 from hierdata.engines.kaca import KACA
+from hierdata.engines.local_search import LocalSearch
 from hierdata.engines.mbf import MBF
 from hierdata.engines.mondrian import Mondrian
 from hierdata.engines.msb import MSB
@@ -20,6 +21,7 @@ ENGINES: dict[str, type[Engine]] = {
     "compose": Compose,
     "full-domain": FullDomain,
     "kaca": KACA,
+    "local-search": LocalSearch,
     "mbf": MBF,
     "mondrian": Mondrian,
     "msb": MSB,

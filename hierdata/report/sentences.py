@@ -81,6 +81,11 @@ _COSTS = {
     "seeds_without_room": "records that began a class and could not be joined by any other",
     "vertices_without_partner": "vertices suppressed in published records because others of their class "
     "have no such vertex, or none that a model lets stand beside it",
+    "vertices_lost_in_their_class": "vertices suppressed in published records because others of their class "
+    "have no such vertex, or a model forbids that theirs stand side by side",
+    "exchanges_tried": "exchanges of records between classes that were aligned",
+    "exchanges_made": "of these lowered the loss and were made",
+    "records_taken_in": "records that had been suppressed so far and found room in a class",
     "records_lost_with_a_seed": "records suppressed because no record near their seed could join it",
     "records_lost_in_a_dead_end": "records suppressed because their class could not be filled",
     "records_left_over": "records suppressed because fewer than a class were left",

@@ -1,0 +1,78 @@
+"""Local search over classes of trees: records are exchanged and moved as long as that lowers the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from hierdata.engines.base import Constraints, Engine, silent
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hierdata.forest import Forest, Scope
+    from hierdata.partition import Partition
+
+
+class LocalSearch(Engine):
+    """Exchange records between near classes of the step before, one exchange after the other.
+
+    What is lowered is the LM cost of all records, suppressed vertices and records in full. In each of
+    ``passes`` every record is visited once, in order. At its visit these exchanges are weighed:
+
+    - it is aligned anew as the last of its own class;
+    - it changes places with a record of one of the ``near`` classes nearest to it;
+    - it moves into one of them, where its own class stays large enough.
+
+    A record that was suppressed may join a class, or take the place of one that is suppressed instead; so no
+    more records are suppressed than before. Near are the classes that would lose least by taking the record
+    in, by the bound of ``hierdata.histograms``; of equals the first. A newcomer is aligned last, with the
+    alignment of the others in their order (with the class as it stands, if nobody leaves it). The exchange
+    that lowers the loss most is made if it does so once both classes have been aligned anew; of equals the
+    one of which the bounds promise more, then the first: aligned anew, then class by class, a move before
+    the exchanges. ``pairing`` tells how children are matched, as in ``clustree``.
+
+    Share caps are kept in each class at its new size. Other models are asked about both classes anew, and
+    what fails below the root is suppressed in all members, which counts; then all exchanges that lower the
+    loss without these models are tried at a visit, the best first, until one is left that does. No exchange
+    raises the loss. The search ends early when a pass has changed nothing: further passes never would.
+
+    A class takes in records up to twice the size of the largest that the step before has made. Classes of
+    more than 64 records stay as they are, and so do those whose loss times the scale may not fit into 64
+    bits.
+    """
+
+    aligns: ClassVar[bool] = True
+    begins: ClassVar[bool] = False
+    goes_on: ClassVar[bool] = True
+
+    kind: Literal["local-search"] = "local-search"
+    on: None = None
+    passes: Annotated[int, Field(strict=True, ge=0)] = Field(
+        default=3, description="passes over all records by exchanges that lower the loss"
+    )
+    near: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=10, description="classes that are looked at for each record, the nearest"
+    )
+    pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
+
+    def step(
+        self,
+        forest: Forest,
+        scope: Scope,
+        constraints: Constraints,
+        partition: Partition | None,
+        rng: np.random.Generator,
+        progress: Callable[[int], None] = silent,
+    ) -> Partition:
+        """Exchange records between the classes of the step before; see the class."""
+        assert partition is not None, "local-search goes on from another step"
+        if not (self.passes and partition.class_count):
+            return partition
+        from hierdata.engines.searching.descent import descended
+
+        return descended(
+            forest, scope, constraints, partition, self.passes, self.near, self.pairing, progress
+        )

@@ -1,0 +1,1 @@
+"""Exchanges of records between classes of trees, as long as they lower the loss."""
