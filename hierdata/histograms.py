@@ -34,7 +34,7 @@ def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histog
     ``alone`` tells of each vertex whether no alignment finds it a partner; what is below such a vertex must
     be marked too. Columns and weights depend on the hierarchies and the scale only.
     """
-    paths, gains, lost = _nodes(forest)
+    paths, gains, lost = node_paths(forest)
     passes, weights, columns = _columns(paths, gains)
     counts = np.zeros((forest.record_count, len(weights)), np.uint8)
     found = Histograms(counts, weights, columns, np.zeros(forest.record_count, np.int64), passes, lost)
@@ -63,7 +63,7 @@ def _numbered_through(forest: Forest) -> NDArray[np.int64]:
     return nodes
 
 
-def _nodes(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def node_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """The paths of all nodes (-1 where they end), what LM' gains from each to the one above, and its LM'."""
     found = [
         _paths(tree, losses, forest.scale)

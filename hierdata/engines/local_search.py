@@ -28,16 +28,18 @@ class LocalSearch(Engine):
 
     A record that was suppressed may join a class, or take the place of one that is suppressed instead; so no
     more records are suppressed than before. Near are the classes that would lose least by taking the record
-    in, by the bound of ``hierdata.histograms``; of equals the first. A newcomer is aligned last, with the
-    alignment of the others in their order (with the class as it stands, if nobody leaves it). The exchange
-    that lowers the loss most is made if it does so once both classes have been aligned anew; of equals the
-    one of which the bounds promise more, then the first: aligned anew, then class by class, a move before
-    the exchanges. ``pairing`` tells how children are matched, as in ``clustree``.
+    in, by the bound of ``hierdata.histograms``; of equals the first. A newcomer that takes a place is aligned
+    last, with the alignment of the others in their order; a move must pay with the class as it stands and
+    then with both classes aligned anew. Exchanges of which the bounds promise nothing are passed over. The
+    one that lowers the loss most is made, if any does; of equals the one of which the bounds promise more,
+    then the first: aligned anew, then class by class, a move before the others. ``pairing`` tells how
+    children are matched, as in ``clustree``.
 
-    Share caps are kept in each class at its new size. Other models are asked about both classes anew, and
-    what fails below the root is suppressed in all members, which counts; then all exchanges that lower the
-    loss without these models are tried at a visit, the best first, until one is left that does. No exchange
-    raises the loss. The search ends early when a pass has changed nothing: further passes never would.
+    Share caps are kept in each class at its new size. Other models are asked about both classes aligned
+    anew, and what fails below the root is suppressed in all members, which counts: up to 20 exchanges that
+    pay without these models are tried at a visit, the best first, until one still pays. No exchange raises
+    the loss. What was weighed at a record's last visit is not weighed again until one of the two classes has
+    changed, and the search ends when a pass has changed nothing: further passes never would.
 
     A class takes in records up to twice the size of the largest that the step before has made. Classes of
     more than 64 records stay as they are, and so do those whose loss times the scale may not fit into 64

@@ -44,8 +44,8 @@ record's own class."""
 class Ground(NamedTuple):
     """What the search never changes: records as rows, the caps by class size, paths of records.
 
-    ``passes[node]`` are the nodes on the path of a node, and ``worth[node]`` what LM' gains from it to the one
-    above, times the scale.
+    ``passes[node]`` are the nodes on the path of a node, and ``worth[node]`` is what LM' gains from it to the
+    one above, times the scale.
     """
 
     roots: Ordinals
@@ -96,6 +96,7 @@ class Buffers(NamedTuple):
     near_gains: Ordinals
     fresh: NDArray[np.bool_]
     chosen: Ordinals
+    records: Ordinals
 
 
 @jit
@@ -335,7 +336,7 @@ def _compare(record: int, near_count: int, standing: Standing, buffers: Buffers)
     """
     seen = standing.seen[record]
     own = standing.class_of[record]
-    is_new = seen < 0 or (own >= 0 and standing.changed[own] > seen)
+    is_new: bool = seen < 0 or (own >= 0 and standing.changed[own] > seen)
     before = standing.seen_near[record]
     for at in range(near_count):
         buffers.fresh[at] = is_new or standing.changed[buffers.near[at]] > seen
@@ -401,6 +402,43 @@ def _promising(
 
 
 @jit
+def _moved(
+    record: int,
+    own: int,
+    to: int,
+    settings: Settings,
+    work: Scratch,
+    rules: Rules,
+    ground: Ground,
+    standing: Standing,
+    buffers: Buffers,
+) -> np.int64:
+    """What a move saves once both classes are aligned anew; 0 if a root does not fit.
+
+    That is worked out only if it saves something with the record aligned to its new class as that stands.
+    """
+    scale, losses = settings.scale, rules.losses
+    size = standing.sizes[to]
+    larger = at_size(rules, ground.caps_of, size + 1)
+    joined = _joined(standing.rows[to], size, record, settings, work, larger, ground)
+    left = np.int64(0)
+    if own >= 0 and joined >= 0:
+        stay = standing.sizes[own]
+        smaller = at_size(rules, ground.caps_of, stay - 1)
+        vertices = build(standing.order[own], stay, record, settings, work, smaller, ground, buffers)
+        if vertices == 0:
+            return np.int64(0)
+        left = (stay - 1) * saved_by(buffers.rep, vertices, scale, losses) - stay * standing.saved[own]
+    here = size * standing.saved[to] - left
+    if joined < 0 or (size + 1) * joined <= here:
+        return np.int64(0)
+    buffers.records[:size] = standing.order[to, :size]
+    buffers.records[size] = record
+    vertices = build(buffers.records, size + 1, NOBODY, settings, work, larger, ground, buffers)
+    return (size + 1) * saved_by(buffers.rep, vertices, scale, losses) - here if vertices else np.int64(0)
+
+
+@jit
 def _gain(
     record: int,
     to: int,
@@ -416,33 +454,25 @@ def _gain(
 ) -> np.int64:
     """What an exchange saves, aligned; 0 if a root does not fit or it saves no more than ``bar``.
 
-    ``promised`` is what it saves at most in the record's own class; of a record that leaves none in its
-    place this is no bound.
+    ``promised`` is what it saves at most in the record's own class.
     """
     own = standing.class_of[record]
+    if who == NOBODY:
+        return _moved(record, own, to, settings, work, rules, ground, standing, buffers)
     size = standing.sizes[to]
-    new_size = size + 1 if who == NOBODY else size
-    rest = standing.rows[to] if who == NOBODY else standing.rest_rows[who]
-    fitting = at_size(rules, ground.caps_of, new_size)
-    joined = _joined(rest, new_size - 1, record, settings, work, fitting, ground)
+    fitting = at_size(rules, ground.caps_of, size)
+    joined = _joined(standing.rest_rows[who], size - 1, record, settings, work, fitting, ground)
     if joined < 0:
         return np.int64(0)
-    gain = new_size * joined - size * standing.saved[to]
+    gain: np.int64 = size * (joined - standing.saved[to])
     if own < 0 or own == to:
         return gain
-    if who != NOBODY and gain + promised <= bar:
+    if gain + promised <= bar:
         return np.int64(0)
     size = standing.sizes[own]
-    gain -= size * standing.saved[own]
-    if who == NOBODY:
-        smaller = at_size(rules, ground.caps_of, size - 1)
-        vertices = build(standing.order[own], size, record, settings, work, smaller, ground, buffers)
-        if vertices == 0:
-            return np.int64(0)
-        return gain + (size - 1) * saved_by(buffers.rep, vertices, settings.scale, rules.losses)
     fitting = at_size(rules, ground.caps_of, size)
     joined = _joined(standing.rest_rows[record], size - 1, who, settings, work, fitting, ground)
-    return gain + size * joined if joined >= 0 else np.int64(0)
+    return gain + size * (joined - standing.saved[own]) if joined >= 0 else np.int64(0)
 
 
 @jit

@@ -91,7 +91,8 @@ class Classes(Alignment):
     def _longest(self) -> int:
         """The most nodes that the values of one record pass."""
         heaviest = int(self.forest.weight[self.forest.roots[:-1]].max(initial=0))
-        return min(len(self.rules.losses), heaviest * self.rules.ancestors.shape[1])
+        longest: int = min(len(self.rules.losses), heaviest * self.rules.ancestors.shape[1])
+        return longest
 
     def _empty(self, sizes: NDArray[np.int64], room: int, near: int) -> Standing:
         classes, records = len(sizes), self.forest.record_count
@@ -129,6 +130,7 @@ class Classes(Alignment):
             near_gains=np.zeros(near, np.int64),
             fresh=np.zeros(near, np.bool_),
             chosen=np.zeros((near * (room + 1) + 1, EXCHANGE), np.int64),
+            records=np.zeros(room + 1, np.int64),
         )
 
     def _read(self) -> None:
@@ -144,7 +146,7 @@ class Classes(Alignment):
             leads = shown[roots] == roots
             standing.order[own, : len(records)] = [*records[leads], *records[~leads]]
             count = self._given_rows(own)
-            saved = saved_by(self.representative, count, self.settings.scale, self.rules.losses)
+            saved = int(saved_by(self.representative, count, self.settings.scale, self.rules.losses))
             self._enter(own, self.representative[:count].copy(), saved, NOBODY)
 
     def _given_rows(self, own: int) -> int:
@@ -247,18 +249,18 @@ class Classes(Alignment):
         )  # fmt: skip
 
     def _aligned(self, records: list[int]) -> tuple[NDArray[np.int32], int] | None:
-        """The representative of a class, and what it saves where all models hold; None if it fails as a whole."""
+        """The representative of a class, and what it saves where all models hold; None if it fails."""
         count = self._build(records)
         if not count:
             return None
         rows = self.representative[:count].copy()
         if not self._asks:
-            return rows, saved_by(rows, count, self.settings.scale, self.rules.losses)
+            return rows, int(saved_by(rows, count, self.settings.scale, self.rules.losses))
         members = self.members[: len(records), :count]
         if not self._closing.holds_at_root(rows, members):
             return None
         kept = rows[self._closing.kept(rows, members)]
-        return rows, saved_by(kept, len(kept), self.settings.scale, self.rules.losses)
+        return rows, int(saved_by(kept, len(kept), self.settings.scale, self.rules.losses))
 
     def partition(self) -> Partition:
         """The classes as a partition."""

@@ -1,0 +1,182 @@
+"""Local search against its twin, and what it promises of any partition of trees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hierdata.engines.clustree import CluStree
+from hierdata.engines.local_search import LocalSearch
+from hierdata.forest import Scope
+from hierdata.metrics import METRICS
+from hierdata.partition import Partition
+from hierdata.privacy import (
+    DeltaLDiversity,
+    FrequencyLDiversity,
+    KAnonymity,
+    LEDiversity,
+    LevelAlphaK,
+    TCloseness,
+)
+from hierdata.privacy.base import PrivacyModel
+from tests import naive, naive_local_search
+from tests.promises import bind
+from tests.publications import publication_of
+from tests.random_collections import Collection, collection
+
+SETTINGS = {
+    "level alpha, k = 2": LevelAlphaK(k=2),
+    "level alpha, k = 3": LevelAlphaK(k=3, alpha=("0.8", "0.6", "0.4", "0.4", "0.4")),
+    "frequency, l = 2": FrequencyLDiversity(l=2),
+    "(1/2,2)": DeltaLDiversity(delta="1/2", l=2),
+    "l = 2, e = 1": LEDiversity(l=2, e=1),
+}
+OTHERS = {
+    "k = 2": KAnonymity(k=2),
+    "t = 1/3": TCloseness(t="1/3"),
+}
+
+
+def clustered(built: Collection, model: PrivacyModel, seed: int, size: int | None = None) -> Partition:
+    engine = CluStree(pairing="greedy", window=6, size=size)
+    rng = np.random.default_rng(seed)
+    return engine.step(built.forest, Scope.of(built.forest), bind(built, model), None, rng)
+
+
+def searched(built: Collection, model: PrivacyModel, partition: Partition, engine: LocalSearch) -> Partition:
+    rng = np.random.default_rng(0)
+    return engine.step(built.forest, Scope.of(built.forest), bind(built, model), partition, rng)
+
+
+def loss(built: Collection, partition: Partition) -> Fraction:
+    figures = METRICS["lm_cost"]().figures(publication_of(built.forest, partition), built.forest)
+    total = figures[0].value
+    assert isinstance(total, Fraction)
+    return total
+
+
+def twin_of(
+    built: Collection, model: PrivacyModel, seed: int, size: int | None, near: int
+) -> naive_local_search.LocalSearch:
+    least = bind(built, model).min_class_size
+    size = size or least
+    draws = np.random.default_rng(seed).integers(0, 2**63 - 1, size=len(built.trees) // size + 1)
+    caps, closings = built.caps(model), built.closings(model)
+    found = naive.mlevclutree(
+        built.trees, built.naive_schema, size, caps, closings, iter(draws.tolist()), window=6, grow=True
+    )
+    published = [one for one in found.classes if one.representative is not None]
+    largest = 2 * max((len(one.members) for one in published), default=0)
+    rules = naive.Rules(built.naive_schema, None, caps)
+    twin = naive_local_search.LocalSearch(built.trees, rules, closings, [], least, largest, near, 20)
+    for one in published:
+        assert one.representative is not None
+        order = [one.members[0], *sorted(one.members[1:])]
+        kept = len(order) * twin.saved(one.representative)
+        twin.classes.append(naive_local_search.Standing(order, one.representative, kept))
+    return twin
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_engine_and_twin_agree(setting: str, depth: int) -> None:
+    made = 0
+    for seed in range(6 if depth < 3 else 3):
+        model = SETTINGS[setting]
+        built = collection(seed + 1000 * depth, records=18 if depth < 3 else 12, depth=depth)
+        near, passes = (3, 10)[seed % 2], 1 + seed % 3
+        size = (None, 4)[seed // 2 % 2]
+        partition = clustered(built, model, seed, size)
+        twin = twin_of(built, model, seed, size, near)
+        made += twin.run(passes)
+        engine = LocalSearch(passes=passes, near=near, pairing="greedy")
+        after = searched(built, model, partition, engine)
+
+        classes = [np.flatnonzero(after.class_of == at).tolist() for at in range(after.class_count)]
+        assert classes == [sorted(one.order) for one in twin.classes]
+        kept = sum(twin.kept(at) for at in range(len(twin.classes)))
+        weight = sum(tree.quasi_count for tree in built.trees)
+        assert loss(built, after) == weight - kept
+    assert made
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    depth=st.integers(1, 3),
+    setting=st.sampled_from([*SETTINGS, *OTHERS]),
+    pairing=st.sampled_from(["greedy", "benefit", "optimal"]),
+    size=st.sampled_from([None, 4]),
+)
+def test_a_search_is_safe_and_never_worse(
+    seed: int, depth: int, setting: str, pairing: str, size: int | None
+) -> None:
+    model = (SETTINGS | OTHERS)[setting]
+    built = collection(seed, records=20, depth=depth)
+    before = clustered(built, model, seed, size)
+    after = searched(built, model, before, LocalSearch(passes=2, near=4, pairing=pairing))
+    assert loss(built, after) <= loss(built, before)
+    assert (after.class_of < 0).sum() <= (before.class_of < 0).sum()
+    assert after.class_count == before.class_count
+    judged(built, model, after)
+
+
+def judged(built: Collection, model: PrivacyModel, partition: Partition) -> None:
+    """Hold every model at every vertex of every class, by counting."""
+    forest, constraints = built.forest, bind(built, model)
+    for own in range(partition.class_count):
+        records = np.flatnonzero(partition.class_of == own)
+        behind = partition.representative[
+            np.repeat(np.isin(np.arange(forest.record_count), records), np.diff(forest.roots))
+        ]
+        shown, counts = np.unique(behind[behind >= 0], return_counts=True)
+        assert (counts == len(records)).all(), "each member has a vertex behind each of the representative"
+        for vertex in shown.tolist():
+            members = np.flatnonzero(partition.representative == vertex)
+            assert len(np.unique(forest.record_of[members])) == len(members)
+            kind = forest.type[vertex]
+            assert (forest.type[members] == kind).all()
+            parents = partition.representative[forest.parent[members]] if kind else members * 0
+            assert len(np.unique(parents)) == 1
+            for position, bound in enumerate(constraints.on_values[kind]):
+                codes = forest.sensitive[forest.first_sensitive[members] + position]
+                held = Counter(codes[codes >= 0].tolist())
+                view = constraints.view(len(records), held, ())
+                assert all(constraint.holds(view) for constraint in bound)
+        assert all(one.holds(constraints.view(len(records), {}, ())) for one in constraints.on_records)
+
+
+@pytest.mark.parametrize("setting", [*SETTINGS, *OTHERS])
+def test_a_search_repeats_and_ends(setting: str) -> None:
+    model = (SETTINGS | OTHERS)[setting]
+    built = collection(5, records=24, depth=2)
+    before = clustered(built, model, 1)
+    engine = LocalSearch(passes=40, near=5)
+    after, again = searched(built, model, before, engine), searched(built, model, before, engine)
+    further = searched(built, model, before, LocalSearch(passes=80, near=5))
+    for other in (again, further):
+        assert after.costs == other.costs
+        assert (after.class_of == other.class_of).all()
+        assert (after.representative == other.representative).all()
+        assert (after.nodes == other.nodes).all()
+
+
+def test_no_passes_change_nothing() -> None:
+    built = collection(5, records=12, depth=2)
+    before = clustered(built, LevelAlphaK(k=2), 1)
+    assert searched(built, LevelAlphaK(k=2), before, LocalSearch(passes=0)) is before
+
+
+def test_large_classes_stay_as_they_are() -> None:
+    built = collection(3, records=140, depth=1)
+    model = KAnonymity(k=70)
+    before = clustered(built, model, 1)
+    after = searched(built, model, before, LocalSearch())
+    assert before.class_count == 2
+    assert (after.class_of == before.class_of).all()
+    assert (after.representative == before.representative).all()
