@@ -102,7 +102,7 @@ class Buffers(NamedTuple):
 @jit
 def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
     """The rules of a class of ``size`` records."""
-    return Rules(rules.pair_row, rules.pair_losses, caps_of[size], rules.losses, rules.ancestors)
+    return Rules(rules.pair_row, rules.pair_losses, caps_of[size], rules.losses, rules.ancestors, rules.nests)
 
 
 @jit

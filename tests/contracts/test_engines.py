@@ -54,6 +54,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     + [{"window": 2}, {"grow": False}],
     "kaca": [{}, {"beta": 1}],
     "full-domain": [{"suppression": 1}],
+    "local-search": [{}, {"near": 2, "pairing": "greedy"}],
     "mbf": [{}],
     "compose": [{"passes": 3}],
     "mondrian": [{}],
@@ -116,11 +117,12 @@ def inputs(name: str) -> list[Collection]:
 def stepped(
     name: str, setting: dict[str, Any], forest: Forest, constraints: Constraints, seed: int
 ) -> Partition:
-    """What an engine finds; one that cannot begin goes on from classes of mondrian's."""
+    """What an engine finds; one that cannot begin goes on from classes of mondrian, or of clustree."""
     engine, scope, before = ENGINES[name](**setting), Scope.of(forest), None
     if not engine.begins:
         asked = constraints.left_to(engine.mends)
-        before = ENGINES["mondrian"]().step(forest, scope, asked, None, np.random.default_rng(seed))
+        first = ENGINES["clustree" if engine.aligns else "mondrian"]()
+        before = first.step(forest, scope, asked, None, np.random.default_rng(seed))
     return engine.step(forest, scope, constraints, before, np.random.default_rng(seed))
 
 

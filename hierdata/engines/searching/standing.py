@@ -63,7 +63,7 @@ class Classes(Alignment):
         )
         super().__init__(forest, constraints, self.least, pairing, room)
         self._closing = Closing(forest, constraints, self.least)
-        self._asks = self._closing.asks
+        self._asks = self._closing.asks or self._closing.asks_at_root
         self._firsts = first_nodes(forest)
         self._ground = self._grounded(room)
         self.standing = self._empty(sizes, room, near)
