@@ -28,7 +28,8 @@ from tests.end_to_end.small import FLAT, NESTED, policy, rows, trees, write_csv
 def engine(name: str, **settings: Any) -> dict[str, Any]:
     """A step, behind one it can go on from; one that suppresses nothing unless it may, may."""
     limit = {"suppression": 1} if "suppression" in ENGINES[name].model_fields else {}
-    before = [] if ENGINES[name].begins else [{"kind": "mondrian"}]
+    first = "clustree" if ENGINES[name].aligns else "mondrian"
+    before = [] if ENGINES[name].begins else [{"kind": first}]
     return {"steps": [*before, {"kind": name, **limit, **settings}]}
 
 
@@ -97,7 +98,8 @@ def test_representatives_of_a_table_are_of_a_shape_that_csv_lacks(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("name", "fields", "people"), [("clustree", NESTED, trees), ("mondrian", FLAT, rows)]
+    ("name", "fields", "people"),
+    [("clustree", NESTED, trees), ("local-search", NESTED, trees), ("mondrian", FLAT, rows)],
 )
 @pytest.mark.parametrize("model", CASES, ids=str)
 def test_every_model_is_published_verified_and_states_what_it_suppressed(
