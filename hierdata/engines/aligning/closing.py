@@ -30,6 +30,11 @@ class Closing:
         self._root_nodes = np.array(first_nodes(forest)[0], np.int64)
 
     @property
+    def asks(self) -> bool:
+        """Whether a model is asked about the values of a class of the right size."""
+        return bool(self._attributes)
+
+    @property
     def asks_at_root(self) -> bool:
         """Whether a class of the right size may still fail as a whole."""
         return 0 in self._attributes or self._constraints.population is not None
