@@ -34,7 +34,7 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
     if steps:
         _check_scopes(policy, schema, steps)
     if (steps and steps[0].aligns) or not policy.by_type:
-        stages = [Stage(0, steps or (_unasked(policy, schema, constraints),), constraints)]
+        stages = [Stage(0, steps or _unasked(policy, schema, constraints), constraints)]
     else:
         stages = []
         for kind in schema.types:
@@ -59,18 +59,20 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
     yield from stages
 
 
-def _unasked(policy: Policy, schema: Schema, constraints: Constraints) -> Engine:
-    """The engine where the policy names none (DECISIONS 8): the one that loses least, as measured.
+def _unasked(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
+    """The engines where the policy names none (DECISIONS 8): those that lose least, as measured.
 
-    Alignment alone knows trees. Of rows ``full-domain`` finds the best where all values have one depth,
-    ``compose`` loses least where classes must be distributed like the whole, else ``sweep``.
+    Alignment alone knows trees; local search goes on from its classes, with as much effort as is stated. Of
+    rows ``full-domain`` finds the best where all values have one depth, ``compose`` loses least where classes
+    must be distributed like the whole, else ``sweep``.
     """
     if len(schema.types) > 1:
-        return _engine("clustree")
+        begun = _engine("clustree")
+        return (begun, _engine("local-search", passes=policy.effort)) if policy.effort else (begun,)
     if policy.recoding == "full_domain":
-        return _engine("full-domain")
+        return (_engine("full-domain"),)
     close = any(constraint.closeness is not None for constraint in constraints.all())
-    return _engine("compose" if close else "sweep")
+    return (_engine("compose" if close else "sweep"),)
 
 
 def _unasked_for_rows(constraints: Constraints) -> Engine:
@@ -92,8 +94,8 @@ def _unasked_for_rows(constraints: Constraints) -> Engine:
     return _engine("mbf" if caps and all(once) else "mondrian")
 
 
-def _engine(kind: str) -> Engine:
-    return ENGINES[kind](kind=kind)
+def _engine(kind: str, **stated: int) -> Engine:
+    return ENGINES[kind](kind=kind, **stated)
 
 
 def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> None:

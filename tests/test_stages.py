@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hierdata.engines.local_search import LocalSearch
 from hierdata.errors import PolicyError
 from hierdata.policy import from_data
 from hierdata.prepare import Prepared, prepare
@@ -40,6 +41,15 @@ APART = {"recoding": "anatomy"}
 def test_tables_are_swept_and_trees_are_aligned() -> None:
     assert engines(prepared(ROWS, K)) == [(0, "sweep")]
     assert engines(prepared(TREES, K)) == [(0, "clustree")]
+
+
+def test_effort_says_how_often_classes_of_trees_are_looked_at_again() -> None:
+    first, search = prepared(TREES, K, effort=7).stages[0].steps
+    assert (first.kind, search) == ("clustree", LocalSearch(passes=7))
+    assert engines(prepared(TREES, K, effort=0)) == [(0, "clustree")]
+    assert engines(prepared(ROWS, K, effort=7)) == [(0, "sweep")]
+    with pytest.raises(PolicyError, match="state `passes` of a step"):
+        prepared(TREES, K, effort=7, engine={"preset": "MLevCluTree"})
 
 
 def test_rows_that_must_be_distributed_like_the_whole_are_composed() -> None:

@@ -25,6 +25,8 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _of_sets(policy)
     yield from _of_tables_apart(policy)
     yield from _of_presets(policy)
+    if policy.effort is not None and policy.engine is not None:
+        yield ("effort",), "it is for the search that is taken without `engine`: state `passes` of a step"
 
 
 def _of_places(policy: Policy) -> Iterator[Problem]:

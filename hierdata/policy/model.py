@@ -109,6 +109,9 @@ class Policy(BaseModel):
     blocks: Annotated[int, Field(strict=True, ge=1)] | Literal["whole"] | None = Field(
         default=None, description="records that are clustered together, about; whole: all at once"
     )
+    effort: Annotated[int, Field(strict=True, ge=0)] | None = Field(
+        default=None, description="without engine: passes over trees to lose less; none where not stated"
+    )
     recoding: Literal[
         "generalization", "representatives", "full_domain", "sets_and_ranges", "anatomy", "slicing"
     ] = Field(default="generalization", description="in what form classes are published")
