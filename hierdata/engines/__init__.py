@@ -6,6 +6,7 @@ from hierdata.engines.base import Constraints, Engine
 from hierdata.engines.clustree import CluStree
 from hierdata.engines.compose import Compose
 from hierdata.engines.full_domain import FullDomain
+from hierdata.engines.k_member import KMember
 from hierdata.engines.kaca import KACA
 from hierdata.engines.local_search import LocalSearch
 from hierdata.engines.mbf import MBF
@@ -20,6 +21,7 @@ ENGINES: dict[str, type[Engine]] = {
     "clustree": CluStree,
     "compose": Compose,
     "full-domain": FullDomain,
+    "k-member": KMember,
     "kaca": KACA,
     "local-search": LocalSearch,
     "mbf": MBF,

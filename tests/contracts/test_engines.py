@@ -52,6 +52,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "clustree": [{"pairing": pairing} for pairing in ("greedy", "benefit", "optimal")]
     + [{"window": 2}, {"grow": False}],
+    "k-member": [{}, {"candidates": 3}],
     "kaca": [{}, {"beta": 1}],
     "full-domain": [{"suppression": 1}],
     "local-search": [{}, {"near": 2, "pairing": "greedy"}],

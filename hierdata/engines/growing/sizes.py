@@ -1,0 +1,51 @@
+"""Which class sizes are worth a try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import chain
+
+from hierdata.engines.base import Constraints
+
+Plan = tuple[int, ...]
+"""Class sizes, the largest first: all but the last only for records that no smaller class can publish."""
+
+
+def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool) -> list[int]:
+    """The sizes from the least to the largest in which a class may hold more of something than in a smaller.
+
+    A size counts if some group of a share cap has a larger whole share there, floor(size * share) / size,
+    than in every size before it. Where models are ``asked`` that have no such form, the least size doubled
+    again and again counts too: the larger a class, the easier they hold.
+    """
+    bounds = {
+        (share, one.most)
+        for one in (constraint.caps for constraint in constraints.all())
+        if one is not None
+        for share in one.share
+    }
+    best = dict.fromkeys(bounds, Fraction(-1))
+    found = []
+    for size in range(least, max(least, largest) + 1):
+        grown = False
+        for share, most in bounds:
+            count = size * share // 1 if most is None else min(size * share // 1, most)
+            if Fraction(count, size) > best[share, most]:
+                best[share, most] = Fraction(count, size)
+                grown = True
+        ratio = size // least
+        doubled = asked and size % least == 0 and ratio & (ratio - 1) == 0
+        if grown or doubled or size == least:
+            found.append(size)
+    return found
+
+
+def plans(sizes: Sequence[int], needs: Sequence[int]) -> list[Plan]:
+    """What is tried: each size by itself, and after the larger ones that some records need.
+
+    ``needs`` are the sizes, of those given, that single records need.
+    """
+    wanted = sorted(set(needs), reverse=True)
+    both = ([(size,), (*(need for need in wanted if need > size), size)] for size in sizes)
+    return list(dict.fromkeys(chain.from_iterable(both)))

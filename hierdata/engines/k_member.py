@@ -1,0 +1,101 @@
+"""Greedy k-member clustering of whole records, after Byun et al. (DASFAA 2007), for trees and any model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.errors import PolicyError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hierdata.forest import Forest, Scope
+    from hierdata.partition import Partition
+
+_TENTH = 10
+"""Classes of so many can hold what may have a tenth of the values, such as the paper's highest level."""
+
+
+class KMember(Engine):
+    """Make classes of whole records, those first that keep most, with as many records as that takes.
+
+    Children are paired by the optimal assignment. A class keeps of its values what generalization and
+    suppression do not take, LM' of all of its members' values; what is kept is counted in full for every
+    member, and a record in no class keeps nothing.
+
+    - **Proposals.** Every record proposes the class of ``size`` records that grows around it: of the record's
+      window (the ``candidates`` records whose alignment with it may lose least by the histogram bound; chosen
+      anew when less than half of it is left), the one joins, again and again, that raises the total loss of
+      the class least, the suppression of the rest of its own tree included; ties go by the order of the
+      window. Share caps are kept as in a class of ``size``.
+    - **Order.** The class whose members keep most is taken first. A proposal that has lost a member is made
+      anew when its turn comes; equals come by the order of the records. All other models are asked when its
+      turn comes: vertices where one fails are suppressed, and where one fails at the root, more of the
+      window join, one by one, until all hold. The proposal then waits for its turn again, by what it keeps.
+      Only a seed whose class does not come about is set aside.
+    - **Sizes.** Tried are the sizes from ``size`` to ``largest`` in which a class may hold more of something
+      than in all smaller ones (as a share: with 0.8, 0.6, 0.4, 0.2, 0.1 these are 2, 3, 4, 5 and 10; where
+      models without share caps are asked, also the least size doubled again and again). Each is tried by
+      itself, and after larger classes around the records that only these can publish. The draft that loses
+      least is taken; of more than 1,000 records a sample of 1,000 decides.
+    - **Leftovers.** Each record in no class then joins the one where that loses least, if anything is kept
+      of it by that and all models hold (``largest`` records twice are the most); else it is suppressed.
+
+    In Byun et al. seeds are the farthest records and all classes have k; here all records propose, since that
+    loses about 8 % less on trees.
+
+    Raises PolicyError when ``size`` is smaller than the models allow, or ``largest`` smaller than ``size``.
+    """
+
+    aligns: ClassVar[bool] = True
+
+    kind: Literal["k-member"] = "k-member"
+    on: None = None
+    size: int | None = Field(
+        default=None,
+        ge=1,
+        strict=True,
+        description="fewest records in a class; by default the fewest allowed",
+    )
+    largest: int | None = Field(
+        default=None,
+        ge=1,
+        strict=True,
+        description="largest class size that is tried; by default twice `size`, and at least 10",
+    )
+    candidates: int = Field(
+        default=50, ge=1, strict=True, description="records that may join the class around a record"
+    )
+
+    def step(
+        self,
+        forest: Forest,
+        scope: Scope,
+        constraints: Constraints,
+        partition: Partition | None,
+        rng: np.random.Generator,
+        progress: Callable[[int], None] = silent,
+    ) -> Partition:
+        """Cluster all records; this engine starts from records, not from an earlier partition."""
+        assert partition is None, "k-member starts from single records"
+        assert scope.kind == 0, "k-member partitions whole records"
+        least, largest = self._sizes(constraints)
+        from hierdata.engines.growing.search import search
+
+        return search(forest, scope.records, constraints, least, largest, self.candidates, rng, progress)
+
+    def _sizes(self, constraints: Constraints) -> tuple[int, int]:
+        allowed = constraints.min_class_size
+        least = allowed if self.size is None else self.size
+        if least < allowed:
+            raise PolicyError(
+                f"k-member: size {least} is too small, the models need {allowed} records in a class"
+            )
+        largest = max(2 * least, _TENTH) if self.largest is None else self.largest
+        if largest < least:
+            raise PolicyError(f"k-member: largest {largest} is smaller than the {least} records of a class")
+        return least, largest

@@ -1,0 +1,274 @@
+"""The inner loops of greedy k-member clustering of trees: who joins a class, and which class comes first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.kernels.anonytree import align
+from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, WEIGHT, Rules, Scratch, Settings
+from hierdata.kernels.bounding import Histograms, bounds_to, histogram_of
+from hierdata.kernels.growth import merge, nearest, plant
+from hierdata.kernels.jit import jit
+
+Rows: TypeAlias = "NDArray[np.int32]"
+Ordinals: TypeAlias = "NDArray[np.int64]"
+
+_LOWEST = -(2**62)
+
+
+class Buffers(NamedTuple):
+    """The class that is being grown: its representative and each member's vertices, and room for the next."""
+
+    rep: Rows
+    members: Ordinals
+    new: Rows
+    new_members: Ordinals
+    queue: Ordinals
+
+
+class Proposals(NamedTuple):
+    """The class that each record proposes, and whom it was chosen from.
+
+    ``saved[record]`` is what each member keeps in it, times the scale, -1 for no class; ``members[record]``
+    its first ``sizes[record]`` entries, in the order they joined; ``windows[record]`` are those that may
+    join, the first ``window_sizes[record]``. ``closed[record]`` says that all models have been asked.
+    """
+
+    saved: Ordinals
+    sizes: Ordinals
+    members: Ordinals
+    windows: Ordinals
+    window_sizes: Ordinals
+    closed: NDArray[np.bool_]
+
+
+@jit
+def saved_by(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses: Ordinals) -> np.int64:
+    """What each member keeps of its values where a representative's first ``count`` vertices are published.
+
+    Those that are not ``kept`` count nothing; ``losses`` are twice LM' times the scale.
+    """
+    saved = np.int64(0)
+    for v in range(count):
+        if kept[v]:
+            for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
+                saved += scale - losses[rep[v, at]] // 2
+    return saved
+
+
+@jit
+def build(
+    records: Ordinals,
+    size: int,
+    settings: Settings,
+    work: Scratch,
+    buffers: Buffers,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> int:
+    """Build the representative of the first ``size`` records, as they join one by one; answer its vertices.
+
+    0 where the roots do not fit.
+    """
+    rep, members, new, new_members, queue = buffers
+    count = int(roots[records[0] + 1] - roots[records[0]])
+    plant(roots[records[0]], count, settings.first_slot, rows, rep, members)
+    for have in range(1, size):
+        root = roots[records[have]]
+        align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
+        if work.mates[0, 0] != 0:
+            return 0
+        count = merge(root, have, settings, work, queue, rep, members, new, new_members, rows, rules)
+        rep[:count] = new[:count]
+        members[:, :count] = new_members[:, :count]
+    return count
+
+
+@jit
+def grow(
+    count: int,
+    have: int,
+    until: int,
+    dropped: int,
+    near: Ordinals,
+    most: Ordinals,
+    joined: Ordinals,
+    settings: Settings,
+    work: Scratch,
+    buffers: Buffers,
+    histograms: Histograms,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> tuple[int, int, int]:
+    """Let the class in ``buffers`` take in who raises its total loss least, until it has ``until`` records.
+
+    ``most[at]`` bounds from above what a member keeps if ``near[at]`` joins, -1 where that one cannot; it is
+    brought down here. Alignments come by rising bounds and end where none can win; of equals the first of
+    ``near`` joins. Losses are compared without their lowest ``dropped`` bits. Answers the vertices of the
+    representative, the records, which are fewer where nobody fits, and the alignments.
+    """
+    rep, members, new, new_members, queue = buffers
+    scale = settings.scale
+    evaluated = 0
+    vector = np.empty(len(histograms.weights), np.uint8)
+    bounds = np.empty(len(near), np.int64)
+    rises = np.empty(len(near), np.int64)
+    while have < until:
+        weight = np.int64(rep[0, WEIGHT])
+        if have > 1:  # of the seed alone, the caller has the closer bounds
+            bounds_to(vector, histogram_of(rep, count, histograms, vector), near, histograms, bounds)
+            for at in range(len(near)):
+                both = scale * (weight + rows[roots[near[at]], WEIGHT])
+                most[at] = min(most[at], (both - bounds[at]) // 2)
+        for at in range(len(near)):
+            own = scale * np.int64(rows[roots[near[at]], WEIGHT])
+            rises[at] = (own >> dropped) - (have + 1) * (most[at] >> dropped)
+        order = np.argsort(rises, kind="mergesort")
+        best = np.int64(-_LOWEST)
+        best_at = -1
+        for at in order:
+            if rises[at] > best:
+                break
+            if most[at] < 0:
+                continue
+            root = roots[near[at]]
+            own = scale * np.int64(rows[root, WEIGHT])
+            loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
+            evaluated += 1
+            if work.mates[0, 0] != 0:
+                most[at] = -1
+                continue
+            most[at] = (scale * weight + own - loss) // 2
+            rise = (own >> dropped) - (have + 1) * (most[at] >> dropped)
+            if rise < best or (rise == best and at < best_at):
+                best = rise
+                best_at = at
+        if best_at < 0:
+            break
+        most[best_at] = -1
+        joined[have] = near[best_at]
+        count = merge(
+            roots[near[best_at]], have, settings, work, queue, rep, members, new, new_members, rows, rules
+        )
+        rep[:count] = new[:count]
+        members[:, :count] = new_members[:, :count]
+        have += 1
+    return count, have, evaluated
+
+
+@jit
+def propose(
+    seed: int,
+    size: int,
+    dropped: int,
+    there: NDArray[np.bool_],
+    proposals: Proposals,
+    settings: Settings,
+    work: Scratch,
+    buffers: Buffers,
+    histograms: Histograms,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> int:
+    """Let a record propose the class that grows around it among those who are ``there``; answer alignments.
+
+    Its window is what is left of the one before; the nearest by their bounds if that is less than half.
+    """
+    saved, sizes, members, windows, window_sizes, closed = proposals
+    rep = buffers.rep
+    window = windows.shape[1]
+    count = 0
+    for at in range(window_sizes[seed]):
+        if there[windows[seed, at]]:
+            windows[seed, count] = windows[seed, at]
+            count += 1
+    vector = histograms.counts[seed]
+    total = histograms.totals[seed]
+    if 2 * count < window:
+        others = np.flatnonzero(there)
+        losses = np.empty(len(others), np.int64)
+        bounds_to(vector, total, others, histograms, losses)
+        count = nearest(losses, others, seed, windows[seed])
+    window_sizes[seed] = count
+    near = windows[seed, :count]
+    most = np.empty(count, np.int64)
+    bounds_to(vector, total, near, histograms, most)
+    vertices = roots[seed + 1] - roots[seed]
+    plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
+    for at in range(count):
+        both = settings.scale * np.int64(rep[0, WEIGHT] + rows[roots[near[at]], WEIGHT])
+        most[at] = (both - most[at]) // 2
+    members[seed, 0] = seed
+    vertices, have, evaluated = grow(
+        vertices, 1, size, dropped, near, most, members[seed], settings, work, buffers, histograms, roots,
+        rows, rules,
+    )  # fmt: skip
+    saved[seed] = -1
+    if have == size:
+        saved[seed] = saved_by(rep, vertices, np.ones(vertices, np.bool_), settings.scale, rules.losses)
+    sizes[seed] = have
+    closed[seed] = False
+    return evaluated
+
+
+@jit
+def propose_all(
+    seeds: Ordinals,
+    size: int,
+    dropped: int,
+    there: NDArray[np.bool_],
+    proposals: Proposals,
+    settings: Settings,
+    work: Scratch,
+    buffers: Buffers,
+    histograms: Histograms,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> int:
+    """Let each of some records propose a class; answer the alignments that took."""
+    evaluated = 0
+    for seed in seeds:
+        evaluated += propose(
+            seed, size, dropped, there, proposals, settings, work, buffers, histograms, roots, rows, rules
+        )
+    return evaluated
+
+
+@jit
+def first_class(
+    size: int,
+    dropped: int,
+    there: NDArray[np.bool_],
+    proposals: Proposals,
+    settings: Settings,
+    work: Scratch,
+    buffers: Buffers,
+    histograms: Histograms,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> tuple[int, int]:
+    """The record whose class keeps most, all of its members still there; -1 if none, and the alignments.
+
+    A class that has lost a member is proposed anew when its turn comes. Of equals the first record is taken.
+    """
+    evaluated = 0
+    while True:
+        seed = int(np.argmax(proposals.saved))
+        if proposals.saved[seed] < 0:
+            return -1, evaluated
+        complete = True
+        for at in range(proposals.sizes[seed]):
+            complete = complete and there[proposals.members[seed, at]]
+        if complete:
+            return seed, evaluated
+        evaluated += propose(
+            seed, size, dropped, there, proposals, settings, work, buffers, histograms, roots, rows, rules
+        )
