@@ -60,40 +60,12 @@ def saved_by(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses:
 
 
 @jit
-def build(
-    records: Ordinals,
-    size: int,
-    settings: Settings,
-    work: Scratch,
-    buffers: Buffers,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
-) -> int:
-    """Build the representative of the first ``size`` records, as they join one by one; answer its vertices.
-
-    0 where the roots do not fit.
-    """
-    rep, members, new, new_members, queue = buffers
-    count = int(roots[records[0] + 1] - roots[records[0]])
-    plant(roots[records[0]], count, settings.first_slot, rows, rep, members)
-    for have in range(1, size):
-        root = roots[records[have]]
-        align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
-        if work.mates[0, 0] != 0:
-            return 0
-        count = merge(root, have, settings, work, queue, rep, members, new, new_members, rows, rules)
-        rep[:count] = new[:count]
-        members[:, :count] = new_members[:, :count]
-    return count
-
-
-@jit
 def grow(
     count: int,
     have: int,
     until: int,
     dropped: int,
+    in_order: bool,
     near: Ordinals,
     most: Ordinals,
     joined: Ordinals,
@@ -109,8 +81,9 @@ def grow(
 
     ``most[at]`` bounds from above what a member keeps if ``near[at]`` joins, -1 where that one cannot; it is
     brought down here. Alignments come by rising bounds and end where none can win; of equals the first of
-    ``near`` joins. Losses are compared without their lowest ``dropped`` bits. Answers the vertices of the
-    representative, the records, which are fewer where nobody fits, and the alignments.
+    ``near`` joins. With ``in_order`` they join as they stand, whatever they raise. Losses are compared
+    without their lowest ``dropped`` bits. Answers the vertices of the representative, the records, which are
+    fewer where nobody fits, and the alignments.
     """
     rep, members, new, new_members, queue = buffers
     scale = settings.scale
@@ -134,7 +107,7 @@ def grow(
         for at in order:
             if rises[at] > best:
                 break
-            if most[at] < 0:
+            if most[at] < 0 or (in_order and at > 0 and most[at - 1] >= 0):
                 continue
             root = roots[near[at]]
             own = scale * np.int64(rows[root, WEIGHT])
@@ -162,87 +135,8 @@ def grow(
 
 
 @jit
-def propose(
-    seed: int,
-    size: int,
-    dropped: int,
-    there: NDArray[np.bool_],
-    proposals: Proposals,
-    settings: Settings,
-    work: Scratch,
-    buffers: Buffers,
-    histograms: Histograms,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
-) -> int:
-    """Let a record propose the class that grows around it among those who are ``there``; answer alignments.
-
-    Its window is what is left of the one before; the nearest by their bounds if that is less than half.
-    """
-    saved, sizes, members, windows, window_sizes, closed = proposals
-    rep = buffers.rep
-    window = windows.shape[1]
-    count = 0
-    for at in range(window_sizes[seed]):
-        if there[windows[seed, at]]:
-            windows[seed, count] = windows[seed, at]
-            count += 1
-    vector = histograms.counts[seed]
-    total = histograms.totals[seed]
-    if 2 * count < window:
-        others = np.flatnonzero(there)
-        losses = np.empty(len(others), np.int64)
-        bounds_to(vector, total, others, histograms, losses)
-        count = nearest(losses, others, seed, windows[seed])
-    window_sizes[seed] = count
-    near = windows[seed, :count]
-    most = np.empty(count, np.int64)
-    bounds_to(vector, total, near, histograms, most)
-    vertices = roots[seed + 1] - roots[seed]
-    plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
-    for at in range(count):
-        both = settings.scale * np.int64(rep[0, WEIGHT] + rows[roots[near[at]], WEIGHT])
-        most[at] = (both - most[at]) // 2
-    members[seed, 0] = seed
-    vertices, have, evaluated = grow(
-        vertices, 1, size, dropped, near, most, members[seed], settings, work, buffers, histograms, roots,
-        rows, rules,
-    )  # fmt: skip
-    saved[seed] = -1
-    if have == size:
-        saved[seed] = saved_by(rep, vertices, np.ones(vertices, np.bool_), settings.scale, rules.losses)
-    sizes[seed] = have
-    closed[seed] = False
-    return evaluated
-
-
-@jit
-def propose_all(
-    seeds: Ordinals,
-    size: int,
-    dropped: int,
-    there: NDArray[np.bool_],
-    proposals: Proposals,
-    settings: Settings,
-    work: Scratch,
-    buffers: Buffers,
-    histograms: Histograms,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
-) -> int:
-    """Let each of some records propose a class; answer the alignments that took."""
-    evaluated = 0
-    for seed in seeds:
-        evaluated += propose(
-            seed, size, dropped, there, proposals, settings, work, buffers, histograms, roots, rows, rules
-        )
-    return evaluated
-
-
-@jit
 def first_class(
+    fresh: Ordinals,
     size: int,
     dropped: int,
     there: NDArray[np.bool_],
@@ -257,18 +151,57 @@ def first_class(
 ) -> tuple[int, int]:
     """The record whose class keeps most, all of its members still there; -1 if none, and the alignments.
 
-    A class that has lost a member is proposed anew when its turn comes. Of equals the first record is taken.
+    First the ``fresh`` records propose the class of ``size`` that grows around each among those who are
+    ``there``. A class that has lost a member is proposed anew when its turn comes. Of equals the first
+    record is taken. A record's window is what is left of the one before; the nearest by their bounds if that
+    is less than half.
     """
+    saved, sizes, members, windows, window_sizes, closed = proposals
+    counts, totals = histograms.counts, histograms.totals
+    rep = buffers.rep
+    scale = settings.scale
     evaluated = 0
+    proposed = 0
     while True:
-        seed = int(np.argmax(proposals.saved))
-        if proposals.saved[seed] < 0:
-            return -1, evaluated
-        complete = True
-        for at in range(proposals.sizes[seed]):
-            complete = complete and there[proposals.members[seed, at]]
-        if complete:
-            return seed, evaluated
-        evaluated += propose(
-            seed, size, dropped, there, proposals, settings, work, buffers, histograms, roots, rows, rules
-        )
+        if proposed < len(fresh):
+            seed = fresh[proposed]
+            proposed += 1
+        else:
+            seed = np.int64(np.argmax(saved))
+            if saved[seed] < 0:
+                return -1, evaluated
+            complete = True
+            for at in range(sizes[seed]):
+                complete = complete and there[members[seed, at]]
+            if complete:
+                return int(seed), evaluated
+        count = 0
+        for at in range(window_sizes[seed]):
+            if there[windows[seed, at]]:
+                windows[seed, count] = windows[seed, at]
+                count += 1
+        if 2 * count < windows.shape[1]:
+            others = np.flatnonzero(there)
+            losses = np.empty(len(others), np.int64)
+            bounds_to(counts[seed], totals[seed], others, histograms, losses)
+            count = nearest(losses, others, seed, windows[seed])
+        window_sizes[seed] = count
+        near = windows[seed, :count]
+        most = np.empty(count, np.int64)
+        bounds_to(counts[seed], totals[seed], near, histograms, most)
+        for at in range(count):
+            both = scale * np.int64(rows[roots[seed], WEIGHT] + rows[roots[near[at]], WEIGHT])
+            most[at] = (both - most[at]) // 2
+        vertices = roots[seed + 1] - roots[seed]
+        plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
+        members[seed, 0] = seed
+        vertices, have, aligned = grow(
+            vertices, 1, size, dropped, False, near, most, members[seed], settings, work, buffers, histograms,
+            roots, rows, rules,
+        )  # fmt: skip
+        evaluated += aligned
+        saved[seed] = -1
+        if have == size:
+            saved[seed] = saved_by(rep, vertices, np.ones(vertices, np.bool_), scale, rules.losses)
+        sizes[seed] = have
+        closed[seed] = False

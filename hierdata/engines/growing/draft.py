@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hierdata.engines.growing.growing import Growing, Grown
 from hierdata.engines.growing.sizes import Plan
 from hierdata.histograms import histograms
-from hierdata.kernels.kmember import Proposals, first_class, propose_all
+from hierdata.kernels.kmember import Proposals, first_class
 
 Numbers = NDArray[np.int64]
 
@@ -49,12 +49,12 @@ class Draft:
             size, growing.dropped, there, proposals, growing.settings, growing.scratch, growing.buffers,
             histograms(forest, alone), forest.roots, growing.rows, growing.rules,
         )  # fmt: skip
-        growing.fit_caps(size)
-        growing.evaluated += propose_all(np.flatnonzero(there & seeds), *arguments)
+        fresh = np.flatnonzero(there & seeds)
         ready: dict[int, Grown] = {}
         while True:
             growing.fit_caps(size)
-            seed, evaluated = first_class(*arguments)
+            seed, evaluated = first_class(fresh, *arguments)
+            fresh = fresh[:0]
             growing.evaluated += evaluated
             if seed < 0:
                 break

@@ -14,7 +14,8 @@ from hierdata.engines.base import Constraints
 from hierdata.forest import Forest
 from hierdata.histograms import histograms
 from hierdata.kernels.arrays import CAP, SLOT_COUNT
-from hierdata.kernels.kmember import Buffers, build, grow, saved_by
+from hierdata.kernels.growth import plant
+from hierdata.kernels.kmember import Buffers, grow, saved_by
 
 Numbers = NDArray[np.int64]
 _UNBOUNDED = 2**62
@@ -86,15 +87,16 @@ class Growing(Alignment):
         until all models hold.
         """
         size = len(records)
-        self.fit_caps(size)
-        count = build(
-            records, size, self.settings, self.scratch, self.buffers, self.forest.roots, self.rows, self.rules
-        )
         joined = np.empty(self.room, np.int64)
         joined[:size] = records
+        roots = self.forest.roots
+        count = int(roots[records[0] + 1] - roots[records[0]])
+        first_slot = self.settings.first_slot
+        plant(roots[records[0]], count, first_slot, self.rows, self.representative, self.members)
+        count, _ = self._grow(count, 1, size, records[1:], joined, in_order=True)
         while not self._holds(count, size):
             others = others[~np.isin(others, joined[:size])]
-            count, have = self._grow(count, size, others, joined)
+            count, have = self._grow(count, size, size + 1, others, joined)
             if have == size:
                 return None
             size = have
@@ -106,21 +108,24 @@ class Growing(Alignment):
         self.representative[:count] = one.rows
         self.members[:size, :count] = one.members
         joined = np.append(one.records, record)
-        count, have = self._grow(count, size, np.array([record]), joined)
+        count, have = self._grow(count, size, size + 1, np.array([record]), joined)
         if have == size or not self._holds(count, have):
             return None
         return self._closed(joined, count)
 
-    def _grow(self, count: int, size: int, others: Numbers, joined: Numbers) -> tuple[int, int]:
+    def _grow(
+        self, count: int, size: int, until: int, others: Numbers, joined: Numbers, in_order: bool = False
+    ) -> tuple[int, int]:
         """Let the best of the others join the class in the buffers; answer its vertices and records."""
-        if size == self.room:
+        if until > self.room:
             return count, size
-        self.fit_caps(size + 1)
+        self.fit_caps(until)
         count, have, evaluated = grow(
             count,
             size,
-            size + 1,
+            until,
             self.dropped,
+            in_order,
             others,
             np.full(len(others), _UNBOUNDED),
             joined,
