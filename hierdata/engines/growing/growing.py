@@ -18,7 +18,6 @@ from hierdata.kernels.growth import plant
 from hierdata.kernels.kmember import Buffers, grow, saved_by
 
 Numbers = NDArray[np.int64]
-_UNBOUNDED = 2**62
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,9 @@ class Growing(Alignment):
         rep, members = self.representative, self.members
         queue = np.empty((rep.shape[0], 2), np.int64)
         self.buffers = Buffers(rep, members, np.empty_like(rep), np.empty_like(members), queue)
-        heaviest = (self.room + 1) * int(forest.weight[forest.roots[:-1]].max(initial=1)) * forest.scale
-        self.dropped = max(0, heaviest.bit_length() - 62)  # low bits, so that losses of classes fit into 64
+        self._heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1)) * forest.scale
+        # Low bits of losses, so that those of a class fit into 64 bits.
+        self.dropped = max(0, ((self.room + 1) * self._heaviest).bit_length() - 62)
         self._packed: dict[int, Numbers] = {}
         self._fitted = -1
 
@@ -127,7 +127,7 @@ class Growing(Alignment):
             self.dropped,
             in_order,
             others,
-            np.full(len(others), _UNBOUNDED),
+            np.full(len(others), self._heaviest),
             joined,
             self.settings,
             self.scratch,

@@ -1,0 +1,73 @@
+"""K-member clustering of trees against its twin, and the loss it reckons with against the metric."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hierdata.engines.k_member import KMember
+from hierdata.errors import PolicyError
+from hierdata.forest import Scope
+from hierdata.metrics import METRICS
+from hierdata.partition import Partition
+from hierdata.privacy import FrequencyLDiversity, LEDiversity, LevelAlphaK, TCloseness
+from hierdata.privacy.base import PrivacyModel
+from tests.naive_k_member import Twin
+from tests.publications import publication_of
+from tests.random_collections import Collection, collection
+
+MODELS = {
+    "level alpha, k = 2": LevelAlphaK(k=2),
+    "level alpha, k = 3": LevelAlphaK(k=3, alpha=("0.8", "0.6", "0.4", "0.4", "0.2")),
+    "frequency, l = 5/2": FrequencyLDiversity(l="5/2"),
+    "l = 2, e = 1": LEDiversity(l=2, e=1),
+    "t = 0.4": TCloseness(t="0.4"),
+}
+
+
+def partitioned(built: Collection, model: PrivacyModel, **parameters: int) -> Partition:
+    engine = KMember(**parameters)
+    scope = Scope.of(built.forest)
+    return engine.step(built.forest, scope, built.bind(model), None, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_engine_and_twin_agree(model: str, depth: int) -> None:
+    for seed in range(3):
+        built = collection(seed + 300 * depth, records=14, depth=depth)
+        forest, constraints = built.forest, built.bind(MODELS[model])
+        least = constraints.min_class_size
+        largest, candidates = (max(least, 5), 50) if seed % 2 else (least + 1, 4)
+        twin = Twin(forest, constraints, least, largest, candidates)
+        classes = twin.search()
+
+        partition = partitioned(built, MODELS[model], largest=largest, candidates=candidates)
+        found = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+        assert found == [sorted(one.records) for one in classes]
+
+        saved = sum(len(one.records) * one.saved for one in classes)
+        total = METRICS["lm_cost"]().figures(publication_of(forest, partition), forest)[0]
+        assert total.value * forest.scale == forest.scale * sum(twin.weights) - saved
+
+
+def test_sizes_that_do_not_fit_are_told() -> None:
+    built = collection(1, records=6, depth=2)
+    with pytest.raises(PolicyError, match="size 2 is too small"):
+        partitioned(built, LevelAlphaK(k=3), size=2)
+    with pytest.raises(PolicyError, match="largest 2 is smaller"):
+        partitioned(built, LevelAlphaK(k=3), largest=2)
+
+
+def test_a_rare_level_makes_classes_larger() -> None:
+    """With k = 2 and one level in ten, only classes of 10 publish all records."""
+    built = collection(7, records=40, depth=1)
+    small = partitioned(built, LevelAlphaK(k=2), largest=2)
+    free = partitioned(built, LevelAlphaK(k=2))
+
+    def loss(partition: Partition) -> float:
+        return float(
+            METRICS["lm_cost"]().figures(publication_of(built.forest, partition), built.forest)[0].value
+        )
+
+    assert loss(free) <= loss(small)

@@ -1,0 +1,245 @@
+"""K-member clustering of trees, slow and obvious, from the engine's docstring: what k_member must find.
+
+How two trees are aligned, the histogram bound and what a model says have twins of their own; all that is
+decided with them is decided here again, every class built anew for every question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from hierdata.engines.aligning.alignment import Alignment
+from hierdata.engines.aligning.closing import Closing
+from hierdata.engines.base import Constraints
+from hierdata.forest import Forest
+from hierdata.histograms import histograms
+from hierdata.kernels.anonytree import align
+from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, SLOT_COUNT, WEIGHT
+from hierdata.kernels.bounding import histogram_of
+from hierdata.kernels.growth import merge, plant
+
+
+@dataclass
+class Class:
+    """``start``: the size it was grown for; who joins later is checked as in the class with them."""
+
+    records: list[int]
+    start: int
+    saved: int = 0
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+
+
+class Twin:
+    def __init__(
+        self, forest: Forest, constraints: Constraints, least: int, largest: int, candidates: int
+    ) -> None:
+        self.forest, self.constraints, self.candidates = forest, constraints, candidates
+        self.least, self.largest = least, largest
+        self.closing = Closing(forest, constraints, least)
+        self.room = max(2 * largest, candidates + 1 if self.closing.asks_at_root else 0)
+        self.alignment = Alignment(forest, constraints, least, "optimal", self.room)
+        self.plain = histograms(forest)
+        self.weights = forest.weight[forest.roots[:-1]].tolist()
+
+    # What a class is.
+
+    def representative(self, records: Sequence[int], start: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Rows and members of the class whose records join in this order; None where a root does not fit."""
+        al, roots = self.alignment, self.forest.roots
+        rep, members = al.representative.copy(), al.members.copy()
+        count = int(roots[records[0] + 1] - roots[records[0]])
+        plant(roots[records[0]], count, al.settings.first_slot, al.rows, rep, members)
+        for have in range(1, len(records)):
+            root = roots[records[have]]
+            al.fit_caps(max(start, have + 1))
+            align(0, 1, root, 1, have, True, al.settings, al.scratch, rep, al.rows, al.rules)
+            if al.scratch.mates[0, 0] != 0:
+                return None
+            new, joined, queue = rep.copy(), members.copy(), np.empty((len(rep), 2), np.int64)
+            count = merge(
+                root, have, al.settings, al.scratch, queue, rep, members, new, joined, al.rows, al.rules
+            )
+            rep, members = new, joined
+        return rep[:count], members[: len(records), :count]
+
+    def kept(self, rows: np.ndarray, vertices: Sequence[int]) -> int:
+        """What each member keeps of its values where these vertices are published, times the scale."""
+        losses = [loss for own in self.forest.losses for trees in own for loss in trees.tolist()]
+        nodes = [rows[v, FIRST_NODE + at] for v in vertices for at in range(rows[v, QUASI_COUNT])]
+        return sum(self.forest.scale - losses[node] for node in nodes)
+
+    def total_loss(self, records: Sequence[int], start: int) -> int | None:
+        """Of the class as it would be published if no other model were asked."""
+        found = self.representative(records, start)
+        if found is None:
+            return None
+        whole = self.forest.scale * sum(self.weights[record] for record in records)
+        return whole - len(records) * self.kept(found[0], range(len(found[0])))
+
+    def cheapest(self, records: list[int], others: Sequence[int], start: int) -> int | None:
+        """Who of the others raises the total loss of the class least, the first of equals."""
+        losses = [(self.total_loss([*records, other], start), at) for at, other in enumerate(others)]
+        fitting = [(loss, at) for loss, at in losses if loss is not None]
+        return others[min(fitting)[1]] if fitting else None
+
+    def closed(self, records: list[int], others: Sequence[int], start: int) -> Class | None:
+        """The class when all models have been asked, with as many of the others as it takes."""
+        records = list(records)
+        while True:
+            found = self.representative(records, start)
+            assert found is not None
+            if self.closing.holds_at_root(*found):
+                kept = np.flatnonzero(self.closing.kept(*found)).tolist()
+                return Class(records, start, self.kept(found[0], kept), found[0])
+            others = [other for other in others if other not in records]
+            more = self.cheapest(records, others, start) if len(records) < self.room else None
+            if more is None:
+                return None
+            records.append(more)
+
+    # Which sizes.
+
+    def has_room(self, size: int) -> np.ndarray:
+        """The vertices that a class of this size can publish."""
+        al, forest = self.alignment, self.forest
+        al.fit_caps(size)
+        room = np.ones(forest.vertex_count, np.bool_)
+        for v in range(forest.vertex_count):
+            first = al.settings.first_slot
+            groups = al.rows[v, first : first + al.rows[v, SLOT_COUNT]]
+            above = forest.parent[v]
+            room[v] = all(al.rules.caps[group, 0] > 0 for group in groups if group >= 0)
+            room[v] &= above < 0 or room[above]
+        return room
+
+    def sizes(self) -> list[int]:
+        found = []
+        for size in range(self.least, self.largest + 1):
+            doubled = self.closing.asks and size in {self.least * 2**i for i in range(20)}
+            if size == self.least or doubled or self._more_than_before(size):
+                found.append(size)
+        return found
+
+    def _more_than_before(self, size: int) -> bool:
+        caps = [one.caps for one in self.constraints.all() if one.caps is not None]
+
+        def share(cap: Fraction, most: int | None, of: int) -> Fraction:
+            count = floor(of * cap)
+            return Fraction(count if most is None else min(count, most), of)
+
+        return any(
+            share(cap, one.most, size) > max(share(cap, one.most, s) for s in range(self.least, size))
+            for one in caps
+            for cap in one.share
+            if size > self.least
+        )
+
+    def plans(self) -> list[tuple[int, ...]]:
+        sizes, roots = self.sizes(), self.forest.roots[:-1]
+        room = {size: self.has_room(size)[roots] for size in sizes}
+        needs = {next((s for s in sizes if room[s][at]), None) for at in range(len(roots))} - {None}
+        found: list[tuple[int, ...]] = []
+        for size in sizes:
+            larger = sorted((need for need in needs if need is not None and need > size), reverse=True)
+            found += [plan for plan in ((size,), (*larger, size)) if plan not in found]
+        return found
+
+    # The search.
+
+    def search(self) -> list[Class]:
+        drafts = [self.draft(plan) for plan in self.plans()]
+        best = max(drafts, key=lambda draft: sum(len(one.records) * one.saved for one in draft))
+        return self.join_late(best)
+
+    def draft(self, plan: tuple[int, ...]) -> list[Class]:
+        there = set(range(self.forest.record_count))
+        classes: list[Class] = []
+        roots = self.forest.roots[:-1]
+        for at, size in enumerate(plan):
+            fit = {record for record in there if self.has_room(size)[roots[record]]}
+            seeds = set(fit)
+            if at + 1 < len(plan):
+                seeds = {record for record in fit if not self.has_room(plan[at + 1])[roots[record]]}
+            made = self.round(size, fit, seeds)
+            classes += made
+            there -= {record for one in made for record in one.records}
+        return classes
+
+    def round(self, size: int, there: set[int], seeds: set[int]) -> list[Class]:
+        self.bounds = histograms(self.forest, ~self.has_room(size))
+        self.windows: dict[int, list[int]] = {}
+        there = set(there)
+        proposals = {seed: self.propose(seed, size, there) for seed in sorted(seeds)}
+        closed: dict[int, Class] = {}
+        made = []
+        while True:
+            proposals = {seed: one for seed, one in proposals.items() if one is not None and seed in there}
+            if not proposals:
+                return made
+            seed = min(proposals, key=lambda seed: (-proposals[seed].saved, seed))
+            one = proposals[seed]
+            if not there.issuperset(one.records):
+                closed.pop(seed, None)
+                proposals[seed] = self.propose(seed, size, there)
+            elif seed in closed:
+                made.append(one)
+                there -= set(one.records)
+            else:
+                window = [other for other in self.windows[seed] if other in there]
+                proposals[seed] = closed[seed] = self.closed(one.records, window, size)
+
+    def propose(self, seed: int, size: int, there: set[int]) -> Class | None:
+        window = [other for other in self.windows.get(seed, []) if other in there]
+        width = max(self.candidates, size - 1)
+        if 2 * len(window) < width:
+            others = sorted(there - {seed})
+            bounds = self.bounds.bounds(seed, np.array(others, np.int64)).tolist()
+            window = [other for _, other in sorted(zip(bounds, others, strict=True))][:width]
+        self.windows[seed] = window
+        records = [seed]
+        while len(records) < size:
+            others = [other for other in window if other not in records]
+            more = self.cheapest(records, others, size)
+            if more is None:
+                return None
+            records.append(more)
+        rows, _ = self.representative(records, size) or (None, None)
+        assert rows is not None
+        return Class(records, size, self.kept(rows, range(len(rows))))
+
+    def join_late(self, classes: list[Class]) -> list[Class]:
+        classes = list(classes)
+        taken = {record for one in classes for record in one.records}
+        for record in sorted(set(range(self.forest.record_count)) - taken):
+            tries = sorted((-self._most(one, record), at) for at, one in enumerate(classes))[:10]
+            best, found = 0, None
+            for bound, at in tries:
+                one = classes[at]
+                if -bound <= best or len(one.records) == self.room:
+                    continue
+                records = [*one.records, record]
+                rep = self.representative(records, one.start)
+                if rep is None or not self.closing.holds_at_root(*rep):
+                    continue
+                saved = self.kept(rep[0], np.flatnonzero(self.closing.kept(*rep)).tolist())
+                gained = len(records) * saved - len(one.records) * one.saved
+                if gained > best:
+                    best, found = gained, (at, Class(records, one.start, saved, rep[0]))
+            if found is not None:
+                classes[found[0]] = found[1]
+        return classes
+
+    def _most(self, one: Class, record: int) -> int:
+        """By how much more may be kept of all values if a record joins."""
+        vector = np.zeros(len(self.plain.weights), np.uint8)
+        total = int(histogram_of(one.rows, len(one.rows), self.plain, vector))
+        own = self.plain.counts[record].astype(int)
+        apart = np.minimum(vector.astype(int), own) @ self.plain.weights
+        bound = total + int(self.plain.totals[record]) - 2 * int(apart)
+        both = self.forest.scale * (int(one.rows[0, WEIGHT]) + self.weights[record])
+        return (len(one.records) + 1) * ((both - bound) // 2) - len(one.records) * one.saved
