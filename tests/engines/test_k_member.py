@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hierdata.engines import Constraints
 from hierdata.engines.k_member import KMember
 from hierdata.errors import PolicyError
 from hierdata.forest import Scope
@@ -47,27 +48,29 @@ def test_engine_and_twin_agree(model: str, depth: int) -> None:
         assert found == [sorted(one.records) for one in classes]
 
         saved = sum(len(one.records) * one.saved for one in classes)
-        total = METRICS["lm_cost"]().figures(publication_of(forest, partition), forest)[0]
+        total = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)[0]
         assert total.value * forest.scale == forest.scale * sum(twin.weights) - saved
 
 
-def test_sizes_that_do_not_fit_are_told() -> None:
-    built = collection(1, records=6, depth=2)
-    with pytest.raises(PolicyError, match="size 2 is too small"):
-        partitioned(built, LevelAlphaK(k=3), size=2)
-    with pytest.raises(PolicyError, match="largest 2 is smaller"):
-        partitioned(built, LevelAlphaK(k=3), largest=2)
+@pytest.mark.parametrize(
+    ("parameters", "told"), [({"size": 2}, "size 2 is too small"), ({"largest": 2}, "largest 2 is smaller")]
+)
+def test_sizes_that_do_not_fit_are_told(parameters: dict[str, int], told: str) -> None:
+    forest = collection(1, records=6, depth=2).forest
+    three = Constraints((), (), least=3)
+    with pytest.raises(PolicyError, match=told):
+        KMember(**parameters).step(forest, Scope.of(forest), three, None, np.random.default_rng(0))
 
 
-def test_a_rare_level_makes_classes_larger() -> None:
-    """With k = 2 and one level in ten, only classes of 10 publish all records."""
-    built = collection(7, records=40, depth=1)
-    small = partitioned(built, LevelAlphaK(k=2), largest=2)
+def test_classes_grow_where_rare_levels_need_it() -> None:
+    """With k = 2 a level that may have a tenth of the values is published in classes of 10 only."""
+    built = next(
+        one
+        for one in (collection(seed, records=60, depth=1) for seed in range(50))
+        if one.shapes[0].sensitive
+    )
+    pairs = partitioned(built, LevelAlphaK(k=2), largest=2)
     free = partitioned(built, LevelAlphaK(k=2))
-
-    def loss(partition: Partition) -> float:
-        return float(
-            METRICS["lm_cost"]().figures(publication_of(built.forest, partition), built.forest)[0].value
-        )
-
-    assert loss(free) <= loss(small)
+    lost = [int((partition.class_of < 0).sum()) for partition in (pairs, free)]
+    assert lost[1] < lost[0]
+    assert np.bincount(free.class_of[free.class_of >= 0]).max() >= 10
