@@ -63,7 +63,7 @@ def test_sizes_that_do_not_fit_are_told(parameters: dict[str, int], told: str) -
 
 
 def test_classes_grow_where_rare_levels_need_it() -> None:
-    """With k = 2 a level that may have a tenth of the values is published in classes of 10 only."""
+    """With k = 2, levels 3 to 5 can be published in classes of 3, 5 and 10 only."""
     built = next(
         one
         for one in (collection(seed, records=60, depth=1) for seed in range(50))
@@ -73,4 +73,4 @@ def test_classes_grow_where_rare_levels_need_it() -> None:
     free = partitioned(built, LevelAlphaK(k=2))
     lost = [int((partition.class_of < 0).sum()) for partition in (pairs, free)]
     assert lost[1] < lost[0]
-    assert np.bincount(free.class_of[free.class_of >= 0]).max() >= 10
+    assert np.bincount(free.class_of[free.class_of >= 0]).min() > 2
