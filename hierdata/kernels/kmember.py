@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hierdata.kernels.anonytree import align
 from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, WEIGHT, Rules, Scratch, Settings
 from hierdata.kernels.bounding import Histograms, bounds_to, histogram_of
-from hierdata.kernels.growth import merge, nearest, plant
+from hierdata.kernels.growth import merge, plant
 from hierdata.kernels.jit import jit
 
 Rows: TypeAlias = "NDArray[np.int32]"
@@ -57,6 +57,27 @@ def saved_by(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses:
             for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
                 saved += scale - losses[rep[v, at]] // 2
     return saved
+
+
+@jit
+def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> int:
+    """Fill ``near`` with the records of least bound, equals in order, not the seed; answer how many."""
+    window = len(near)
+    found = np.empty(window, np.int64)
+    count = 0
+    for at in range(len(others)):
+        bound = bounds[at]
+        if others[at] == seed or (count == window and bound >= found[window - 1]):
+            continue
+        place = min(count, window - 1)
+        while place > 0 and found[place - 1] > bound:
+            found[place] = found[place - 1]
+            near[place] = near[place - 1]
+            place -= 1
+        found[place] = bound
+        near[place] = others[at]
+        count = min(count + 1, window)
+    return count
 
 
 @jit
