@@ -50,7 +50,7 @@ def clustered(data: Encoded, policy: Policy, block: Numbers, seed: int) -> Outco
     loss, suppressed, start = 0.0, 0, time.process_time()
     for number in range(int(block.max()) + 1):
         records = np.flatnonzero(block == number)
-        own = frame.forest(part(forest, records, records), heaviest)
+        own = frame.forest(part(forest, np.arange(forest.record_count), records), heaviest)
         rng = np.random.default_rng([seed, number])
         partition = policy.steps[0].step(own, Scope.of(own), data.prepared.constraints, None, rng)
         for step in policy.steps[1:]:
