@@ -67,7 +67,9 @@ def _unasked(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[
     must be distributed like the whole, else ``sweep``.
     """
     if len(schema.types) > 1:
-        begun = _engine("clustree")
+        begun = _engine("k-member")
+        if policy.effort is None:
+            return begun, _engine("local-search")
         return (begun, _engine("local-search", passes=policy.effort)) if policy.effort else (begun,)
     if policy.recoding == "full_domain":
         return (_engine("full-domain"),)

@@ -36,17 +36,18 @@ K, DISTINCT = {"kind": "k-anonymity", "k": 2}, {"kind": "frequency-l-diversity",
 NEAR = {"kind": "delta-l-diversity", "delta": 1, "l": 2, "on": ["$.pay"]}
 ON_ILL = {**DISTINCT, "on": ["$.visits[*].ill"]}
 APART = {"recoding": "anatomy"}
+ALIGNED = [(0, "k-member"), (0, "local-search")]
 
 
 def test_tables_are_swept_and_trees_are_aligned() -> None:
     assert engines(prepared(ROWS, K)) == [(0, "sweep")]
-    assert engines(prepared(TREES, K)) == [(0, "clustree")]
+    assert engines(prepared(TREES, K)) == ALIGNED
 
 
 def test_effort_says_how_often_classes_of_trees_are_looked_at_again() -> None:
     first, search = prepared(TREES, K, effort=7).stages[0].steps
-    assert (first.kind, search) == ("clustree", LocalSearch(passes=7))
-    assert engines(prepared(TREES, K, effort=0)) == [(0, "clustree")]
+    assert (first.kind, search) == ("k-member", LocalSearch(passes=7))
+    assert engines(prepared(TREES, K, effort=0)) == ALIGNED[:1]
     assert engines(prepared(ROWS, K, effort=7)) == [(0, "sweep")]
     with pytest.raises(PolicyError, match="state `passes` of a step"):
         prepared(TREES, K, effort=7, engine={"preset": "MLevCluTree"})
@@ -55,7 +56,7 @@ def test_effort_says_how_often_classes_of_trees_are_looked_at_again() -> None:
 def test_rows_that_must_be_distributed_like_the_whole_are_composed() -> None:
     near = {"kind": "t-closeness", "t": "0.3"}
     assert engines(prepared(ROWS, K, near)) == [(0, "compose")]
-    assert engines(prepared(TREES, K, near)) == [(0, "clustree")]
+    assert engines(prepared(TREES, K, near)) == ALIGNED
     assert engines(prepared(ROWS, K, near, recoding="full_domain")) == [(0, "full-domain")]
 
 

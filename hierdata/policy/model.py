@@ -110,7 +110,7 @@ class Policy(BaseModel):
         default=None, description="records that are clustered together, about; whole: all at once"
     )
     effort: Annotated[int, Field(strict=True, ge=0)] | None = Field(
-        default=None, description="without engine: passes over trees to lose less; none where not stated"
+        default=None, description="without engine: passes over trees to lose less; 3 where none is stated"
     )
     recoding: Literal[
         "generalization", "representatives", "full_domain", "sets_and_ranges", "anatomy", "slicing"
