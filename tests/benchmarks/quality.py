@@ -16,7 +16,8 @@ import numpy as np
 from hierdata.engines import ENGINES, Engine
 from hierdata.forest import Scope
 from hierdata.metrics import METRICS
-from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
+from hierdata.policy import from_data, load
+from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, written
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of
 
@@ -49,9 +50,12 @@ def outcome(data: Encoded, steps: tuple[Engine, ...], seed: int) -> tuple[float,
 def compared(
     file: Path, preset: str | None, model: Model, seed: int
 ) -> dict[str, tuple[float, float, float]]:
-    policy = policy_for(file, models=[model], preset=preset)
+    policy = load(file.with_suffix(".policy.yaml"))
+    stated = policy.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    engine = {"preset": preset} if preset else {"steps": [{"kind": "clustree"}]}
+    policy = from_data(stated | {"models": [model], "engine": engine}, policy.folder)
     data = encoded(file, policy)
-    base = policy.steps or (ENGINES["clustree"](),)
+    base = policy.steps
     return {
         name: outcome(data, steps, seed) for name, steps in ({preset or "clustree": base} | STEPS).items()
     }
