@@ -41,7 +41,7 @@ class Twin:
         self.forest, self.constraints, self.candidates = forest, constraints, candidates
         self.least, self.largest = least, largest
         self.closing = Closing(forest, constraints, least)
-        self.room = max(2 * largest, candidates + 1 if self.closing.asks_at_root else 0)
+        self.room = 2 * largest
         self.alignment = Alignment(forest, constraints, least, "optimal", self.room)
         self.plain = histograms(forest)
         self.weights = forest.weight[forest.roots[:-1]].tolist()
@@ -126,7 +126,8 @@ class Twin:
         return found
 
     def _more_than_before(self, size: int) -> bool:
-        caps = [one.caps for one in self.constraints.all() if one.caps is not None]
+        bound = [one.caps for one in self.constraints.all() if one.caps is not None]
+        caps = [one for one in bound if one.sufficient]
 
         def share(cap: Fraction, most: int | None, of: int) -> Fraction:
             count = floor(of * cap)

@@ -35,13 +35,13 @@ class KMember(Engine):
     - **Order.** The class whose members keep most is taken first. A proposal that has lost a member is made
       anew when its turn comes; equals come by the order of the records. All other models are asked when its
       turn comes: vertices where one fails are suppressed, and where one fails at the root, more of the
-      window join, one by one, until all hold. The proposal then waits for its turn again, by what it keeps.
-      Only a seed whose class does not come about is set aside.
+      window join, one by one, until all hold (up to twice `largest`). The proposal then waits for its turn
+      again, by what it keeps. Only a seed whose class does not come about is set aside.
     - **Sizes.** Tried are the sizes from ``size`` to ``largest`` in which a class may hold more of something
       than in all smaller ones (as a share: with 0.8, 0.6, 0.4, 0.2, 0.1 these are 2, 3, 4, 5 and 10; where
-      models without share caps are asked, also the least size doubled again and again). Each is tried by
-      itself, and after larger classes around the records that only these can publish. The draft that loses
-      least is taken; of more than 1,000 records a sample of 1,000 decides.
+      models are asked that share caps do not decide, also the least size doubled again and again). Each is
+      tried by itself, and after larger classes around the records that only these can publish. The draft
+      that loses least is taken; of more than 1,000 records a sample of 1,000 decides.
     - **Leftovers.** Each record in no class then joins the one where that loses least, if anything is kept
       of it by that and all models hold (``largest`` records twice are the most); else it is suppressed.
 

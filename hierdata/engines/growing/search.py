@@ -30,10 +30,7 @@ def search(
     progress: Callable[[int], None],
 ) -> Partition:
     """See KMember."""
-    room = 2 * largest
-    growing = Growing(forest, constraints, least, room)
-    if growing.closing.asks_at_root and room <= candidates:
-        growing = Growing(forest, constraints, least, candidates + 1)
+    growing = Growing(forest, constraints, least, 2 * largest)
     sizes = useful_sizes(constraints, least, largest, growing.closing.asks)
     tried = plans(sizes, _needs(growing, records, sizes))
     sample = records
