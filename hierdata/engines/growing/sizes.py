@@ -16,8 +16,8 @@ def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool
     """The sizes from the least to the largest in which a class may hold more of something than in a smaller.
 
     A size counts if some group of a share cap that decides alone has a larger whole share there,
-    floor(size * share) / size, than in every size before it. Where models are ``asked`` that have no such form, the least size doubled
-    again and again counts too: the larger a class, the easier they hold.
+    floor(size * share) / size, than in every size before it. Where models are ``asked`` that have
+    no such form, the least size doubled again and again counts too: the larger a class, the easier they hold.
     """
     bounds = {
         (share, one.most)
