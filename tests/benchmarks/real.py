@@ -1,11 +1,10 @@
 """Real collections end to end: ``python -m tests.benchmarks.real [NAME ...]`` prints a table.
 
 Each collection that lies beside the repository is released under its own policy: by the published algorithm
-that goes with its models, and without a named engine, with and without effort. Where all records are too
-many for the published algorithm, whose time grows with the square of their number, these runs are on the
-first of them; then comes the whole, in blocks, and with ``--whole`` by the published algorithm too. A release
-is everything: read twice, search, write, read again and judge, report. Seconds are CPU seconds of this
-process; a first run would compile as well, so small releases come before all others.
+that goes with its models, and without a named engine, with and without effort. Where all records are so many
+that they are cut into blocks, these runs are on the first of them and then on the whole. A release is
+everything: read twice, search, write, read again and judge, report. Seconds are CPU seconds of this process; a
+first run would compile as well, so small releases come before all others.
 """
 
 from __future__ import annotations
@@ -83,7 +82,7 @@ def show(own: Collection, source: Path, chosen: list[Run], seed: int) -> None:
         sys.stdout.flush()
 
 
-def measure(own: Collection, whole: bool, seed: int) -> None:
+def measure(own: Collection, seed: int) -> None:
     """All lines of a collection."""
     with tempfile.TemporaryDirectory() as temporary:
         folders = [Path(temporary) / name for name in ("warming", "part", "whole")]
@@ -95,13 +94,12 @@ def measure(own: Collection, whole: bool, seed: int) -> None:
             released(own, sources[0], run, seed)
         show(own, sources[1], chosen, seed)
         if own.part is not None:
-            show(own, own.input(folders[2]), chosen if whole else chosen[1:], seed)
+            show(own, own.input(folders[2]), chosen, seed)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(COLLECTIONS)}; all if none")
-    parser.add_argument("--whole", action="store_true", help="the published algorithm on all records too")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     unknown = sorted(set(asked.names) - set(COLLECTIONS))
@@ -118,7 +116,7 @@ def main() -> None:
         return
     header("Real collections: the first records of each, then all", *CELLS)
     for own in there:
-        measure(own, asked.whole, asked.seed)
+        measure(own, asked.seed)
 
 
 if __name__ == "__main__":

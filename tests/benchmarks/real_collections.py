@@ -29,8 +29,8 @@ class Collection:
     """A collection as the benchmark takes it.
 
     ``write`` makes an input of its first records (all without a number) from the collection's folder in
-    another one. ``part`` is how many are taken where all are too many for some run, else None; ``preset`` is
-    the published algorithm that goes with the models of the policy.
+    another one. ``part`` is how many are taken where all are so many that they are cut into blocks, else
+    None; ``preset`` is the published algorithm that goes with the models of the policy.
     """
 
     name: str
@@ -157,6 +157,7 @@ def icd9() -> dict[str, Any]:
     details += [f"{DIABETES}.{tens}{ones}" for tens in range(10) for ones in range(4)]
     del tree["endocrine"][str(DIABETES)]
     tree["endocrine"]["diabetes"] = {code: {} for code in (str(DIABETES), *details)}
+    tree["nerves and senses"]["365.44"] = {}  # the only other code of five digits there
     tree["factors and contact"] = {f"V{code}": {} for code in _numbers(1, 89)}
     tree["external causes"] = {f"E{code}": {} for code in range(800, 1000)}
     return tree
