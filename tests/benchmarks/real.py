@@ -3,8 +3,8 @@
 Each collection that lies beside the repository is released under its own policy: by the published algorithm
 that goes with its models, and without a named engine, with and without effort. Where all records are so many
 that they are cut into blocks, these runs are on the first of them and then on the whole. A release is
-everything: read twice, search, write, read again and judge, report. Seconds are CPU seconds of this process; a
-first run would compile as well, so small releases come before all others.
+everything: read twice, search, write, read again and judge, report. Seconds are CPU seconds of this process;
+a first run would compile as well, so small releases come before all others.
 """
 
 from __future__ import annotations
