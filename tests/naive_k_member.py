@@ -129,16 +129,11 @@ class Twin:
         bound = [one.caps for one in self.constraints.all() if one.caps is not None]
         caps = [one for one in bound if one.sufficient]
 
-        def share(cap: Fraction, most: int | None, of: int) -> Fraction:
-            count = floor(of * cap)
-            return Fraction(count if most is None else min(count, most), of)
+        def held(of: int) -> Fraction:
+            counts = [(floor(of * cap), one.most) for one in caps for cap in one.share]
+            return sum((Fraction(n if most is None else min(n, most), of) for n, most in counts), Fraction(0))
 
-        return any(
-            share(cap, one.most, size) > max(share(cap, one.most, s) for s in range(self.least, size))
-            for one in caps
-            for cap in one.share
-            if size > self.least
-        )
+        return all(held(size) > held(smaller) for smaller in range(self.least, size))
 
     def plans(self) -> list[tuple[int, ...]]:
         sizes, roots = self.sizes(), self.forest.roots[:-1]

@@ -13,31 +13,31 @@ Plan = tuple[int, ...]
 
 
 def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool) -> list[int]:
-    """The sizes from the least to the largest in which a class may hold more of something than in a smaller.
+    """The sizes from the least to the largest in which a class may hold more than in any smaller.
 
-    A size counts if some group of a share cap that decides alone has a larger whole share there,
-    floor(size * share) / size, than in every size before it. Where models are ``asked`` that have
-    no such form, the least size doubled again and again counts too: the larger a class, the easier they hold.
+    What it may hold is the sum, over all groups of the share caps that decide alone, of their whole shares
+    floor(size * share) / size. Where models are ``asked`` that have no such form, the least size doubled
+    again and again counts too: the larger a class, the easier they hold.
     """
-    bounds = {
+    bounds = [
         (share, one.most)
         for one in (constraint.caps for constraint in constraints.all())
         if one is not None and one.sufficient
         for share in one.share
-    }
-    best = dict.fromkeys(bounds, Fraction(-1))
+    ]
+    best = Fraction(-1)
     found = []
     for size in range(least, max(least, largest) + 1):
-        grown = False
-        for share, most in bounds:
-            count = size * share // 1 if most is None else min(size * share // 1, most)
-            if Fraction(count, size) > best[share, most]:
-                best[share, most] = Fraction(count, size)
-                grown = True
+        counts = (size * share // 1 for share, _ in bounds)
+        held = sum(
+            count if most is None else min(count, most)
+            for count, (_, most) in zip(counts, bounds, strict=True)
+        )
         ratio = size // least
         doubled = asked and size % least == 0 and ratio & (ratio - 1) == 0
-        if grown or doubled or size == least:
+        if size == least or doubled or Fraction(held, size) > best:
             found.append(size)
+        best = max(best, Fraction(held, size))
     return found
 
 
