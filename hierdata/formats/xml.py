@@ -36,6 +36,11 @@ _MIXED = (
     "the elements below the root have different names: say with `records` which are records (/root/record)"
 )
 _NOT_UTF8 = "the file is not UTF-8"
+_WRONG_ROOT = "the root element is not the one that the place of the records names"
+_WRONG_NAMESPACE = (
+    "the root element is in another XML namespace than the policy's paths say: state it under `namespaces` "
+    'in the policy, with the prefix "" for that of plain names'
+)
 # What libxml2's error codes say where it helps the user; its own messages quote the file.
 _REASONS = {
     26: _ENTITY,
@@ -70,7 +75,7 @@ class Xml(Format):
         """Yield the records (see Format.read); no more is held than those of one chunk."""
         head, (root, *_) = _head(stream, 1)
         if root.tag != layout.records[0]:
-            raise InputError("the root element is not the one that the place of the records names")
+            raise InputError(_WRONG_NAMESPACE if _same_name(root.tag, layout.records[0]) else _WRONG_ROOT)
         return _Reader(layout).read(_chunks(head, stream))
 
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
@@ -87,6 +92,11 @@ class Xml(Format):
         for document in documents:
             stream.write(encode(markup.element(record, document, default) + "\n"))
         stream.write(encode(closing + "\n"))
+
+
+def _same_name(tag: str, other: str) -> bool:
+    """Whether two names differ in their namespace at most."""
+    return tag.rpartition("}")[2] == other.rpartition("}")[2]
 
 
 def from_element(element: _Element, *, record: int | None = None) -> Document:

@@ -42,6 +42,9 @@ class Collection:
     def folder(self) -> Path:
         return FOLDER / self.name
 
+    def __str__(self) -> str:
+        return self.name
+
     def is_there(self) -> bool:
         return (self.folder / "SOURCE.md").exists()
 
