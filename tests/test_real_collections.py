@@ -22,7 +22,7 @@ def some(own: Collection, folder: Path) -> tuple[Path, int]:
     """An input of the first records, and their number."""
     if not own.is_there():
         pytest.skip(f"{own.name} does not lie beside the repository")
-    records = FEW.get(own.name, 300)
+    records = FEW.get(own.name, 200)
     return own.input(folder, records), records
 
 

@@ -84,7 +84,7 @@ def test_a_stated_place_drops_other_children_and_keeps_nested_namesakes() -> Non
     assert read(text, PLACE) == [{"student": ["in"]}]
     with pytest.raises(InputError, match="root element"):
         read(text, ("people", "student"))
-    with pytest.raises(InputError, match="another XML namespace .* `namespaces`"):
+    with pytest.raises(InputError, match=r"another XML namespace .* `namespaces`"):
         read(text, ("{urn:example:school}students", "{urn:example:school}student"))
     with pytest.raises(PolicyError, match="two names"):
         read(text, ("students", "student", "course"))
