@@ -64,7 +64,7 @@ class Scattered(NamedTuple):
 
 
 @contextmanager
-def _room() -> Iterator[None]:
+def room() -> Iterator[None]:
     """Say in one sentence that the disk is full."""
     try:
         yield
@@ -92,7 +92,7 @@ class Spool:
     def __exit__(self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None) -> None:
         try:
             if kind is None and not self._kept:
-                with _room():
+                with room():
                     self._file.close()
         except BaseException:
             self._forget()
@@ -116,7 +116,7 @@ class Spool:
         length = data.nbytes if isinstance(data, memoryview) else len(data)
         if self._kept and self.size + length > self._place.keep:
             self._move()
-        with _room():
+        with room():
             self._file.write(data)
         self.size += length
         return length
@@ -128,7 +128,7 @@ class Spool:
 
     def _move(self) -> None:
         assert isinstance(self._file, BytesIO)
-        with _room():
+        with room():
             kept, self._file, self._kept = self._file, self._open(), False
             self._file.write(kept.getbuffer())
 
@@ -140,7 +140,7 @@ class Spool:
         stream = self.size - start - _HEAD.size
         for part in _behind(buffers):
             self.write(part)
-        with _room():
+        with room():
             self._file.seek(start)
             self._file.write(_HEAD.pack(stream, len(buffers)))
             self._file.seek(0, SEEK_END)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -49,13 +50,10 @@ class Resources:
         The folder is made in ``beside`` (by default where temporary files lie), and gone with the executor.
         Raises TargetError when it cannot be made, PolicyError for an executor that there is not.
         """
+        # A name before the folder: a signal may come between any two steps.
+        folder = Path(beside or tempfile.gettempdir()) / f".hierdata-spill-{secrets.token_hex(8)}"
         try:
-            folder = Path(tempfile.mkdtemp(prefix=".hierdata-spill-", dir=beside))
-        except OSError as error:
-            raise TargetError(
-                f"cannot create a folder for what does not fit into memory ({error.strerror})"
-            ) from None
-        try:
+            _make(folder)
             with open_executor(
                 self.kind(splits),
                 workers=self.workers,
@@ -65,7 +63,19 @@ class Resources:
             ) as executor:
                 yield Spread(executor, folder, self.memory, progress)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            try:
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:  # a signal that interrupts the removal is the last one that is heard
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise TargetError(
+            f"cannot create a folder for what does not fit into memory ({error.strerror})"
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hierdata.document import Document
+from hierdata.executors.spill import room
 from hierdata.formats import Layout, Rowwise
 from hierdata.intake import FileForm, Form
 from hierdata.pieces import Frame
@@ -90,8 +91,9 @@ class WriteRange:
 
     def __call__(self, lines: list[Lines]) -> Path:
         """The file."""
-        handle, name = tempfile.mkstemp(prefix="range-", dir=self.folder)
-        with os.fdopen(handle, "wb") as stream:
+        with room():
+            handle, name = tempfile.mkstemp(prefix="range-", dir=self.folder)
+        with room(), os.fdopen(handle, "wb") as stream:
             stream.writelines(line for _, line in sorted(chain.from_iterable(lines)))
         return Path(name)
 
