@@ -211,7 +211,11 @@ def _completed(
             for children in below:
                 name = children.table.name
                 if name in document:
-                    _refuse(table.name, f"row {number} has a column of the name of the table {name}")
+                    _refuse(
+                        table.name,
+                        f"row {number} has a column of the name of the table {name}: give the table another "
+                        "name in the policy and state its `file`",
+                    )
                 if items := children.take(key):
                     document[name] = items
         yield number, on, document
