@@ -8,7 +8,7 @@ from hierdata.errors import PolicyError
 from hierdata.run.spread import Spread
 from hierdata.tasks.cluster import Load
 
-_PROCESS = 260 * 2**20
+_PROCESS = 200 * 2**20
 """Bytes that a process takes before the first record: interpreter, libraries, compiled code."""
 _RECORD = 6_000
 _VERTEX = 1_400

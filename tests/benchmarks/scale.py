@@ -77,6 +77,15 @@ def figure(report: dict[str, object], *keys: str) -> float:
     return float(found)
 
 
+def unasked(file: Path) -> Path:
+    """The policy beside a data set without its preset: the engine is then what users get."""
+    policy = file.with_suffix(".policy.yaml")
+    lines = policy.read_text().splitlines(keepends=True)
+    own = policy.with_name(f"{file.stem}.unasked.yaml")
+    own.write_text("".join(line for line in lines if not line.startswith("engine:")))
+    return own
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, nargs="+", default=[10_000, 100_000])
@@ -98,9 +107,10 @@ def main() -> None:
                 file = folder / f"{name}.jsonl"
                 if not file.exists():
                     written(folder, name, records)
+                policy = unasked(file)
                 out = Path(temporary) / f"{name}-{records}-release"
                 command = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet"]
-                command += ["--policy", str(file.with_suffix(".policy.yaml")), "--out", str(out)]
+                command += ["--policy", str(policy), "--out", str(out)]
                 found = measured([*command, "--executor", arguments.executor, *arguments.options], out)
                 exponent = "-"
                 if before is not None:
