@@ -27,7 +27,7 @@ from tests.benchmarks.real_collections import COLLECTIONS, Collection
 WARMING = 200
 """Records of the releases that only compile."""
 CELLS = (
-    *("collection", "records", "vertices", "searched by", "LM per value", "of preset"),
+    *("collection", "records", "vertices", "searched by", "LM per value", "ratio"),
     *("records lost", "vertices lost", "classes", "largest", "CPU s"),
 )
 
