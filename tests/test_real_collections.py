@@ -33,7 +33,7 @@ def test_a_part_is_released_and_verified(own: Collection, tmp_path: Path) -> Non
     release = hierdata.anonymize(source, policy, seed=bytes(16), resources=SERIAL)
     counts = release.report.counts
     assert counts.records.input == records
-    assert counts.records.suppressed == 0, "k-anonymity needs no suppression of records"
+    assert counts.records.suppressed < K, "k-anonymity suppresses no more than those left over"
     assert counts.smallest_class >= K
     assert 0 < release.report.metrics["lm_cost"].per_value < 1
     folder = release.save(tmp_path / "release")

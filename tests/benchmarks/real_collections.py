@@ -75,16 +75,16 @@ def first_lines(name: str) -> Callable[[Path, Path, int | None], Path]:
     return write
 
 
-def keyed_tables(*links: tuple[str, str]) -> Callable[[Path, Path, int | None], Path]:
-    """Keyed tables, each with the column that holds the key of the table before; of the first, its own."""
+def keyed_tables(*links: tuple[str, str, str]) -> Callable[[Path, Path, int | None], Path]:
+    """Keyed tables: the collection's name, ours, the column with the key of the table before (or its own)."""
 
     def write(folder: Path, target: Path, records: int | None) -> Path:
         kept: set[str] | None = None
-        for at, (name, on) in enumerate(links):
+        for at, (name, ours, on) in enumerate(links):
             rows: Iterable[Row] = _rows(folder / f"{name}.csv.gz")
             rows = islice(rows, records) if at == 0 else _of(rows, on, kept)
-            following = links[at + 1][1] if at + 1 < len(links) else None
-            kept = _write(target / f"{name}.csv", rows, following)
+            following = links[at + 1][2] if at + 1 < len(links) else None
+            kept = _write(target / f"{ours}.csv", rows, following)
         return target
 
     return write
@@ -178,17 +178,19 @@ COLLECTIONS = {
         Collection("diabetes130", first_lines("patients_nested.jsonl"), 2000, "ClusTree"),
         Collection(
             "census_households",
-            keyed_tables(("households", "household_id"), ("persons", "household_id")),
+            keyed_tables(
+                ("households", "households", "household_id"), ("persons", "members", "household_id")
+            ),
             2000,
             "MLevCluTree",
         ),
         Collection(
             "travel_survey",
             keyed_tables(
-                ("households", "household_id"),
-                ("persons", "household_id"),
-                ("tours", "person_id"),
-                ("trips", "tour_id"),
+                ("households", "households", "household_id"),
+                ("persons", "persons", "household_id"),
+                ("tours", "tours", "person_id"),
+                ("trips", "trips", "tour_id"),
             ),
             None,
             "ClusTree",
