@@ -85,6 +85,7 @@ def started(chosen: dict[str, str]) -> Any:
         with (
             _environment({"PYSPARK_PYTHON": sys.executable} if here else {}),
             _errors_to(Path(chosen["spark.local.dir"]) / "java.log") if here else nullcontext(),
+            _known_java(),
         ):
             context = SparkContext(conf=SparkConf().setAll(list(chosen.items())))
     except PySparkRuntimeError:
@@ -113,6 +114,34 @@ def stop(context: Any, java: bool) -> None:
         except subprocess.TimeoutExpired:
             gateway.proc.kill()
             gateway.proc.wait()
+
+
+@contextmanager
+def _known_java() -> Iterator[None]:
+    """End the Java process that is started meanwhile if a signal or an error comes before it is there.
+
+    PySpark forgets it then, and Java never ends: the folder where it should say that it is there is gone.
+    """
+    from pyspark import SparkContext, java_gateway
+
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        begun.append(subprocess.Popen(*arguments, **options))  # noqa: S603  # PySpark's own command
+        return begun[-1]
+
+    launcher: Any = java_gateway
+    usual, launcher.Popen = launcher.Popen, start
+    try:
+        yield
+    except BaseException:
+        for java in begun:
+            java.kill()
+            java.wait()
+            SparkContext._gateway = SparkContext._jvm = None
+        raise
+    finally:
+        launcher.Popen = usual
 
 
 @contextmanager

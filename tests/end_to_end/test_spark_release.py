@@ -6,6 +6,8 @@ import csv
 import gzip
 import json
 import random
+import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -268,3 +270,21 @@ def test_an_executor_killed_in_the_middle(cluster: Place, tmp_path: Path) -> Non
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     assert (tmp_path / "spark" / "killed").exists()
     assert cluster.release() == expected
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(no_spark() is not None, reason=str(no_spark()))
+@pytest.mark.parametrize("seconds", [0.5, 1.5, 8])
+def test_a_signal_while_spark_starts_or_works(tmp_path: Path, seconds: float) -> None:
+    """Java holds the command's output: if it did not end, the output would not."""
+    place = Place(tmp_path)
+    process = place.begin("-", "-", "--master", "local[2]")
+    while place.found() == place.names and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGTERM)
+    ended = place.ended(process)
+    assert ended.code in (143, 0)
+    if ended.code == 0:
+        place.release()
+    place.nothing_left()
