@@ -30,12 +30,13 @@ from hierdata.kernels.arrays import (
     Rules,
     Scratch,
     Settings,
+    scratch,
 )
-from hierdata.kernels.jit import lean, lowest_bit
+from hierdata.kernels.jit import address_of, call_of, inlined, lean, lowest_bit, signature_of
 from hierdata.kernels.optimal import align_optimally
 from hierdata.kernels.vertices import join
 
-__all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "join"]
+__all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "aligner", "join"]
 
 # How children are paired.
 GREEDY, BENEFIT, OPTIMAL = range(3)
@@ -51,31 +52,6 @@ _OPEN, _WALK, _SEARCH, _RETURN = range(4)
 INFINITY = 2**62
 _SHORT = 4  # partners that are looked at one by one, without sets
 _FEW = 16  # pairs of children that are looked at for a bound before they are aligned
-
-
-@lean
-def align(
-    first_a: int,
-    count_a: int,
-    first_b: int,
-    count_b: int,
-    size: int,
-    roots: bool,
-    settings: Settings,
-    work: Scratch,
-    rep: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    rules: Rules,
-) -> np.int64:
-    """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
-
-    ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1: a
-    function of the two lists alone. ``size`` is the number of records that the first list already stands
-    for; ``roots`` says that both are single roots, which are aligned if they can be, whatever is gained.
-    """
-    if settings.pairing == OPTIMAL:
-        return align_optimally(first_a, count_a, first_b, count_b, size, settings, work, rep, rows, rules)
-    return _walk(first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules)
 
 
 @lean
@@ -100,7 +76,7 @@ def _walk(
     first partner wins, whatever the order they are looked at. Children are aligned by the same code one
     depth down, on frames instead of by recursion: the compiler's cache cannot hold recursive functions.
     """
-    pairing, scale, first_slot = settings
+    pairing, scale, first_slot, _ = settings
     # Bound once: a tuple's arrays are slow to reach from loops.
     mates, free, unseen, under, _, _, _, _, frames = work
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
@@ -335,3 +311,50 @@ def _walk(
         if depth == 0:
             return total
         task = _RETURN
+
+
+_ROWS = np.empty((0, 0), np.int32)
+_RULES = Rules(
+    pair_row=np.empty(0, np.int64),
+    pair_losses=np.empty(0, np.int64),
+    caps=np.empty((0, 0), np.int64),
+    losses=np.empty(0, np.int64),
+    ancestors=np.empty((0, 0), np.int32),
+    nests=np.empty(0, np.bool_),
+)
+_SIGNATURE = signature_of(
+    0, 0, 0, 0, 0, 0, False, Settings(0, 0, 0, 0), scratch(0, 1, 1, FRAME, True), _ROWS, _ROWS, _RULES
+)  # fmt: skip
+_call = call_of(_SIGNATURE)
+
+
+def aligner(pairing: int) -> int:
+    """The address of the code that aligns with this pairing, for ``Settings``; compiled where it is not yet."""
+    return address_of(align_optimally if pairing == OPTIMAL else _walk, _SIGNATURE)
+
+
+@inlined
+def align(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    size: int,
+    roots: bool,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> np.int64:
+    """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
+
+    ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1: a
+    function of the two lists alone. ``size`` is the number of records that the first list already stands
+    for; ``roots`` says that both are single roots, which are aligned if they can be, whatever is gained.
+    """
+    loss: np.int64 = _call(
+        settings.aligner,
+        (first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules),
+    )
+    return loss

@@ -31,11 +31,15 @@ one, positions put aside, who was left beside a free partner that no cap lets it
 
 
 class Settings(NamedTuple):
-    """How children are paired, what LM' is multiplied by, and the column of the first slot."""
+    """How children are paired, what LM' is multiplied by, and the column of the first slot.
+
+    ``aligner`` is the address of the code that aligns (``anonytree.aligner``), of this process only.
+    """
 
     pairing: int
     scale: int
     first_slot: int
+    aligner: int
 
 
 class Rules(NamedTuple):

@@ -66,6 +66,48 @@ def inlined(function: Function) -> Function:
     return compiled
 
 
+def signature_of(answer: object, *arguments: object) -> Any:
+    """The signature of a kernel that is handed arguments like these and answers something like that."""
+    return numba.typeof(answer)(*map(numba.typeof, arguments))
+
+
+def address_of(kernel: Any, signature: Any) -> int:
+    """Where the machine code of a kernel with this signature is, compiled or read from disk; for ``call_of``."""
+    kernel.compile(signature.args)
+    compiled = kernel.overloads[signature.args]
+    if compiled.signature.return_type != signature.return_type:
+        raise TypeError(f"{kernel.__name__} answers {compiled.signature.return_type}")
+    address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    return address
+
+
+def call_of(signature: Any) -> Any:
+    """A call, inside compiled code, of the kernel at an address: ``call(address, arguments)``.
+
+    Whoever calls a kernel by its name has all its code compiled into its own once more; by its address, only
+    the call. The address is an argument, so what is kept on disk holds in any process.
+    """
+    arguments = numba.types.Tuple(signature.args)
+
+    @intrinsic
+    def call(typing_context: Any, address: Any, given: Any) -> Any:
+        def generate(context: Any, builder: Any, own: Any, values: Any) -> Any:
+            convention = context.call_conv
+            kind = convention.get_function_type(signature.return_type, signature.args)
+            kernel = builder.inttoptr(values[0], kind.as_pointer())
+            parts = [builder.extract_value(values[1], at) for at in range(len(signature.args))]
+            status, answer = convention.call_function(
+                builder, kernel, signature.return_type, signature.args, parts
+            )
+            with builder.if_then(status.is_error, likely=False):
+                convention.return_status_propagate(builder, status)
+            return answer
+
+        return signature.return_type(numba.int64, arguments), generate
+
+    return call
+
+
 def _kept(compiled: Any) -> Any:
     compiled._cache._cache_file._source_stamp = _STAMP
     return compiled

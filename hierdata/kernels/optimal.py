@@ -45,13 +45,14 @@ def align_optimally(
     first_b: int,
     count_b: int,
     size: int,
+    roots: bool,
     settings: Settings,
     work: Scratch,
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> np.int64:
-    """The loss of ``anonytree.align`` under optimal pairing, and ``mates[0]``.
+    """The loss of ``anonytree.align`` under optimal pairing, and ``mates[0]``; ``roots`` makes no difference.
 
     Only vertices of one type are paired, so a list is matched type by type. Of the first lists' matchings of
     the same loss one with the most pairs is taken; further down only the loss is asked for.

@@ -33,7 +33,8 @@ class Alignment:
         self.forest = forest
         self.rows, first_slot = pack_rows(forest, caps)
         self.rules = pack_rules(forest, caps, size)
-        self.settings = Settings(_PAIRINGS[pairing], forest.scale, first_slot)
+        kind = _PAIRINGS[pairing]
+        self.settings = Settings(kind, forest.scale, first_slot, anonytree.aligner(kind))
         self.scratch = scratch(
             depth=len(forest.schema.types),
             children=int(forest.child_count.max(initial=1)),
