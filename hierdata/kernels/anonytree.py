@@ -329,7 +329,7 @@ _call = call_of(_SIGNATURE)
 
 
 def aligner(pairing: int) -> int:
-    """The address of the code that aligns with this pairing, for ``Settings``; compiled where it is not yet."""
+    """The address of the code that aligns with this pairing, for ``Settings``; compiles it where needed."""
     return address_of(align_optimally if pairing == OPTIMAL else _walk, _SIGNATURE)
 
 

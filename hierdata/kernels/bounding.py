@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT
-from hierdata.kernels.jit import jit
+from hierdata.kernels.jit import jit, lean
 
 HIGHEST = 255
 """Counts are clipped to this on both sides, which can only lower the bound."""
@@ -47,7 +47,7 @@ class Histograms(NamedTuple):
         return out
 
 
-@jit
+@lean
 def count_values(
     records: NDArray[np.int64],
     nodes: NDArray[np.int64],
@@ -71,7 +71,7 @@ def count_values(
                 totals[record] += weights[column]
 
 
-@jit
+@lean
 def histogram_of(
     rep: NDArray[np.int32], count: int, histograms: Histograms, vector: NDArray[np.uint8]
 ) -> np.int64:
@@ -80,7 +80,8 @@ def histogram_of(
     Also for a record whose rows begin at 0, of which no vertex has been set aside.
     """
     weights, passes, lost = histograms.weights, histograms.passes, histograms.lost
-    vector[:] = 0
+    for column in range(len(vector)):
+        vector[column] = 0
     total = np.int64(0)
     for v in range(count):
         for position in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,22 @@ from hierdata.kernels.arrays import (
     Settings,
 )
 from hierdata.kernels.bounding import Histograms, bounds_to, histogram_of
-from hierdata.kernels.jit import jit
+from hierdata.kernels.jit import jit, lean
 
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
 Taken: TypeAlias = "NDArray[np.bool_]"
 
 
-@jit
+@lean
+def copy(source: NDArray[Any], height: int, width: int, target: NDArray[Any]) -> None:
+    """``target[:height, :width] = source[:height, :width]``, which takes the compiler seconds as a slice."""
+    for row in range(height):
+        for column in range(width):
+            target[row, column] = source[row, column]
+
+
+@lean
 def plant(
     start: int,
     count: int,
@@ -39,14 +47,15 @@ def plant(
 ) -> None:
     """Copy the rows of a record into ``rep`` as a class of one."""
     for v in range(count):
-        rep[v, :first_slot] = rows[start + v, :first_slot]
+        for column in range(first_slot):
+            rep[v, column] = rows[start + v, column]
         rep[v, FIRST_CHILD] -= start
         for slot in range(rows[start + v, SLOT_COUNT]):
             rep[v, first_slot + slot] = rows[start + v, first_slot + slot]
         members[0, v] = start + v
 
 
-@jit
+@lean
 def merge(
     root: int,
     size: int,
@@ -73,7 +82,8 @@ def merge(
     while v < count:
         a = queue[v, 0]
         b = queue[v, 1]
-        new[v, : FIRST_NODE + 1] = rep[a, : FIRST_NODE + 1]
+        for column in range(FIRST_NODE + 1):
+            new[v, column] = rep[a, column]
         new[v, FIRST_CHILD] = count
         for node in range(FIRST_NODE, FIRST_NODE + rep[a, QUASI_COUNT]):
             new[v, node] = join(rep[a, node], rows[b, node], rules.ancestors)
@@ -103,7 +113,7 @@ def merge(
     return count
 
 
-@jit
+@lean
 def pair_losses_to(
     seed: int,
     others: Ordinals,
@@ -122,7 +132,7 @@ def pair_losses_to(
         out[at] = align(0, 1, roots[others[at]], 1, 1, True, settings, work, rep, rows, rules)
 
 
-@jit
+@lean
 def _sink(at: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
     """Let a place sink in the heap of least bounds, the first of equals on top."""
     place = heap[at]
@@ -205,7 +215,7 @@ def begin(
     return count, evaluated
 
 
-@jit
+@lean
 def take_out(used: Ordinals, taken: Taken, remaining: Ordinals) -> int:
     """Move those who still remain to the front of ``remaining``, in their order; answer how many they are."""
     for record in used:
@@ -258,11 +268,13 @@ def grow(
         best_at = -1
         fits = False
         if lost_at > 0 or picky:
-            near_bounds[:near_count] = 0
+            for at in range(near_count):
+                near_bounds[at] = 0
         elif have > 1:
             total = histogram_of(rep, count, histograms, vector)
             bounds_to(vector, total, near[:near_count], histograms, near_bounds)
-        seen[:near_count] = False
+        for at in range(near_count):
+            seen[at] = False
         for _ in range(near_count):
             following = -1
             for at in range(near_count):
@@ -296,7 +308,7 @@ def grow(
             count = merge(
                 roots[record], have, settings, work, queue, rep, members, new, new_members, rows, rules
             )
-            rep[:count] = new[:count]
-            members[:, :count] = new_members[:, :count]
+            copy(new, count, new.shape[1], rep)
+            copy(new_members, have + 1, count, members)
         have += 1
     return count, lost_at, evaluated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,7 +34,9 @@ def _without_asking_for_blas() -> None:
 
 _without_asking_for_blas()
 
-_compiler: Any = numba.njit
+_compiler: Any = partial(numba.njit, cache=True, nogil=True, no_cfunc_wrapper=True)
+_typeof: Any = numba.typeof
+_tuple: Any = numba.types.Tuple
 _STAMP = tuple(
     (source.name, source.stat().st_mtime_ns, source.stat().st_size)
     for source in sorted(Path(__file__).parent.glob("*.py"))
@@ -47,7 +50,7 @@ def jit(function: Function) -> Function:
     kept belongs to the state of all kernels: numba itself looks at the function's own file only, and would
     go on using an inlined callee after the callee's file has changed.
     """
-    compiled: Function = _kept(_compiler(cache=True, nogil=True)(function))
+    compiled: Function = _kept(_compiler()(function))
     return compiled
 
 
@@ -56,23 +59,23 @@ def lean(function: Function) -> Function:
 
     Counting costs more than what such a loop does where arrays are passed on; it makes no arrays itself.
     """
-    compiled: Function = _kept(_compiler(cache=True, nogil=True, _nrt=False)(function))
+    compiled: Function = _kept(_compiler(_nrt=False)(function))
     return compiled
 
 
 def inlined(function: Function) -> Function:
     """The same for their helpers: one becomes part of whoever calls it, and no argument costs."""
-    compiled: Function = _kept(_compiler(cache=True, nogil=True, _nrt=False, forceinline=True)(function))
+    compiled: Function = _kept(_compiler(_nrt=False, forceinline=True)(function))
     return compiled
 
 
 def signature_of(answer: object, *arguments: object) -> Any:
     """The signature of a kernel that is handed arguments like these and answers something like that."""
-    return numba.typeof(answer)(*map(numba.typeof, arguments))
+    return _typeof(answer)(*map(_typeof, arguments))
 
 
 def address_of(kernel: Any, signature: Any) -> int:
-    """Where the machine code of a kernel with this signature is, compiled or read from disk; for ``call_of``."""
+    """Where a kernel's machine code for this signature is, compiled or read from disk; for ``call_of``."""
     kernel.compile(signature.args)
     compiled = kernel.overloads[signature.args]
     if compiled.signature.return_type != signature.return_type:
@@ -87,7 +90,7 @@ def call_of(signature: Any) -> Any:
     Whoever calls a kernel by its name has all its code compiled into its own once more; by its address, only
     the call. The address is an argument, so what is kept on disk holds in any process.
     """
-    arguments = numba.types.Tuple(signature.args)
+    arguments = _tuple(signature.args)
 
     @intrinsic
     def call(typing_context: Any, address: Any, given: Any) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hierdata.kernels.anonytree import align
 from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, WEIGHT, Rules, Scratch, Settings
 from hierdata.kernels.bounding import Histograms, bounds_to, histogram_of
-from hierdata.kernels.growth import merge, plant
+from hierdata.kernels.growth import copy, merge, plant
 from hierdata.kernels.jit import jit
 
 Rows: TypeAlias = "NDArray[np.int32]"
@@ -149,8 +149,8 @@ def grow(
         count = merge(
             roots[near[best_at]], have, settings, work, queue, rep, members, new, new_members, rows, rules
         )
-        rep[:count] = new[:count]
-        members[:, :count] = new_members[:, :count]
+        copy(new, count, new.shape[1], rep)
+        copy(new_members, have + 1, count, members)
         have += 1
     return count, have, evaluated
 

@@ -30,8 +30,8 @@ from hierdata.kernels.arrays import (
     Scratch,
     Settings,
 )
-from hierdata.kernels.growth import Ordinals, Rows, merge, plant
-from hierdata.kernels.jit import jit
+from hierdata.kernels.growth import Ordinals, Rows, copy, merge, plant
+from hierdata.kernels.jit import lean
 
 NOBODY = -1
 
@@ -99,13 +99,13 @@ class Buffers(NamedTuple):
     records: Ordinals
 
 
-@jit
+@lean
 def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
     """The rules of a class of ``size`` records."""
     return Rules(rules.pair_row, rules.pair_losses, caps_of[size], rules.losses, rules.ancestors, rules.nests)
 
 
-@jit
+@lean
 def saved_by(rep: Rows, count: int, scale: int, losses: Ordinals) -> np.int64:
     """The sum of 1 - LM' over the quasi-identifiers of a representative, times the scale."""
     saved = np.int64(0)
@@ -115,7 +115,7 @@ def saved_by(rep: Rows, count: int, scale: int, losses: Ordinals) -> np.int64:
     return saved
 
 
-@jit
+@lean
 def trace(
     rep: Rows, first: int, count: int, worth: Ordinals, passes: Ordinals, passed: Ordinals, paths: Rows
 ) -> int:
@@ -137,7 +137,7 @@ def trace(
     return length
 
 
-@jit
+@lean
 def trace_all(ground: Ground, passed: Ordinals) -> None:
     """The paths of all records."""
     for record in range(len(ground.roots) - 1):
@@ -148,7 +148,7 @@ def trace_all(ground: Ground, passed: Ordinals) -> None:
         )  # fmt: skip
 
 
-@jit
+@lean
 def _common(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
     """What two trees can save at most: the worth of all nodes that values of both pass."""
     most = np.int64(0)
@@ -158,7 +158,7 @@ def _common(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.i
     return most
 
 
-@jit
+@lean
 def read_class(
     first: int, last: int, size: int, first_slot: int, rep: Rows, behind: Ordinals, rows: Rows, kept: Ordinals
 ) -> int:
@@ -191,7 +191,7 @@ def read_class(
     return count
 
 
-@jit
+@lean
 def build(
     records: Ordinals,
     size: int,
@@ -226,13 +226,13 @@ def build(
             count = merge(
                 root, have, settings, work, buffers.queue, rep, behind, new, new_behind, rows, rules
             )
-            rep[:count] = new[:count]
-            behind[: have + 1, :count] = new_behind[: have + 1, :count]
+            copy(new, count, new.shape[1], rep)
+            copy(new_behind, have + 1, count, behind)
         have += 1
     return count
 
 
-@jit
+@lean
 def enter(
     own: int,
     rep: Rows,
@@ -253,7 +253,7 @@ def enter(
     size = standing.sizes[own]
     standing.changed[own] = standing.clock[0]
     standing.saved[own] = saved
-    standing.rows[own, :count] = rep[:count]
+    copy(rep, count, rep.shape[1], standing.rows[own])
     standing.lengths[own] = trace(
         rep, 0, count, ground.worth, ground.passes, buffers.passed, standing.paths[own]
     )
@@ -265,7 +265,7 @@ def enter(
         if record == newcomer:
             continue
         vertices = build(standing.order[own], size, record, settings, work, fitting, ground, buffers)
-        standing.rest_rows[record, :vertices] = buffers.rep[:vertices]
+        copy(buffers.rep, vertices, buffers.rep.shape[1], standing.rest_rows[record])
         standing.rest_saved[record] = saved_by(buffers.rep, vertices, settings.scale, rules.losses)
         standing.rest_lengths[record] = trace(
             buffers.rep, 0, vertices, ground.worth, ground.passes, buffers.passed,
@@ -273,7 +273,7 @@ def enter(
         )  # fmt: skip
 
 
-@jit
+@lean
 def _joined(
     rep: Rows, size: int, record: int, settings: Settings, work: Scratch, rules: Rules, ground: Ground
 ) -> np.int64:
@@ -285,7 +285,7 @@ def _joined(
     return (settings.scale * np.int64(rep[0, WEIGHT] + ground.rows[root, WEIGHT]) - loss) // 2
 
 
-@jit
+@lean
 def _nearest(record: int, largest: int, ground: Ground, standing: Standing, buffers: Buffers) -> int:
     """Fill ``buffers.near`` with the classes, not the record's own, that would lose least by taking it in.
 
@@ -312,14 +312,15 @@ def _nearest(record: int, largest: int, ground: Ground, standing: Standing, buff
     return count
 
 
-@jit
+@lean
 def _note(chosen: Ordinals, count: int, promised: np.int64, here: np.int64, to: int, who: int) -> int:
     """Put an exchange in its place by what it promises, if it promises anything; answer how many."""
     if promised <= 0:
         return count
     place = count
     while place > 0 and chosen[place - 1, PROMISED] < promised:
-        chosen[place] = chosen[place - 1]
+        for column in range(EXCHANGE):
+            chosen[place, column] = chosen[place - 1, column]
         place -= 1
     chosen[place, PROMISED] = promised
     chosen[place, HERE] = here
@@ -328,7 +329,7 @@ def _note(chosen: Ordinals, count: int, promised: np.int64, here: np.int64, to: 
     return count + 1
 
 
-@jit
+@lean
 def _compare(record: int, near_count: int, standing: Standing, buffers: Buffers) -> bool:
     """Tell which near classes are fresh: not near when the record was last visited, or changed since.
 
@@ -351,7 +352,7 @@ def _compare(record: int, near_count: int, standing: Standing, buffers: Buffers)
     return is_new
 
 
-@jit
+@lean
 def _promising(
     record: int,
     near_count: int,
@@ -401,7 +402,7 @@ def _promising(
     return count
 
 
-@jit
+@lean
 def _moved(
     record: int,
     own: int,
@@ -432,13 +433,14 @@ def _moved(
     here = size * standing.saved[to] - left
     if joined < 0 or (size + 1) * joined <= here:
         return np.int64(0)
-    buffers.records[:size] = standing.order[to, :size]
+    for at in range(size):
+        buffers.records[at] = standing.order[to, at]
     buffers.records[size] = record
     vertices = build(buffers.records, size + 1, NOBODY, settings, work, larger, ground, buffers)
     return (size + 1) * saved_by(buffers.rep, vertices, scale, losses) - here if vertices else np.int64(0)
 
 
-@jit
+@lean
 def _gain(
     record: int,
     to: int,
@@ -475,7 +477,7 @@ def _gain(
     return gain + size * (joined - standing.saved[own]) if joined >= 0 else np.int64(0)
 
 
-@jit
+@lean
 def seek(
     visits: Ordinals,
     start: int,
@@ -522,9 +524,11 @@ def seek(
                 continue
             place = min(count, wanted - 1)
             while place > 0 and found[place - 1, GAIN] < gain:
-                found[place] = found[place - 1]
+                for column in range(EXCHANGE):
+                    found[place, column] = found[place - 1, column]
                 place -= 1
-            found[place] = exchange
+            for column in range(EXCHANGE):
+                found[place, column] = exchange[column]
             found[place, GAIN] = gain
             count = min(count + 1, wanted)
         if count:
