@@ -57,9 +57,12 @@ def jit(function: Function) -> Function:
 def lean(function: Function) -> Function:
     """The same without counting references, for loops that only work on arrays that they are handed.
 
-    Counting costs more than what such a loop does where arrays are passed on; it makes no arrays itself.
+    Counting costs more than what such a loop does where arrays are passed on; it makes no arrays itself. One
+    whose name begins with an underscore is for other kernels only: what lets Python call it takes longer to
+    compile than some loops.
     """
-    compiled: Function = _kept(_compiler(_nrt=False)(function))
+    private = function.__name__.startswith("_")
+    compiled: Function = _kept(_compiler(_nrt=False, no_cpython_wrapper=private)(function))
     return compiled
 
 
