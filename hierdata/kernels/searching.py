@@ -174,6 +174,8 @@ def read_class(
             continue
         for column in range(FIRST_NODE):
             rep[i, column] = rows[v, column]
+        if rows[v, QUASI_COUNT] == 0:
+            rep[i, FIRST_NODE] = rows[v, FIRST_NODE]  # says that there is none
         rep[i, FIRST_CHILD] = count
         child = rows[v, FIRST_CHILD]
         for u in range(child, child + rows[v, CHILD_COUNT]):
