@@ -54,7 +54,7 @@ def searched(built: Collection, model: PrivacyModel, partition: Partition, engin
 
 
 def loss(built: Collection, partition: Partition) -> Fraction:
-    figures = METRICS["lm_cost"]().figures(publication_of(built.forest, partition), built.forest)
+    figures = METRICS["lm_cost"]().of(publication_of(built.forest, partition), built.forest)
     total = figures[0].value
     assert isinstance(total, Fraction)
     return total
