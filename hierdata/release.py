@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 import weakref
@@ -23,13 +24,15 @@ class Staging:
     """
 
     def __init__(self, parent: Path | None) -> None:
+        # A name, and who removes it, before the folder: a signal may come between any two steps.
+        self.path = Path(parent or tempfile.gettempdir()) / f".hierdata-{secrets.token_hex(8)}"
+        self.remove = weakref.finalize(self, shutil.rmtree, str(self.path), ignore_errors=True)
         try:
-            self.path = Path(tempfile.mkdtemp(prefix=".hierdata-", dir=parent))
+            self.path.mkdir(mode=0o700)
             (self.path / "public").mkdir()
             (self.path / "steward").mkdir(mode=0o700)
         except OSError as error:
             raise TargetError(f"cannot create the folder of the release ({error.strerror})") from None
-        self.remove = weakref.finalize(self, shutil.rmtree, str(self.path), ignore_errors=True)
 
 
 @dataclass(frozen=True)

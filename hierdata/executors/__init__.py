@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hierdata.errors import PolicyError
 from hierdata.executors.base import Executor, Held, Watch, WorkerError, unwatched
+from hierdata.executors.local import processors
 from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
 from hierdata.executors.spark import Spark
@@ -40,4 +41,13 @@ def open_executor(
     return EXECUTORS[kind](workers=workers, memory=memory, folder=folder, master=master)
 
 
-__all__ = ["EXECUTORS", "Executor", "Held", "Watch", "WorkerError", "open_executor", "unwatched"]
+__all__ = [
+    "EXECUTORS",
+    "Executor",
+    "Held",
+    "Watch",
+    "WorkerError",
+    "open_executor",
+    "processors",
+    "unwatched",
+]

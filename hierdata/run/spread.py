@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
 import tempfile
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hierdata.errors import TargetError
-from hierdata.executors import Executor, Held, Watch, open_executor, unwatched
+from hierdata.executors import Executor, Held, Watch, open_executor, processors, unwatched
 from hierdata.progress import Progress, silent
 
 Value = TypeVar("Value")
@@ -40,7 +39,7 @@ class Resources:
             return self.executor
         if self.master is not None:
             return "spark"
-        several = splits > 1 and (self.workers or os.cpu_count() or 1) > 1
+        several = splits > 1 and (self.workers or processors()) > 1
         return "processes" if several else "serial"
 
     @contextmanager
