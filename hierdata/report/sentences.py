@@ -83,7 +83,7 @@ _COSTS = {
     "have no such vertex, or none that a model lets stand beside it",
     "vertices_lost_in_their_class": "vertices suppressed in published records because others of their class "
     "have no such vertex, or a model forbids that theirs stand side by side",
-    "exchanges_tried": "exchanges of records between classes that were aligned",
+    "exchanges": "exchanges of records between classes that were aligned",
     "exchanges_made": "of these lowered the loss and were made",
     "records_taken_in": "records that had been suppressed so far and found room in a class",
     "records_lost_with_a_seed": "records suppressed because no record near their seed could join it",

@@ -287,7 +287,7 @@ class Classes(Alignment):
     def _costs(self, given: Partition, shown: NDArray[np.int64], suppressed: int) -> Counter[str]:
         """What was given up, now."""
         costs = Counter(given.costs)
-        costs["exchanges_tried"] += int(self._tried[0])
+        costs["exchanges"] += int(self._tried[0])
         costs["exchanges_made"] += self.made
         if self.made:
             costs["records_taken_in"] += int((given.class_of < 0).sum()) - suppressed
