@@ -21,6 +21,8 @@ import pytest
 
 from tests.end_to_end.faulty import SECRET
 
+pytestmark = pytest.mark.slow  # each case is one or two whole commands
+
 ROOT = Path(__file__).parents[2]
 PEOPLE = 200
 STAGES = {
