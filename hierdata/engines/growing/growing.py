@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.aligning.alignment import Alignment
-from hierdata.engines.aligning.arrays import pack_caps
+from hierdata.engines.aligning.arrays import pack_caps, without_partner
 from hierdata.engines.aligning.closing import Closing
 from hierdata.engines.base import Constraints
 from hierdata.forest import Forest
 from hierdata.histograms import histograms
-from hierdata.kernels.arrays import CAP, SLOT_COUNT
 from hierdata.kernels.growth import plant
 from hierdata.kernels.kmember import Buffers, grow, saved_by
 
@@ -69,16 +68,7 @@ class Growing(Alignment):
     def alone(self, size: int) -> NDArray[np.bool_]:
         """The vertices that no class of this size can publish: a value there, or above, has no room."""
         self.fit_caps(size)
-        forest, rows, first_slot = self.forest, self.rows, self.settings.first_slot
-        found = np.zeros(forest.vertex_count, np.bool_)
-        for slot in range(int(rows[:, SLOT_COUNT].max(initial=0))):
-            vertices = np.flatnonzero(rows[:, SLOT_COUNT] > slot)
-            groups = rows[vertices, first_slot + slot]
-            found[vertices] |= (groups >= 0) & (self.rules.caps[groups, CAP] == 0)
-        for kind in forest.schema.types[1:]:
-            vertices = np.flatnonzero(forest.type == kind.index)
-            found[vertices] |= found[forest.parent[vertices]]
-        return found
+        return without_partner(self.forest, self.rows, self.settings.first_slot, self.rules.caps)
 
     def grown(self, records: Numbers, others: Numbers) -> Grown | None:
         """The class of these records, who join in this order; None if it cannot be published.
