@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hierdata.errors import PolicyError
 from hierdata.executors.local import ONE_THREAD, processors
+
+if TYPE_CHECKING:
+    import subprocess
 
 _LOG = """
 rootLogger.level = off
@@ -101,6 +103,8 @@ def started(chosen: dict[str, str]) -> Any:
 
 def stop(context: Any, java: bool) -> None:
     """Stop an application; ``java``: and the Java process, which would go on in folders that are gone."""
+    import subprocess
+
     from pyspark import SparkContext
 
     context.stop()
@@ -122,6 +126,8 @@ def _known_java() -> Iterator[None]:
 
     PySpark forgets it then, and Java never ends: the folder where it should say that it is there is gone.
     """
+    import subprocess
+
     from pyspark import SparkContext, java_gateway
 
     begun: list[subprocess.Popen[bytes]] = []
