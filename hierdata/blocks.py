@@ -36,9 +36,14 @@ def block_size(policy: Policy, schema: Schema, constraints: Constraints) -> int 
     return stated
 
 
-def may_be_cut(policy: Policy) -> bool:
-    """Whether the records may come in blocks, as far as the policy tells without them."""
-    return policy.blocks != "whole" and (policy.blocks is not None or not policy.steps)
+def may_be_cut(policy: Policy, flat: bool) -> bool:
+    """Whether the records may come in blocks, as far as can be told before they are read.
+
+    ``flat``: they are rows, which have nothing below them.
+    """
+    if policy.blocks is None:
+        return not (flat or policy.steps or policy.recoding != "generalization")
+    return policy.blocks != "whole"
 
 
 def least(constraints: Constraints) -> int:

@@ -10,6 +10,7 @@ from hierdata.blocks import may_be_cut
 from hierdata.errors import InputError, PolicyError
 from hierdata.executors import Held
 from hierdata.intake import Collection, FileForm, InputSplit
+from hierdata.intake.columns import TABULAR
 from hierdata.policy import Policy
 from hierdata.records.survey import Keys, Survey
 from hierdata.run.spread import Spread
@@ -39,7 +40,8 @@ def look_over(
     Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
     """
     hints = hints_of(collection, policy)
-    most = -(-_SAMPLE // len(splits)) if may_be_cut(policy) else 0
+    flat = policy.tables is None and collection.form.format.name in TABULAR
+    most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
     found, sizes, held = _surveyed(splits, policy, spread, most)
     extended = policy.with_unlisted(found.shape, hints)
     if extended is not policy:  # the values of the kept fields have not been counted yet
