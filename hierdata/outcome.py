@@ -70,15 +70,19 @@ def write_files(
     tallies: Tallies,
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
+    stated: tuple[str, ...] = (),
 ) -> StewardReport:
-    """Write everything of a release but its records; answer the steward's report."""
+    """Write everything of a release but its records; answer the steward's report.
+
+    ``stated`` are limitations of how the input was read.
+    """
     book = codebook(prepared)
     tables = tallies[counted].tables.value
     try:
         written = published_files(folder / "public")
     except OSError as error:
         raise TargetError(f"the release cannot be read ({error.strerror})") from None
-    report = build_report(form, written, prepared, tallies, verdict, gates, book)
+    report = build_report(form, written, prepared, tallies, verdict, gates, book, stated)
     files = {
         folder / "public" / "release.json": dump(report.public()),
         folder / "public" / "codebook.json": dump(book),
@@ -102,6 +106,7 @@ def build_report(
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
     book: Codebook,
+    stated: tuple[str, ...] = (),
 ) -> StewardReport:
     """Promised, achieved, lost."""
     policy = prepared.policy
@@ -130,7 +135,8 @@ def build_report(
             exempt,
             loss_exact=not counts.rounded,
             scopes=_scopes(prepared),
-        ),
+        )
+        + stated,
         costs=costs(counts.costs),
         levels=_levels(prepared, counts),
         reasons=_reasons(prepared.schema, counts),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hierdata.cli.arguments import (
+    BATCH,
     AsJson,
+    Batch,
     ExecutorName,
     FormatName,
     Master,
@@ -25,6 +27,9 @@ from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import print_json, require_absent, session
 from hierdata.errors import PolicyError, TargetError
 
+if TYPE_CHECKING:
+    from hierdata.release import Release
+
 SEED_VARIABLE = "HIERDATA_SEED"
 LEAST_SEED = 16
 """Bytes of a seed; fewer could be tried one by one, and the seed tells the order of the input."""
@@ -32,15 +37,21 @@ LEAST_SEED = 16
 
 def anonymize(
     source: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="INPUT",
-            help="JSON, JSON Lines, XML or CSV, also gzipped; Parquet; a folder of keyed tables.",
+            help="JSON, JSON Lines, XML or CSV, also gzipped; Parquet; a folder of keyed tables; the address "
+            "of a store.",
             show_default=False,
         ),
     ],
     policy: Annotated[Path, typer.Option(help="The policy: roles, domains and models.", show_default=False)],
     out: Annotated[Path, typer.Option(help="A new folder for the release.", show_default=False)],
+    to: Annotated[
+        str | None,
+        typer.Option(help="The address of a new place in a store, for the records beside the folder."),
+    ] = None,
+    batch: Batch = BATCH,
     seed_file: Annotated[
         Path | None,
         typer.Option(help=f"At least {LEAST_SEED} secret bytes; else {SEED_VARIABLE}, else random bits."),
@@ -71,21 +82,28 @@ def anonymize(
             release = pipeline.anonymize(
                 source,
                 with_effort(with_format(policy, as_format), effort),
+                to=to,
+                batch=batch,
+                out=out,
                 seed=seed,
                 staging=out.parent,
                 resources=resources,
                 progress=feedback.listener,
                 notice=feedback.notice,
             )
-            release.save(out)
-        if as_json:
-            paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
-            print_json(release.report.public().model_dump(mode="json") | {"paths": paths})
-        elif not quiet:
-            from hierdata.report.text import summary
+        _tell(release, out, as_json, quiet)
 
-            typer.echo(summary(release.report))
-            typer.echo(f"{out / 'public'} can be given out, {out / 'steward'} stays with you.")
+
+def _tell(release: Release, out: Path, as_json: bool, quiet: bool) -> None:
+    """Say on stdout what was published and where it lies."""
+    if as_json:
+        paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
+        print_json(release.report.public().model_dump(mode="json") | {"paths": paths})
+    elif not quiet:
+        from hierdata.report.text import summary
+
+        typer.echo(summary(release.report))
+        typer.echo(f"{out / 'public'} can be given out, {out / 'steward'} stays with you.")
 
 
 def _seed(seed_file: Path | None) -> bytes | None:

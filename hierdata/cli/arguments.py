@@ -30,12 +30,15 @@ ExecutorName = Annotated[
         help="serial, processes or spark; by default processes where the input has several parts.",
     ),
 ]
+Batch = Annotated[int, typer.Option(help="Records that travel together from and to a store.", min=1)]
 Workers = Annotated[int | None, typer.Option(help="Processes that work; by default one a processor.", min=1)]
 Memory = Annotated[
     str | None, typer.Option(help="What all processes may take together, such as 4GiB; else no limit.")
 ]
 Master = Annotated[str | None, typer.Option(help="The address of a Spark cluster, such as local[2].")]
 
+BATCH = 1000
+"""As ``hierdata.stores.BATCH``: the room itself is imported by runs alone."""
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 

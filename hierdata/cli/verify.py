@@ -25,16 +25,16 @@ from hierdata.cli.session import explain, print_json, session
 
 def verify(
     published: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="PUBLISHED",
-            help="The folder of a release, any file of records or folder of tables.",
+            help="The folder of a release, any file of records or folder of tables; the address of a store.",
             show_default=False,
         ),
     ],
     policy: Annotated[Path, typer.Option(help="The policy whose models are judged.", show_default=False)],
     original: Annotated[
-        Path | None, typer.Option(help="The input: facts are worked out again, forged ones fail.")
+        str | None, typer.Option(help="The input: facts are worked out again, forged ones fail.")
     ] = None,
     facts: Annotated[
         Path | None, typer.Option(help="verification.json, where it does not lie in the release.")
