@@ -246,7 +246,7 @@ def _found(cut: dict[str, list[str]]) -> str:
     """The delimiter that cuts the header into most columns; a comma where there is one column."""
     most = max(map(len, cut.values()))
     found = [delimiter for delimiter, columns in cut.items() if len(columns) == most]
-    if most == 0:
+    if most == 0 or (most == 1 and not cut[DELIMITERS[0]]):
         raise InputError("the header is no CSV: a quote or a carriage return stands where none is due")
     if most > 1 and len(found) > 1:
         raise InputError(

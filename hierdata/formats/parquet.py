@@ -167,7 +167,7 @@ def _opened(stream: BinaryIO) -> Any:
         raise InputError("Parquet is compressed inside and cannot be read through gzip: unpack the file")
     try:
         return pq.ParquetFile(stream)
-    except (lib.ArrowException, OSError):
+    except (lib.ArrowException, OSError, UnicodeDecodeError):
         pass
     raise InputError("this is no Parquet file, or it is damaged")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from hierdata.document import COUNT, GROUP, Document
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.formats import FORMATS, Format, Layout, detect
-from hierdata.formats.csv import Csv
+from hierdata.formats.csv import DELIMITERS, Csv
 from hierdata.formats.parquet import Parquet
 from hierdata.formats.source import PathSource
 from hierdata.intake.form import FileForm, open_layout
@@ -97,7 +97,9 @@ def table_form(
         column: kind for column, kind in layout.types.items() if column in columns and column not in joins
     }
     released = replace(layout, columns=tuple(columns), types=types)
-    return TableForm(published_format(format, layout, policy), released, suffix, not policy.separates)
+    if isinstance(format, Csv) and format.delimiter is None and len(columns) == 1:
+        released = replace(released, delimiter=DELIMITERS[0])  # what a reader takes where no header tells it
+    return TableForm(published_format(format, released, policy), released, suffix, not policy.separates)
 
 
 def published_form(source: PathSource, format: Format, suffix: str, policy: Policy) -> TableForm:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hierdata
 from hierdata.document import Document, Numeral
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.formats import Layout
@@ -199,3 +201,14 @@ def test_what_no_file_for_people_holds_is_not_taken_for_one() -> None:
     for data in ("a\n'=x\n=x\n", "=a\n1\n"):
         with pytest.raises(VerificationError, match="formula"):
             read(data, Csv(for_people=True))
+
+
+def test_one_column_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Of several columns cut by semicolons one is published, and its intervals hold commas."""
+    (tmp_path / "people.csv").write_text("id;age\n" + "".join(f"{one};{20 + one}\n" for one in range(30)))
+    interval = {"steps": [1, 5, 20], "domain": [0, 99]}
+    fields = {"id": {"role": "identifier"}, "age": {"role": "quasi", "interval": interval}}
+    policy = {"version": 1, "models": [{"kind": "k-anonymity", "k": 5}], "fields": fields}
+    release = hierdata.anonymize(tmp_path / "people.csv", policy)
+    assert hierdata.verify(release.folder, policy).passed
+    assert '"[20, ' in (release.folder / "public" / "records.csv").read_text("utf-8")
