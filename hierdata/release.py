@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
-import tempfile
-import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import Any
 
 from hierdata.document import Document
 from hierdata.errors import PolicyError, TargetError
+from hierdata.private import PrivateFolder
 from hierdata.report.models import StewardReport
 
 
@@ -24,15 +22,13 @@ class Staging:
     """
 
     def __init__(self, parent: Path | None) -> None:
-        # A name, and who removes it, before the folder: a signal may come between any two steps.
-        self.path = Path(parent or tempfile.gettempdir()) / f".hierdata-{secrets.token_hex(8)}"
-        self.remove = weakref.finalize(self, shutil.rmtree, str(self.path), ignore_errors=True)
+        self._folder = PrivateFolder(parent, "the release")
+        self.path, self.remove = self._folder.path, self._folder.remove
         try:
-            self.path.mkdir(mode=0o700)
             (self.path / "public").mkdir()
             (self.path / "steward").mkdir(mode=0o700)
         except OSError as error:
-            raise TargetError(f"cannot create the folder of the release ({error.strerror})") from None
+            raise TargetError(f"cannot create a folder for the release ({error.strerror})") from None
 
 
 @dataclass(frozen=True)
@@ -85,13 +81,12 @@ def place(staged: Path, target: Path) -> None:
             staged.rename(target)
             return
         # A name of our own, closed until all is there: what stands in the way is not ours to remove.
-        beside = Path(tempfile.mkdtemp(prefix=".hierdata-", dir=target.parent))
+        beside = PrivateFolder(target.parent, "the release")
         try:
-            shutil.copytree(staged, beside, dirs_exist_ok=True)
-            beside.rename(target)
-        except BaseException:
-            shutil.rmtree(beside, ignore_errors=True)
-            raise
+            shutil.copytree(staged, beside.path, dirs_exist_ok=True)
+            beside.path.rename(target)
+        finally:
+            beside.remove()
         shutil.rmtree(staged)
     except OSError as error:
         raise TargetError(

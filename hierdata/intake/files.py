@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from hierdata.formats.source import PathSource, Source, write_stream
 from hierdata.intake.columns import TABULAR, check_columns, format_of, published_form, table_form
 from hierdata.intake.form import Collection, FileForm, Form, file_in, open_layout
 from hierdata.policy import Policy
+from hierdata.private import PrivateFolder
 
 
 def file_collection(source: Source, policy: Policy) -> Collection:
@@ -65,14 +65,11 @@ def piped(path: Path, policy: Policy) -> Collection:
 @contextmanager
 def _private(name: str) -> Iterator[PathSource]:
     """A file to be written in a folder of its own, which goes when nobody holds the source any more."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="hierdata-"))
-    except OSError as error:
-        raise TargetError(f"cannot keep the records for a second reading ({error.strerror})") from None
-    source = PathSource(folder / name)
-    remove = weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
+    folder = PrivateFolder(None, "a second reading of the records")
+    source = PathSource(folder.path / name)
+    weakref.finalize(source, folder.remove)
     try:
         yield source
     except BaseException:
-        remove()
+        folder.remove()
         raise

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from hierdata.errors import TargetError
 from hierdata.executors import Executor, Held, Watch, open_executor, processors, unwatched
+from hierdata.private import PrivateFolder
 from hierdata.progress import Progress, silent
 
 Value = TypeVar("Value")
@@ -49,32 +46,18 @@ class Resources:
         The folder is made in ``beside`` (by default where temporary files lie), and gone with the executor.
         Raises TargetError when it cannot be made, PolicyError for an executor that there is not.
         """
-        # A name before the folder: a signal may come between any two steps.
-        folder = Path(beside or tempfile.gettempdir()) / f".hierdata-spill-{secrets.token_hex(8)}"
+        private = PrivateFolder(beside, "what does not fit into memory")
         try:
-            _make(folder)
             with open_executor(
                 self.kind(splits),
                 workers=self.workers,
                 memory=self.memory,
-                folder=folder,
+                folder=private.path,
                 master=self.master,
             ) as executor:
-                yield Spread(executor, folder, self.memory, progress)
+                yield Spread(executor, private.path, self.memory, progress)
         finally:
-            try:
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:  # a signal that interrupts the removal is the last one that is heard
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700)
-    except OSError as error:
-        raise TargetError(
-            f"cannot create a folder for what does not fit into memory ({error.strerror})"
-        ) from None
+            private.remove()
 
 
 @dataclass(frozen=True)

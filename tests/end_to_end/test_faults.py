@@ -253,6 +253,27 @@ def test_signals_at_any_moment(place: Place, expected: dict[str, bytes]) -> None
         place.nothing_left()
 
 
+def test_killed_at_any_moment(place: Place, expected: dict[str, bytes]) -> None:
+    """Nobody in the program can remove anything any more: who waits for its end does."""
+    rng = random.Random(4)
+    for number in range(20):
+        process = place.begin("-", "-", *(TWO if number % 2 else ("--executor", "serial")))
+        until = time.monotonic() + 60
+        while place.found() == place.names and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(rng.random() * 2.5)
+        process.kill()
+        assert process.wait(60) in (0, -signal.SIGKILL)
+        process.communicate()
+        if process.returncode == 0:
+            assert place.release() == expected
+        until = time.monotonic() + 30
+        while place.found() != place.names and time.monotonic() < until:
+            assert not (place.folder / "out").exists()
+            time.sleep(0.05)
+        place.nothing_left()
+
+
 @pytest.mark.parametrize(
     ("stage", "executor"), [("cluster", "serial"), ("encode", "processes"), ("judge", "processes")]
 )
