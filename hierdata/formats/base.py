@@ -14,6 +14,9 @@ from hierdata.errors import InputError
 
 MAX_DEPTH = 64
 """Containers inside containers that a reader accepts."""
+MAX_RECORD = 1 << 26
+"""Bytes (of text, characters) of a record that a reader accepts: no file can make it hold more than a few."""
+TOO_LONG = f"the record is longer than {MAX_RECORD >> 20} MiB"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import BinaryIO, ClassVar, NoReturn, cast
 
 from hierdata.document import Document, Value
 from hierdata.errors import InputError, VerificationError
-from hierdata.formats.base import BESIDE, MAX_DEPTH, Format, Layout
+from hierdata.formats.base import BESIDE, MAX_DEPTH, MAX_RECORD, TOO_LONG, Format, Layout
 from hierdata.formats.decoder import ENDS_EARLY, TOO_DEEP, RefusedError, complaint, decode, may_go_on
 from hierdata.formats.objects import dumps_exact, encode
 
@@ -196,6 +196,8 @@ class _Window:
         self._passed += self._at
         self._text = self._text[self._at :]
         self._at = 0
+        if len(self._text) > MAX_RECORD:
+            self.fail(TOO_LONG)
         chunk = self._stream.read(max(WINDOW, len(self._text)))
         self._ended = not chunk
         try:

@@ -11,7 +11,7 @@ from typing import BinaryIO, ClassVar
 
 from hierdata.document import Document
 from hierdata.errors import InputError, PolicyError
-from hierdata.formats.base import WHOLE, Layout, Rowwise, Split
+from hierdata.formats.base import MAX_RECORD, TOO_LONG, WHOLE, Layout, Rowwise, Split
 from hierdata.formats.decoder import RefusedError, complaint, decode
 from hierdata.formats.objects import dumps_exact, encode
 
@@ -70,19 +70,17 @@ def _lines(stream: BinaryIO, split: Split) -> Iterator[bytes]:
         if not passed.endswith(b"\n"):
             return
         at += len(passed) - 1
-    elif first := stream.readline():
+    elif first := stream.readline(MAX_RECORD + 1):
         at = len(first)
         yield first.removeprefix(BOM_UTF8)
-    if split.end is None:
-        yield from stream
-        return
-    while at < split.end:
-        line = stream.readline()
+    while (split.end is None or at < split.end) and (line := stream.readline(MAX_RECORD + 1)):
         at += len(line)
         yield line
 
 
 def _text(line: bytes, record: int) -> str:
+    if len(line) > MAX_RECORD:
+        raise InputError(TOO_LONG, record=record)
     try:
         return line.decode()
     except UnicodeDecodeError:
