@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from datetime import date, timedelta
+from collections.abc import Callable, Collection
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from pydantic import model_validator
 
+from hierdata.days import date_of, day_of, spelled, spelled_year
 from hierdata.document import Scalar
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
 from hierdata.domains.bins import Bin, line
+from hierdata.scalars import DateTime, Timestamp, one_type
 
 _ISO = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})"
     r"(?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
+_HL7 = re.compile(
+    r"([0-9]{4})([0-9]{2})([0-9]{2})"
+    r"(?:(?:[01][0-9]|2[0-3])(?:[0-5][0-9](?:[0-5][0-9](?:\.[0-9]{1,4})?)?)?(?:[+-][0-9]{4})?)?"
+)
+"""Dates of HL7 version 2 and 3 (C-CDA): without marks, to the day at least."""
 _YEARS = {"year": 1, "decade": 10, "century": 100}
 _MONTHS = {"month": 1, "quarter": 3}
 _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
@@ -28,7 +34,9 @@ _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
 class Date(QuasiDomain):
     """Calendar periods around each day, and above them the root.
 
-    A value is ISO text; a time of day and a time zone are cut off, and the day as written is what counts.
+    A value is ISO text, the same without marks as HL7 spells it (``20010304``), or a date or timestamp of
+    MongoDB. A time of day and a time zone are cut off, and the day as written is what counts. Years before 0
+    and after 9999 have a sign and six digits or more, as in ISO 8601.
     Months are spelled ``2001-03``, years ``2001``, other periods by their first and last day, ``[2001-01-01,
     2001-03-31]``. Weeks begin on Monday. LM' is (last - first day) / (latest - earliest day of the
     collection), at most 1.
@@ -49,9 +57,10 @@ class Date(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed days."""
-        ordinals = sorted(grouped(observed, _day))
+        originals = grouped(observed, _day)
+        ordinals = sorted(originals)
         built = line(
-            [(ordinal, date.fromordinal(ordinal).isoformat()) for ordinal in ordinals],
+            [(ordinal, _whole_day(ordinal, originals[ordinal])) for ordinal in ordinals],
             [_periods_of(step) for step in reversed(self.steps) if step != "day"],
             span=ordinals[-1] - ordinals[0] if ordinals else 0,
             closed=True,
@@ -65,48 +74,50 @@ class Date(QuasiDomain):
 
 def _day(value: Scalar) -> int:
     """The ordinal of the value's day. Raises Uncovered."""
-    match = _ISO.fullmatch(value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        raise Uncovered
+    text = value.partition(",")[0] if isinstance(value, Timestamp) else value
+    match = _ISO.fullmatch(text) or _HL7.fullmatch(text)
     if match is None:
         raise Uncovered
     try:
-        return date.fromisoformat(match[1]).toordinal()
+        return day_of(int(match[1]), int(match[2]), int(match[3]))
     except ValueError:
         raise Uncovered from None
+
+
+def _whole_day(ordinal: int, originals: Collection[Scalar]) -> str:
+    """A day that is not generalized: of its values' type, at midnight, where they have one."""
+    kind, text = one_type(originals), spelled(ordinal)
+    if kind is DateTime:
+        return DateTime(f"{text}T00:00:00Z")
+    return Timestamp(f"{text}T00:00:00Z,0") if kind is Timestamp else text
 
 
 def _periods_of(step: str) -> Callable[[int], Bin]:
     """The bins of one calendar step over ordinals of days."""
 
     def bin_at(ordinal: int) -> Bin:
-        day = date.fromordinal(ordinal)
+        year, month, _ = date_of(ordinal)
         if step == "week":
-            first = max(ordinal - day.weekday(), date.min.toordinal())
-            last = min(ordinal - day.weekday() + 6, date.max.toordinal())
-        elif step in _MONTHS:
+            first = ordinal - (ordinal - 1) % 7  # day 1 is a Monday
+            return _bin(step, first, first + 7)
+        if step in _MONTHS:
             size = _MONTHS[step]
-            month = (day.month - 1) // size * size + 1
-            first = date(day.year, month, 1).toordinal()
-            last = _before_month(day.year, month + size)
-        else:
-            size = _YEARS[step]
-            year = day.year // size * size
-            first = date(max(year, 1), 1, 1).toordinal()
-            last = date(min(year + size - 1, date.max.year), 12, 31).toordinal()
-        return Bin(first, last + 1, _label(step, date.fromordinal(first), date.fromordinal(last)))
+            start = (month - 1) // size * size + 1
+            after = (year, start + size) if start + size <= 12 else (year + 1, 1)
+            return _bin(step, day_of(year, start, 1), day_of(*after, 1))
+        size = _YEARS[step]
+        return _bin(step, day_of(year // size * size, 1, 1), day_of(year // size * size + size, 1, 1))
 
     return bin_at
 
 
-def _before_month(year: int, month: int) -> int:
-    """The ordinal of the day before a month begins; month 13 is the next January."""
-    if month == 13:
-        return date(year, 12, 31).toordinal()
-    return (date(year, month, 1) - timedelta(days=1)).toordinal()
-
-
-def _label(step: str, first: date, last: date) -> str:
+def _bin(step: str, first: int, after: int) -> Bin:
     if step == "month":
-        return first.isoformat()[:7]
-    if step == "year":
-        return first.isoformat()[:4]
-    return f"[{first.isoformat()}, {last.isoformat()}]"
+        label = spelled(first).removesuffix("-01")
+    elif step == "year":
+        label = spelled_year(date_of(first)[0])
+    else:
+        label = f"[{spelled(first)}, {spelled(after - 1)}]"
+    return Bin(first, after, label)

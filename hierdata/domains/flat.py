@@ -20,7 +20,7 @@ from hierdata.domains.base import (
     grouped,
     loss_of,
 )
-from hierdata.domains.number import Number, canonical, identity, one_spelling
+from hierdata.domains.number import Number, identity, one_spelling, typed
 
 
 class Flat(QuasiDomain):
@@ -53,7 +53,8 @@ class Flat(QuasiDomain):
         missing = len(keys) + 1
 
         spelled = [
-            one_spelling(key, originals[key]) if isinstance(key, str) else canonical(key) for key in keys
+            one_spelling(key, originals[key]) if isinstance(key, str) else typed(key, originals[key])
+            for key in keys
         ]
         return Hierarchy(
             (ROOT_LABEL, *spelled, None),

@@ -12,7 +12,7 @@ from pydantic import model_validator
 from hierdata.document import Scalar
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
 from hierdata.domains.bins import Bin, line
-from hierdata.domains.number import Exact, Number, canonical, decimals, exact, fixed, plain
+from hierdata.domains.number import Exact, Number, decimals, exact, fixed, plain, typed
 
 
 class Interval(QuasiDomain):
@@ -88,7 +88,7 @@ class Interval(QuasiDomain):
 
 def _label(number: Number, originals: list[Scalar]) -> Scalar:
     """A number, or text where the collection has nothing but text."""
-    return plain(number) if all(isinstance(value, str) for value in originals) else canonical(number)
+    return plain(number) if all(isinstance(value, str) for value in originals) else typed(number, originals)
 
 
 def _spelled(numbers: Iterable[Number]) -> list[str]:

@@ -12,6 +12,7 @@ from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from hierdata.document import Scalar
 from hierdata.domains.base import Uncovered
+from hierdata.scalars import TYPED_TEXTS, Decimal128, Double, Int64, one_type
 
 Number: TypeAlias = "int | Fraction"
 
@@ -88,6 +89,19 @@ def canonical(number: Number) -> int | Decimal:
     return int(number) if number.denominator == 1 else Decimal(plain(number))
 
 
+def typed(number: Number, originals: Collection[Scalar]) -> int | Decimal:
+    """The one value for a number that occurs as ``originals``: of their type, where they have one that lasts.
+
+    >>> typed(2, [Double("2.0")]), typed(2, [Double("2.0"), 2])
+    (Double('2.0'), 2)
+    """
+    kind = one_type(originals)
+    if kind is Int64 or kind is Double or kind is Decimal128:
+        lasting = kind.exactly(number)
+        return canonical(number) if lasting is None else lasting
+    return canonical(number)
+
+
 def identity(value: Scalar, number: bool = False) -> str | Number:
     """The key under which equal values are one: numbers by value, text by itself, booleans as in JSON.
 
@@ -99,7 +113,7 @@ def identity(value: Scalar, number: bool = False) -> str | Number:
     if number:
         return exact(value)
     if isinstance(value, str):
-        return value
+        return str(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     return exact(value)
@@ -110,8 +124,9 @@ def one_spelling(text: str, originals: Collection[Scalar]) -> Scalar:
     if originals and all(isinstance(value, bool) for value in originals):
         return text == "true"
     if originals and not any(isinstance(value, str | bool) for value in originals):
-        return canonical(exact(next(iter(originals))))
-    return text
+        return typed(exact(next(iter(originals))), originals)
+    kind = one_type(originals)
+    return text if kind not in TYPED_TEXTS else kind(text)
 
 
 def parameter(value: object) -> Fraction:

@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 from hierdata.document import Document
 from hierdata.judge.attribute import REMEMBERED, Attribute
 from hierdata.judge.walk import Children, Walk, digest
+from hierdata.scalars import TYPED_TEXTS, Int64
 
 Seen: TypeAlias = tuple[bytes, bytes, list[int], Children]
 """Digests of a record's form and of its text as written, its codes of sensitive values, its children."""
 
-_PLAIN = frozenset({str, int, bool, type(None)})
+_PLAIN = frozenset({str, int, bool, type(None), Int64, *TYPED_TEXTS})
 """Types whose equal values are written alike; decimals are not among them."""
 
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from hierdata.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
 from hierdata.judge.attribute import REMEMBERED, Attribute
 from hierdata.judge.rules import JudgeRules, Keys
+from hierdata.scalars import TypedDecimal
 
 Children: TypeAlias = "list[tuple[tuple[str, str], list[int], Children]]"
 """The children that hold sensitive values: (key and form, codes, children of their own)."""
@@ -80,10 +81,16 @@ def _form(value: Scalar) -> str:
         sign, digits, exponent = value.as_tuple()
         text = "".join(map(str, digits)).lstrip("0")
         short = text.rstrip("0")
+        kind = _kind(value)
         if not isinstance(exponent, int):
-            return f"d{value}"
-        return f"d{'-' * sign}{short}e{exponent + len(text) - len(short)}" if short else "d0"
+            return f"{kind}{value}"
+        return f"{kind}{'-' * sign}{short}e{exponent + len(text) - len(short)}" if short else f"{kind}0"
     return repr(value)
+
+
+def _kind(value: Decimal) -> str:
+    """What tells decimal numbers of different types apart."""
+    return type(value).__name__ if isinstance(value, TypedDecimal) else "d"
 
 
 class Walk:
@@ -249,5 +256,5 @@ def _listed(texts: list[str], bare: bool) -> str:
 def _written(value: Scalar) -> str:
     """A scalar as it is written; what is written alike is of one type."""
     if isinstance(value, Decimal):
-        return f"d{value.text if isinstance(value, Numeral) else value}"
+        return f"{_kind(value)}{value.text if isinstance(value, Numeral) else value}"
     return repr(value)

@@ -63,7 +63,7 @@ def _readings(label: Scalar) -> list[_Key]:
     """What a published label may be: first what it is, then what a text spells."""
     if not isinstance(label, str):
         return [_key(label)]
-    found: list[_Key] = [(str, label)]
+    found: list[_Key] = [_key(label)]
     if label in ("true", "false"):
         found.append((bool, label == "true"))
     with suppress(Uncovered):

@@ -271,6 +271,6 @@ def in_order(value: Scalar) -> str:
     >>> sorted(["A+", 1, "A", "1"], key=in_order)
     ['1', 1, 'A', 'A+']
     """
-    if isinstance(value, str):
+    if type(value) is str:
         return value + "\0"
     return f"{value}\0{type(value).__name__}\0{getattr(value, 'text', '')}"

@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from hierdata.document import Numeral, Scalar
+from hierdata.scalars import TYPED, TYPED_TEXTS
 
-SCALARS: frozenset[type] = frozenset({str, int, Decimal, Numeral, bool, type(None)})
+SCALARS: frozenset[type] = frozenset({str, int, Decimal, Numeral, bool, type(None), *TYPED})
 """Types of the single values of a document."""
 
-_TEXTS = frozenset({str, type(None)})
+_TEXTS = frozenset({str, type(None), *TYPED_TEXTS})
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -31,7 +32,7 @@ class Missing:
         self._numbers = frozenset(Decimal(text) for text in spellings if _NUMBER.fullmatch(text))
 
     def __contains__(self, value: Scalar) -> bool:
-        if type(value) is str:
+        if isinstance(value, str):
             return value in self._texts
         if type(value) is bool:
             return ("true" if value else "false") in self._texts

@@ -38,6 +38,9 @@ FAMILIES = {
         "FORMATS",
         Format,
         {
+            "bson_codec": "one BSON document, by the library",
+            "bson_elements": "one BSON document, element by element, for what the library would lose",
+            "bson_values": "values as the library has them",
             "decoder": "JSON text to values, for both JSON formats",
             "objects": "Python objects as documents, and values to JSON text",
             "source": "bytes in and out, packed or not, for every format",

@@ -1,0 +1,66 @@
+"""Days of the Gregorian calendar, without end in both directions: those of the library end with year 9999."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+_CYCLE_YEARS = 400
+_CYCLE_DAYS = 146_097
+_BASE = 2000
+"""The calendar repeats itself every 400 years, so each year stands for one of 2000 to 2399."""
+
+_SPELLED = re.compile(r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})")
+
+
+def day_of(year: int, month: int, day: int) -> int:
+    """The number of a day; day 1 is the first of year 1, before which comes year 0. Raises ValueError.
+
+    >>> day_of(1, 1, 1), day_of(0, 12, 31), day_of(10000, 1, 1)
+    (1, 0, 3652060)
+    """
+    cycles, rest = divmod(year - _BASE, _CYCLE_YEARS)
+    return date(_BASE + rest, month, day).toordinal() + cycles * _CYCLE_DAYS
+
+
+def date_of(number: int) -> tuple[int, int, int]:
+    """Year, month and day of a numbered day.
+
+    >>> date_of(0), date_of(3652060)
+    ((0, 12, 31), (10000, 1, 1))
+    """
+    cycles, rest = divmod(number - _FIRST, _CYCLE_DAYS)
+    found = date.fromordinal(_FIRST + rest)
+    return found.year + cycles * _CYCLE_YEARS, found.month, found.day
+
+
+_FIRST = date(_BASE, 1, 1).toordinal()
+
+
+def spelled(number: int) -> str:
+    """A numbered day in ISO 8601.
+
+    >>> spelled(1), spelled(-366), spelled(3652060)
+    ('0001-01-01', '-000001-12-31', '+010000-01-01')
+    """
+    year, month, day = date_of(number)
+    return f"{spelled_year(year)}-{month:02}-{day:02}"
+
+
+def spelled_year(year: int) -> str:
+    """A year in ISO 8601: beyond four digits, or below 0, with a sign and six digits or more.
+
+    >>> spelled_year(2001), spelled_year(10000), spelled_year(-1)
+    ('2001', '+010000', '-000001')
+    """
+    return f"{year:04}" if 0 <= year <= 9999 else f"{year:+07}"
+
+
+def year_month_day(text: str) -> tuple[int, int, int]:
+    """Year, month and day as they are spelled in ISO 8601; whether there is such a day is for ``day_of`` to
+    tell. Raises ValueError.
+    """
+    match = _SPELLED.fullmatch(text)
+    if match is None:
+        raise ValueError("no ISO 8601 date")
+    return int(match[1]), int(match[2]), int(match[3])

@@ -1,0 +1,72 @@
+"""Values that know their type: what BSON and MongoDB's Extended JSON have beside text, numbers and booleans.
+
+Each is a text or a number to whoever does not ask for its type, and its type and text are all there is of it:
+so domains, models and recodings treat it as any other value, and a format writes it back as what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hierdata.scalars.numbers import Decimal128, Double, Int64, TypedDecimal
+from hierdata.scalars.texts import (
+    Binary,
+    Code,
+    Decimal128Word,
+    DoubleWord,
+    MaxKey,
+    MinKey,
+    ObjectId,
+    Regex,
+    Symbol,
+    TypedText,
+    Undefined,
+    Uuid,
+)
+from hierdata.scalars.times import DateTime, Timestamp
+
+__all__ = [
+    "TYPED",
+    "TYPED_NUMBERS",
+    "TYPED_TEXTS",
+    "Binary",
+    "Code",
+    "DateTime",
+    "Decimal128",
+    "Decimal128Word",
+    "Double",
+    "DoubleWord",
+    "Int64",
+    "MaxKey",
+    "MinKey",
+    "ObjectId",
+    "Regex",
+    "Symbol",
+    "Timestamp",
+    "TypedDecimal",
+    "TypedText",
+    "Undefined",
+    "Uuid",
+    "one_type",
+]
+
+TYPED_TEXTS: frozenset[type] = frozenset(
+    {
+        *(ObjectId, Uuid, Binary, DateTime, Timestamp, Regex, Code, Symbol, Undefined, MinKey, MaxKey),
+        *(DoubleWord, Decimal128Word),
+    }
+)
+"""Types that read as text."""
+TYPED_NUMBERS: frozenset[type] = frozenset({Int64, Double, Decimal128})
+"""Types that read as numbers."""
+TYPED = TYPED_TEXTS | TYPED_NUMBERS
+
+
+def one_type(values: Collection[object]) -> type | None:
+    """The type that values have in common if it is one of these, else None.
+
+    >>> one_type([Int64(1), Int64(2)]), one_type([Int64(1), 1]), one_type(["a"])
+    (<class 'hierdata.scalars.numbers.Int64'>, None, None)
+    """
+    kinds = set(map(type, values))
+    return kinds.pop() if len(kinds) == 1 and kinds <= TYPED else None

@@ -1,0 +1,123 @@
+"""Values that read as text."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class TypedText(str):
+    """A value that reads as text. ``kind`` is the name that MongoDB's ``$type`` has for its type.
+
+    It equals the plain text; who must tell them apart looks at the type.
+
+    >>> ObjectId("5f0c1b2a3d4e5f6071829304")
+    ObjectId('5f0c1b2a3d4e5f6071829304')
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class ObjectId(TypedText):
+    """The identifier that MongoDB gives a document, as 24 hexadecimal digits; the first 8 are a time."""
+
+    __slots__ = ()
+    kind = "objectId"
+
+
+class Uuid(TypedText):
+    """A UUID, spelled in groups of 8, 4, 4, 4 and 12 digits: binary data of subtype 4 and 16 bytes."""
+
+    __slots__ = ()
+    kind = "uuid"
+
+
+class Binary(TypedText):
+    """Binary data in base64; a subtype other than 0 stands before it: ``05:1B2M2Y8AsgTpgAmY7PhCfg==``."""
+
+    __slots__ = ()
+    kind = "binData"
+
+    @classmethod
+    def of(cls, base64: str, subtype: int) -> Binary:
+        """The value of a subtype, 0 to 255."""
+        return cls(f"{subtype:02x}:{base64}" if subtype else base64)
+
+    @property
+    def parts(self) -> tuple[str, int]:
+        """The base64 text and the subtype."""
+        subtype, _, base64 = self.rpartition(":")
+        return base64, int(subtype, 16) if subtype else 0
+
+
+class Regex(TypedText):
+    """A regular expression and its options: ``/^a/i``."""
+
+    __slots__ = ()
+    kind = "regex"
+
+    @classmethod
+    def of(cls, pattern: str, options: str) -> Regex:
+        """The expression; options are letters."""
+        return cls(f"/{pattern}/{options}")
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The pattern and the options."""
+        pattern, _, options = self[1:].rpartition("/")
+        return pattern, options
+
+
+class Code(TypedText):
+    """A piece of JavaScript. One with a scope is an object, ``{"$code": Code, "$scope": {...}}``."""
+
+    __slots__ = ()
+    kind = "javascript"
+
+
+class Symbol(TypedText):
+    """A text of the type symbol, which nobody writes any more."""
+
+    __slots__ = ()
+    kind = "symbol"
+
+
+class Undefined(TypedText):
+    """The value undefined, which nobody writes any more; spelled ``undefined``."""
+
+    __slots__ = ()
+    kind = "undefined"
+
+
+class MinKey(TypedText):
+    """What sorts before everything else; spelled ``MinKey``."""
+
+    __slots__ = ()
+    kind = "minKey"
+
+
+class MaxKey(TypedText):
+    """What sorts behind everything else; spelled ``MaxKey``."""
+
+    __slots__ = ()
+    kind = "maxKey"
+
+
+NOT_FINITE = ("NaN", "Infinity", "-Infinity")
+
+
+class DoubleWord(TypedText):
+    """A double that is no number: ``NaN``, ``Infinity``, ``-Infinity``. So no arithmetic ever meets one."""
+
+    __slots__ = ()
+    kind = "double"
+
+
+class Decimal128Word(TypedText):
+    """A Decimal128 that is no number: ``NaN``, ``Infinity``, ``-Infinity``."""
+
+    __slots__ = ()
+    kind = "decimal"
