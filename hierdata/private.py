@@ -49,6 +49,14 @@ class PrivateFolder:
         finally:  # a signal that interrupts the removal is the last one that is heard
             _remove(self.path, os.getpid())
 
+    def __enter__(self) -> Path:
+        """Use the folder for as long as the context lasts."""
+        return self.path
+
+    def __exit__(self, *raised: object) -> None:
+        """Remove it."""
+        self.remove()
+
 
 def _remove(folder: Path, process: int) -> None:
     if os.getpid() == process:  # not when a fork of it ends

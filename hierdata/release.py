@@ -81,12 +81,9 @@ def place(staged: Path, target: Path) -> None:
             staged.rename(target)
             return
         # A name of our own, closed until all is there: what stands in the way is not ours to remove.
-        beside = PrivateFolder(target.parent, "the release")
-        try:
-            shutil.copytree(staged, beside.path, dirs_exist_ok=True)
-            beside.path.rename(target)
-        finally:
-            beside.remove()
+        with PrivateFolder(target.parent, "the release") as beside:
+            shutil.copytree(staged, beside, dirs_exist_ok=True)
+            beside.rename(target)
         shutil.rmtree(staged)
     except OSError as error:
         raise TargetError(

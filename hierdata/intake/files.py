@@ -17,6 +17,9 @@ from hierdata.intake.form import Collection, FileForm, Form, file_in, open_layou
 from hierdata.policy import Policy
 from hierdata.private import PrivateFolder
 
+SECOND_READING = "a second reading of the records"
+"""What a private folder is for that holds them."""
+
 
 def file_collection(source: Source, policy: Policy) -> Collection:
     """A collection in one file."""
@@ -65,7 +68,7 @@ def piped(path: Path, policy: Policy) -> Collection:
 @contextmanager
 def _private(name: str) -> Iterator[PathSource]:
     """A file to be written in a folder of its own, which goes when nobody holds the source any more."""
-    folder = PrivateFolder(None, "a second reading of the records")
+    folder = PrivateFolder(None, SECOND_READING)
     source = PathSource(folder.path / name)
     weakref.finalize(source, folder.remove)
     try:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hierdata.errors import PolicyError, TargetError
+from hierdata.errors import PolicyError
+from hierdata.intake.files import SECOND_READING
 from hierdata.policy import Policy
+from hierdata.private import PrivateFolder
 from hierdata.stores import BATCH, Store, store_of
 
 
@@ -54,25 +54,9 @@ def at_hand(
             target.refuse(store)
         if policy.format is not None:
             raise PolicyError("`format` is about files, and the records are on a server: leave it out")
-        with private_folder(beside) as folder:
+        with PrivateFolder(beside, SECOND_READING) as folder:
             exported = store.export(folder, tables=policy.joined, published=published)
             yield AtHand(exported.path, policy, store, exported.limitations)
     finally:
         if store is not source:
             store.close()
-
-
-@contextmanager
-def private_folder(beside: Path | None) -> Iterator[Path]:
-    """A folder that only its owner can enter, gone with all it holds when the context is left."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=".hierdata-", dir=beside))
-    except OSError as error:
-        raise TargetError(f"cannot keep the records for a second reading ({error.strerror})") from None
-    try:
-        yield folder
-    finally:
-        try:
-            shutil.rmtree(folder, ignore_errors=True)
-        finally:  # a signal that interrupts the removal is the last one that is heard
-            shutil.rmtree(folder, ignore_errors=True)

@@ -11,10 +11,11 @@ from hierdata.errors import PolicyError, VerificationError
 from hierdata.facts import promises
 from hierdata.formats import FORMATS, Layout
 from hierdata.intake import FileForm, Form
-from hierdata.intake.stores import private_folder
+from hierdata.intake.files import SECOND_READING
 from hierdata.judge import Verdict
 from hierdata.policy import Policy
 from hierdata.prepare import Prepared
+from hierdata.private import PrivateFolder
 from hierdata.run.files import Written
 from hierdata.run.judging import judged
 from hierdata.run.spread import Spread
@@ -55,7 +56,7 @@ class Delivery:
         with self.target.staging(self.source, tables=policy.joined) as staged:
             for part, file in written.files.items():
                 staged.write(part, form.read(file, written.elements[part], alone=True))
-            with private_folder(self.spread.folder) as folder:
+            with PrivateFolder(self.spread.folder, SECOND_READING) as folder:
                 back = replace(written, files={part: folder / form.name(part) for part in written.files})
                 for part, file in back.files.items():
                     staged.export(part, file)

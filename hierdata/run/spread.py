@@ -46,18 +46,17 @@ class Resources:
         The folder is made in ``beside`` (by default where temporary files lie), and gone with the executor.
         Raises TargetError when it cannot be made, PolicyError for an executor that there is not.
         """
-        private = PrivateFolder(beside, "what does not fit into memory")
-        try:
-            with open_executor(
+        with (
+            PrivateFolder(beside, "what does not fit into memory") as folder,
+            open_executor(
                 self.kind(splits),
                 workers=self.workers,
                 memory=self.memory,
-                folder=private.path,
+                folder=folder,
                 master=self.master,
-            ) as executor:
-                yield Spread(executor, private.path, self.memory, progress)
-        finally:
-            private.remove()
+            ) as executor,
+        ):
+            yield Spread(executor, folder, self.memory, progress)
 
 
 @dataclass(frozen=True)
