@@ -18,6 +18,7 @@ from hierdata.cli.arguments import (
     Memory,
     Quiet,
     Reveal,
+    Root,
     Workers,
     resources_of,
     with_effort,
@@ -64,6 +65,7 @@ def anonymize(
     workers: Workers = None,
     memory: Memory = None,
     master: Master = None,
+    root: Root = None,
     as_format: FormatName = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -81,7 +83,7 @@ def anonymize(
         with Feedback(quiet) as feedback:
             release = pipeline.anonymize(
                 source,
-                with_effort(with_format(policy, as_format), effort),
+                with_effort(with_format(policy, as_format, root), effort),
                 to=to,
                 batch=batch,
                 out=out,

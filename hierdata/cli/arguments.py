@@ -17,6 +17,13 @@ Reveal = Annotated[
     Path | None,
     typer.Option(help="A new file for the raw values behind an error, for the steward's eyes only."),
 ]
+Root = Annotated[
+    Path | None,
+    typer.Option(
+        help="The folder that the files named in the policy must lie in; by default the one above its own.",
+        show_default=False,
+    ),
+]
 FormatName = Annotated[
     str | None,
     typer.Option(
@@ -60,11 +67,11 @@ def _bytes(text: str) -> int:
     return int(number) * _UNITS.get(unit, 1)
 
 
-def with_format(path: Path, name: str | None) -> Policy:
+def with_format(path: Path, name: str | None, root: Path | None = None) -> Policy:
     """Load a policy; a format given on the command line goes before its own. Raises PolicyError."""
     from hierdata.policy import load
 
-    return in_format(load(path), name)
+    return in_format(load(path, root=root), name)
 
 
 def with_effort(policy: Policy, effort: int | None) -> Policy:

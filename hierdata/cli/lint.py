@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, in_format
+from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, Root, in_format
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import explain, print_json, reveal_values, session
 from hierdata.errors import HierdataError, PolicyError
@@ -29,6 +29,7 @@ def lint(
         ),
     ],
     data: Annotated[Path | None, typer.Option(help="The collection that the policy is for.")] = None,
+    root: Root = None,
     as_format: FormatName = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -37,7 +38,7 @@ def lint(
     """Find everything that is wrong with a policy, alone or for a collection; exit code 2 for errors."""
     with session(as_json, reveal):
         with Feedback(quiet or as_json) as feedback:
-            findings, tables = _check(policy, data, as_format, feedback)
+            findings, tables = _check(policy, data, root, as_format, feedback)
         errors = sum(finding.severity == "error" for finding in findings)
         if as_json:
             print_json(_as_dict(findings, tables))
@@ -59,7 +60,7 @@ class _Tables:
 
 
 def _check(
-    file: Path, data: Path | None, as_format: str | None, feedback: Feedback
+    file: Path, data: Path | None, root: Path | None, as_format: str | None, feedback: Feedback
 ) -> tuple[list[Finding], _Tables]:
     """All findings, and the tables of a policy that can be used."""
     from hierdata import pipeline
@@ -69,7 +70,7 @@ def _check(
     from hierdata.policy.mending import Examined, examine
 
     try:
-        examined = examine(file)
+        examined = examine(file, root)
     except PolicyError as error:
         examined = Examined(None)
         findings = [Finding("error", "", line) for line in str(error).splitlines()]

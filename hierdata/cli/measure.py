@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hierdata.cli.arguments import AsJson, with_format
+from hierdata.cli.arguments import AsJson, Root, with_format
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import print_json, reveal_values, session
 from hierdata.errors import PolicyError
@@ -18,6 +19,7 @@ from hierdata.errors import PolicyError
 if TYPE_CHECKING:
     from hierdata.measurement import KeyRates, Measurement
     from hierdata.metrics.rates import ValueRate
+    from hierdata.policy import Policy
     from hierdata.rebuilt.measuring import ReleaseMeasurement
 
 SHOWN = 20
@@ -54,6 +56,7 @@ def measure(
     policy: Annotated[
         Path | None, typer.Option(help="Of a release: the policy it was made with, and its attackers.")
     ] = None,
+    root: Root = None,
     as_format: Annotated[
         str | None,
         typer.Option("--format", help="The format of the file or input, where its name does not tell."),
@@ -73,9 +76,10 @@ def measure(
         of_release = {"--original": original, "--policy": policy}
         _one_form(of_table, only_of_table, of_release)
         if original is not None and policy is not None:
-            _measure_release(what, original, policy, as_format, as_json)
+            _measure_release(what, original, with_format(policy, as_format, root), as_json)
         elif key and sensitive is not None:
-            _measure_table(what, key, sensitive, partition, generalizes or [], as_format, as_json, reveal)
+            known = _Known(partition, root, dict(map(_pair, generalizes or [])))
+            _measure_table(what, key, sensitive, known, as_format, as_json, reveal)
 
 
 def _one_form(
@@ -96,12 +100,20 @@ def _one_form(
         raise PolicyError(f"{' and '.join(missing)} must be given to measure {kind}{other}")
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What is said of a table's columns."""
+
+    partition: Path | None
+    root: Path | None
+    originals: dict[str, str]
+
+
 def _measure_table(
     table: Path,
     keys: list[str],
     sensitive: str,
-    partition: Path | None,
-    generalizes: list[str],
+    known: _Known,
     as_format: str | None,
     as_json: bool,
     reveal: Path | None,
@@ -114,8 +126,9 @@ def _measure_table(
             table,
             keys=keys,
             sensitive=sensitive,
-            partition=partition,
-            originals=dict(map(_pair, generalizes)),
+            partition=known.partition,
+            root=known.root,
+            originals=known.originals,
             format=as_format,
             progress=feedback.listener or silent,
         )
@@ -127,15 +140,11 @@ def _measure_table(
         reveal_values(reveal, list(_revealed(found)))
 
 
-def _measure_release(
-    release: Path, original: Path, policy: Path, as_format: str | None, as_json: bool
-) -> None:
+def _measure_release(release: Path, original: Path, policy: Policy, as_json: bool) -> None:
     from hierdata import pipeline
 
     with Feedback(as_json) as feedback:
-        found = pipeline.measure_release(
-            release, with_format(policy, as_format), original=original, progress=feedback.listener
-        )
+        found = pipeline.measure_release(release, policy, original=original, progress=feedback.listener)
     if as_json:
         print_json(found.as_dict())
     else:

@@ -15,6 +15,7 @@ from hierdata.cli.arguments import (
     Memory,
     Quiet,
     Reveal,
+    Root,
     Workers,
     resources_of,
     with_format,
@@ -43,6 +44,7 @@ def verify(
     workers: Workers = None,
     memory: Memory = None,
     master: Master = None,
+    root: Root = None,
     as_format: FormatName = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -56,7 +58,7 @@ def verify(
         with Feedback(quiet or as_json) as feedback:
             verdict = pipeline.verify(
                 published,
-                with_format(policy, as_format),
+                with_format(policy, as_format, root),
                 original=original,
                 facts=facts,
                 resources=resources,

@@ -89,6 +89,11 @@ class QuasiDomain(ABC, BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @property
+    def named_file(self) -> str | None:
+        """The file that the domain is read from, None where there is none."""
+        return None
+
     @abstractmethod
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed values; files are named relative to ``folder``.

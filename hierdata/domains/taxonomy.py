@@ -63,6 +63,11 @@ class Taxonomy(QuasiDomain):
         """In a policy a file name alone will do."""
         return {"anyOf": [{"type": "string", "description": "a taxonomy file"}, handler(core)]}
 
+    @property
+    def named_file(self) -> str | None:
+        """The file with the tree."""
+        return self.file
+
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy of the whole tree. Raises PolicyError for a file or tree that cannot be used."""
         if self.file is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -12,10 +11,15 @@ from typing import Any
 from hierdata.domains.base import ROOT_LABEL
 from hierdata.domains.number import canonical, exact
 from hierdata.errors import PolicyError
+from hierdata.untrusted import TAXONOMY, TooMuch, check_yaml, text_within
 
 MAX_DEPTH = 64
 
-_INTERVAL = re.compile(r"\s*[\[(].*,.*[\])]\s*", re.DOTALL)
+
+def _is_interval(label: str) -> bool:
+    """Whether a label looks like ``[1, 5]``. A regular expression would take quadratic time for long ones."""
+    inner = label.strip()
+    return inner[:1] in ("[", "(") and inner[-1:] in ("]", ")") and "," in inner
 
 
 class Tree:
@@ -57,7 +61,7 @@ class Tree:
             label, parent = self.labels[node], self.parents[node]
             if label == self.labels[parent] and self.child_counts[parent] > 1:
                 raise self.refusal("", f"the label {label!r} stands for two nodes")
-            if self.child_counts[node] == 0 and (label == ROOT_LABEL or _INTERVAL.fullmatch(label)):
+            if self.child_counts[node] == 0 and (label == ROOT_LABEL or _is_interval(label)):
                 raise self.refusal(
                     "", f"the leaf {label!r} is spelled like a generalized value: rename it in the data"
                 )
@@ -166,16 +170,18 @@ def read_yaml(text: str, source: str) -> Tree:
     """A tree from nested YAML (or JSON), every scalar read as the text it is: ``no`` stays ``no``."""
     import yaml
 
-    class Loader(yaml.BaseLoader):
+    class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]  # libyaml or not
         """Text only, no key twice."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
             if len(set(keys)) < len(node.value):
                 raise yaml.constructor.ConstructorError(None, None, "a key occurs twice", node.start_mark)
-            return super().construct_mapping(node, deep)
+            plain: dict[Any, Any] = super().construct_mapping(node, deep)
+            return plain
 
     try:
+        check_yaml(text, Loader, TAXONOMY)
         nested = yaml.load(text, Loader)  # noqa: S506  BaseLoader builds text, lists and dicts only
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -183,15 +189,17 @@ def read_yaml(text: str, source: str) -> Tree:
         raise Tree(source).refusal(
             where, f"not usable YAML: {getattr(error, 'problem', None) or 'broken'}"
         ) from None
-    except RecursionError:
-        raise Tree(source).refusal("", f"the tree is deeper than {MAX_DEPTH}") from None
+    except TooMuch as why:
+        raise Tree(source).refusal("", str(why)) from None
     return from_nested(nested, source)
 
 
 def read(path: Path, delimiter: str | None, source: str) -> Tree:
     """A tree from a file; .yaml, .yml and .json are nested, all else is CSV. Raises PolicyError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_within(path, TAXONOMY)
+    except TooMuch as why:
+        raise PolicyError(f"taxonomy {source}: {why}") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
         raise PolicyError(f"taxonomy {source}: the file cannot be read: {reason}") from None

@@ -15,8 +15,10 @@ from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.errors import PolicyError
+from hierdata.policy import root_of
 from hierdata.policy.problems import mistakes
 from hierdata.policy.reading import read
+from hierdata.untrusted import confined
 
 
 class Goal(SemanticPartition):
@@ -68,18 +70,27 @@ class Goal(SemanticPartition):
         return {value: blocks[code] for value, code in codes.items()}
 
 
-def stated(partition: str | Path | Mapping[str, Any] | SemanticPartition) -> tuple[Goal, Path]:
+def stated(
+    partition: str | Path | Mapping[str, Any] | SemanticPartition, root: str | Path | None = None
+) -> tuple[Goal, Path]:
     """The partition of a YAML or JSON file or of plain data, and the folder its files are relative to.
 
-    Raises PolicyError with every problem, one a line, TargetError for a file that cannot be opened.
+    What a file names must lie below ``root``, by default the folder above the file's own. Raises PolicyError
+    with every problem, one a line, TargetError for a file that cannot be opened.
     """
     if isinstance(partition, str | Path):
-        data, folder = read(Path(partition)), Path(partition).parent
+        file = Path(partition)
+        data, folder = read(file), file.parent
+        root = root_of(file) if root is None else root
     elif isinstance(partition, SemanticPartition):
         data, folder = partition.model_dump(exclude_none=True), Path()
     else:
         data, folder = partition, Path()
     try:
-        return Goal.model_validate(data), folder
+        goal = Goal.model_validate(data)
     except ValidationError as error:
         raise PolicyError("\n".join(map(str, mistakes(error, Goal, data)))) from None
+    named = None if goal.taxonomy is None else goal.taxonomy.named_file
+    if root is not None and named is not None:
+        confined(named, folder, Path(root))
+    return goal, folder

@@ -15,13 +15,14 @@ from hierdata.document import Scalar
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.errors import InputError, PolicyError
 from hierdata.measurement.figures import KeyRates, Measurement
-from hierdata.measurement.goal import stated
+from hierdata.measurement.goal import Goal, stated
 from hierdata.measurement.reading import rows
 from hierdata.measurement.rows import Column, Rows, Table
 from hierdata.metrics.rates import Prior, ValueRate, entropy, rate, split, uncertainty
 from hierdata.progress import Progress, silent
 
 _Partition: TypeAlias = str | Path | Mapping[str, Any] | SemanticPartition
+_Stated: TypeAlias = tuple[Goal, Path]
 
 MISSING = "missing"
 """The label of a missing value."""
@@ -33,6 +34,7 @@ def measure(
     keys: Sequence[str],
     sensitive: str,
     partition: _Partition | None = None,
+    root: str | Path | None = None,
     originals: Mapping[str, str] | None = None,
     format: str | None = None,
     progress: Progress = silent,
@@ -41,8 +43,9 @@ def measure(
 
     ``table`` is a path (CSV, JSON, JSON Lines, Parquet), a DataFrame, an Arrow table or an iterable of dicts.
     With a ``partition`` the sensitive attribute is the block of its value (SeDR): a file, or what stands in
-    one (``blocks``, ``depth`` with ``taxonomy``, or ``levels``). ``originals`` names for a key the column
-    that it generalizes: then identity risk and skewness are measured too. A missing value of a key is a
+    one (``blocks``, ``depth`` with ``taxonomy``, or ``levels``); a taxonomy that the file names must lie
+    below ``root``, by default the folder above its own. ``originals`` names for a key the column that it
+    generalizes: then identity risk and skewness are measured too. A missing value of a key is a
     value; rows without a sensitive value are left out. Nothing is promised: a rate judges no release.
 
     Raises PolicyError for columns and partitions that do not fit, InputError for a broken table.
@@ -61,7 +64,7 @@ def measure(
     found = everything.of(np.array([value is not None for value in of.values])[of.codes])
     if not found.total():
         raise InputError("no row has a value of the sensitive attribute", path=sensitive)
-    asked = _Asked.of(found, sensitive, keys, partition)
+    asked = _Asked.of(found, sensitive, keys, None if partition is None else stated(partition, root))
     measured = [asked.rates((key,), originals.get(key)) for key in keys]
     if len(keys) > 1:
         measured.append(asked.rates(tuple(keys), None))
@@ -88,9 +91,9 @@ def _check(keys: Sequence[str], sensitive: str, originals: Mapping[str, str]) ->
             raise PolicyError("an original is given for a column that is no key", path=key)
 
 
-def _in_blocks(column: Column, counts: Mapping[Scalar, int], sensitive: str, partition: _Partition) -> Column:
+def _in_blocks(column: Column, counts: Mapping[Scalar, int], sensitive: str, partition: _Stated) -> Column:
     """The column with the block of the sensitive value in its place (DR equation 6)."""
-    goal, folder = stated(partition)
+    goal, folder = partition
     block_of = goal.blocks_of(sensitive, counts, folder)
     blocks = tuple(dict.fromkeys(block_of.values()))
     return column.recoded(blocks, {value: blocks.index(block) for value, block in block_of.items()})
@@ -123,7 +126,7 @@ class _Asked:
     prior: Prior
 
     @classmethod
-    def of(cls, found: Rows, sensitive: str, keys: Sequence[str], partition: _Partition | None) -> _Asked:
+    def of(cls, found: Rows, sensitive: str, keys: Sequence[str], partition: _Stated | None) -> _Asked:
         column = found.columns[sensitive]
         if partition is not None:
             column = _in_blocks(column, found.values(sensitive), sensitive, partition)

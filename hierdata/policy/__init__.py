@@ -15,17 +15,20 @@ from hierdata.policy.fields import FieldRule
 from hierdata.policy.model import Keep, Policy
 from hierdata.policy.problems import mistakes
 from hierdata.policy.reading import read
+from hierdata.untrusted import confined
 
-__all__ = ["EngineSpec", "FieldRule", "Keep", "Policy", "from_data", "load", "plain"]
+__all__ = ["EngineSpec", "FieldRule", "Keep", "Policy", "from_data", "load", "plain", "root_of"]
 
 
-def load(path: str | Path) -> Policy:
+def load(path: str | Path, *, root: str | Path | None = None) -> Policy:
     """The policy in a YAML or JSON file, or in the ``x-hierdata`` annotations of a JSON Schema.
 
-    Raises PolicyError with every problem, one a line, TargetError when the file cannot be opened.
+    The files that it names must lie below ``root``, by default the folder above the policy's own: a policy
+    may come from anybody. Raises PolicyError with every problem, one a line, TargetError when the file cannot
+    be opened.
     """
     path = Path(path)
-    return from_data(plain(path), path.parent)
+    return from_data(plain(path), path.parent, root_of(path) if root is None else Path(root))
 
 
 def plain(path: Path) -> Any:
@@ -34,8 +37,17 @@ def plain(path: Path) -> Any:
     return policy_of(data) if is_schema(data) else data
 
 
-def from_data(data: Mapping[str, Any] | Policy, folder: str | Path = "") -> Policy:
+def root_of(path: Path) -> Path:
+    """The folder below which the files named in a file must lie, where nothing is said: above its own."""
+    return path.absolute().parent.resolve().parent
+
+
+def from_data(
+    data: Mapping[str, Any] | Policy, folder: str | Path = "", root: str | Path | None = None
+) -> Policy:
     """The policy in plain data, such as a dict; the files it names are relative to ``folder``.
+
+    Where ``root`` is given they must lie below it. Data is a program's own otherwise, and may name any file.
 
     >>> models = [{"kind": "k-anonymity", "k": 2}]
     >>> from_data({"version": 1, "models": models, "fields": {"$.a": {"rol": "quasi"}}})
@@ -49,4 +61,17 @@ def from_data(data: Mapping[str, Any] | Policy, folder: str | Path = "") -> Poli
     except ValidationError as error:
         raise PolicyError("\n".join(map(str, mistakes(error, Policy, data)))) from None
     policy._folder = Path(folder)
+    if root is not None:
+        _confine(policy, Path(root))
     return policy
+
+
+def _confine(policy: Policy, root: Path) -> None:
+    problems = []
+    for where, name in policy.files():
+        try:
+            confined(name, policy.folder, root)
+        except PolicyError as error:
+            problems.append(f"{where}: {error}")
+    if problems:
+        raise PolicyError("\n".join(problems))

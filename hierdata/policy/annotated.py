@@ -11,6 +11,9 @@ from hierdata.records.path import Step, jsonpath
 KEY = "x-hierdata"
 
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+_MOST_REFERENCES = 64
+_MOST_VISITS = 100_000
+"""Parts of a schema on all paths: two references in each of forty definitions lead to a billion."""
 
 
 def is_schema(data: object) -> bool:
@@ -55,11 +58,15 @@ class _Walk:
         self.fields: dict[str, Any] = {}
         self.problems: list[str] = []
         self.seen: set[int] = set()
+        self._visits = 0
 
     def visit(self, schema: object, steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
         """Collect what stands at and below one path; ``refs`` are the references that led here."""
         if not isinstance(schema, Mapping):
             return
+        self._visits += 1
+        if self._visits > _MOST_VISITS:
+            raise PolicyError(f"the schema's references lead to more than {_MOST_VISITS} places")
         if KEY in schema and steps:
             self._record(schema, jsonpath(steps))
         if (reference := schema.get("$ref")) is not None:
@@ -91,6 +98,8 @@ class _Walk:
             self.problems.append(f"{jsonpath(steps)}: the reference {reference} leads nowhere in this file")
         elif reference in refs:
             self.problems.append(f"{jsonpath(steps)}: the reference {reference} never ends")
+        elif len(refs) == _MOST_REFERENCES:
+            self.problems.append(f"{jsonpath(steps)}: more than {_MOST_REFERENCES} references in a row")
         else:
             self.visit(target, steps, (*refs, reference))
 

@@ -85,6 +85,13 @@ class _FieldRule(BaseModel):
             return Role.QUASI if self.exempt is None else Role.CARRIED
         return Role(self.role)
 
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Every file that the rule names, after the key of the domain that names it."""
+        for key in DOMAINS:
+            stated: QuasiDomain | None = getattr(self, key)
+            if stated is not None and (file := stated.named_file) is not None:
+                yield key, file
+
     def semantics(self, folder: Path) -> Hierarchy | None:
         """The taxonomy of a sensitive attribute's values, None where none is given."""
         stated: QuasiDomain | None = getattr(self, "taxonomy", None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from hierdata.policy import Policy, from_data, plain
+from hierdata.policy import Policy, from_data, plain, root_of
 from hierdata.policy.problems import Mistake, mistakes
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Examined:
     models_stand: bool = True
 
 
-def examine(path: Path) -> Examined:
+def examine(path: Path, root: Path | None = None) -> Examined:
     """Read a policy file as ``load`` does, but go on after mistakes.
 
     Raises PolicyError where the file is no policy at all, TargetError when it cannot be opened.
@@ -72,7 +72,7 @@ def examine(path: Path) -> Examined:
             if not all(mended):
                 break
         else:
-            policy = from_data(mend.data, path.parent)
+            policy = from_data(mend.data, path.parent, root_of(path) if root is None else root)
             doubtful = {
                 str(path)
                 for path, stated in zip(policy.paths, policy.fields, strict=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
@@ -29,7 +30,7 @@ from hierdata.policy.gates import AttackerModel, Gate
 from hierdata.policy.gates import problems as gate_problems
 from hierdata.policy.population import PopulationTable
 from hierdata.policy.population import problems as population_problems
-from hierdata.policy.problems import InconsistencyError
+from hierdata.policy.problems import MOST_TOLD, InconsistencyError
 from hierdata.policy.tables import CsvOptions, TableName, TableRule, in_order
 from hierdata.policy.tables import problems as table_problems
 from hierdata.presets import PRESETS
@@ -49,7 +50,7 @@ def _readable(text: str, info: ValidationInfo) -> str:
     return text
 
 
-PathText = Annotated[str, AfterValidator(_readable)]
+PathText = Annotated[str, Field(max_length=2000), AfterValidator(_readable)]
 
 
 SensitiveTables = (
@@ -86,7 +87,7 @@ class Policy(BaseModel):
         default={}, description="XML prefixes and their URIs; '' is the default"
     )
     records: PathText | None = Field(default=None, description="where the records lie, such as $.students")
-    tables: Annotated[dict[TableName, TableRule], Field(min_length=1)] | None = Field(
+    tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=1000)] | None = Field(
         default=None, description="keyed tables that together make up the records"
     )
     csv: CsvOptions | None = Field(default=None, description="how CSV is spelled")
@@ -128,6 +129,16 @@ class Policy(BaseModel):
     def folder(self) -> FilePath:
         """Where the files that the policy names are relative to."""
         return self._folder
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Every file that the policy names, after the key that names it."""
+        if self.record_schema is not None:
+            yield "schema", self.record_schema
+        if self.population is not None:
+            yield "population.file", self.population.file
+        for path, rule in self.fields.items():
+            for key, file in rule.files():
+                yield f"fields[{path}].{key}", file
 
     @property
     def preset(self) -> str | None:
@@ -291,12 +302,11 @@ class Policy(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Policy:
-        problems = [
-            *own_problems(self),
-            *table_problems(self),
-            *population_problems(self),
-            *gate_problems(self),
-        ]
+        found = chain(
+            own_problems(self), table_problems(self), population_problems(self), gate_problems(self)
+        )
+        # Each may look for the nearest name, so not more of them are found than are told.
+        problems = list(islice(found, MOST_TOLD))
         if problems:
             raise InconsistencyError(problems)
         return self

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from pydantic import BaseModel
@@ -18,9 +19,15 @@ if TYPE_CHECKING:
 Problem: TypeAlias = tuple[tuple[int | str, ...], str]
 """The keys of what is wrong in a policy, and the reason."""
 
+MOST_TOLD = 100
+"""So many problems of one policy are told; a file may be full of them."""
+_LONGEST_NAME = 100
+_MOST_NAMES = 1000
+"""How long a name is, and of how many the nearest is looked for."""
 _FEW_KEYS = 8
 """So many known keys are listed where none is near an unknown one."""
 _LONGEST_SHOWN = 60
+_LONGEST_KEY = 500
 _DUE = {
     "tuple_type": "a list",
     "list_type": "a list",
@@ -66,7 +73,9 @@ def nearest(name: object, names: Iterable[str]) -> str:
     >>> nearest("quasi-identifier", ["quasi", "identifier"]), nearest("mbf", ["MBF"])
     ('; did you mean quasi?', '; did you mean MBF?')
     """
-    stated, known = str(name), list(names)
+    stated, known = str(name), list(islice(names, _MOST_NAMES))
+    if len(stated) > _LONGEST_NAME:
+        return ""
     alike = [other for other in known if other.casefold() == stated.casefold()]
     begun = [other for other in known if len(other) > 3 and stated.startswith(other)]
     near = alike or begun or get_close_matches(stated, known, n=1, cutoff=0.65)
@@ -74,9 +83,9 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> list[Mistake]:
-    """What is wrong where ``data`` failed the validation by ``model``."""
+    """What is wrong where ``data`` failed the validation by ``model``; the first ``MOST_TOLD`` of it."""
     found: dict[tuple[str, bool], list[str]] = {}
-    for detail in error.errors(include_url=False):
+    for detail in error.errors(include_url=False)[:MOST_TOLD]:
         # One value that fits no alternative has an error for each. What is wrong at the top, and what parts
         # of a policy say against each other, are many problems.
         apart = isinstance(detail.get("ctx", {}).get("error"), InconsistencyError)
@@ -172,8 +181,9 @@ def key_path(loc: Iterable[int | str], data: object) -> str:
             text += f"[{part}]"
         elif isinstance(data, Mapping) and part in data:
             data = data[part]
-            plain = re.fullmatch(r"\w+", str(part))
-            text += f"{'.' if text else ''}{part}" if plain else f"[{part}]"
+            name = str(part) if len(str(part)) <= _LONGEST_KEY else f"a key of {len(str(part))} characters"
+            plain = re.fullmatch(r"\w+", name)
+            text += f"{'.' if text else ''}{name}" if plain else f"[{name}]"
     return text
 
 

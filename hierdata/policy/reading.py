@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from hierdata.errors import PolicyError, TargetError
+from hierdata.untrusted import POLICY, Limits, TooMuch, check_plain, check_yaml, text_within
 
 if TYPE_CHECKING:
     import yaml
@@ -23,9 +25,6 @@ _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?")
 _TAG = "tag:yaml.org,2002:"
 
-MAX_NODES = 100_000
-"""Values in one policy, aliases counted at each use: ten lines of aliases could stand for billions."""
-MAX_DEPTH = 64
 MAX_DIGITS = 400
 """Digits and decimal exponent of a number in a policy."""
 
@@ -34,31 +33,31 @@ class _Unreadable(Exception):  # noqa: N818  a signal inside this file: the plac
     pass
 
 
-def read(path: Path) -> Any:
+def read(path: Path, limits: Limits = POLICY) -> Any:
     """The content of a policy file as plain data, decimals as Decimal. ``.json`` is JSON, else it is YAML.
 
-    Raises PolicyError with the line and the reason, TargetError when the file cannot be opened.
+    Raises PolicyError with the line and the reason, and for a file beyond the limits, TargetError when it
+    cannot be opened.
     """
     try:
-        text = path.read_text("utf-8-sig")
+        text = text_within(path, limits, "utf-8-sig")
+        return _json(text, limits) if path.suffix.lower() == ".json" else _yaml(text, limits)
     except OSError as error:
         raise TargetError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:
         raise PolicyError(f"{path.name} is not UTF-8 text") from None
-    try:
-        return _json(text) if path.suffix.lower() == ".json" else _yaml(text)
-    except _Unreadable as why:
+    except (_Unreadable, TooMuch) as why:
         raise PolicyError(f"{path.name}, {why}") from None
     except RecursionError:
-        raise PolicyError(f"{path.name} is nested beyond {MAX_DEPTH}") from None
+        raise PolicyError(f"{path.name} is nested beyond {limits.depth}") from None
 
 
-def _json(text: str) -> Any:
+def _json(text: str, limits: Limits) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(items)
         if len(mapping) < len(items):
-            names = [name for name, _ in items]
-            twice = next(name for name in mapping if names.count(name) > 1)
+            times = Counter(name for name, _ in items)
+            twice = next(name for name in mapping if times[name] > 1)
             raise _Unreadable(f"the key {twice!r} stands twice in one object")
         return mapping
 
@@ -69,11 +68,13 @@ def _json(text: str) -> Any:
         return _number(text, "")
 
     try:
-        return json.loads(
+        data = json.loads(
             text, parse_float=number, parse_int=number, parse_constant=constant, object_pairs_hook=pairs
         )
     except json.JSONDecodeError as error:
         raise _Unreadable(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    check_plain(data, limits)
+    return data
 
 
 def _number(text: str, where: str) -> int | Decimal:
@@ -87,13 +88,14 @@ def _number(text: str, where: str) -> int | Decimal:
     return int(text) if whole else Decimal(text)
 
 
-def _yaml(text: str) -> Any:
+def _yaml(text: str, limits: Limits) -> Any:
     import yaml
 
     loader = _loader()(text)
     try:
+        check_yaml(text, _loader(), limits)
         node = loader.get_single_node()
-        return None if node is None else _Nodes().plain(node, 0)
+        return None if node is None else _plain(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
@@ -122,36 +124,26 @@ def _at(mark: yaml.Mark | None) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}" if mark is not None else "somewhere"
 
 
-class _Nodes:
-    """Plain data from YAML nodes, at most MAX_NODES of them."""
+def _plain(node: Any) -> Any:
+    """Plain data from a YAML node: a value for each alias, so no part is there twice."""
+    if node.id == "sequence" and node.tag == _TAG + "seq":
+        return [_plain(item) for item in node.value]
+    if node.id == "mapping" and node.tag == _TAG + "map":
+        return _mapping(node)
+    return _scalar(node)
 
-    def __init__(self) -> None:
-        self._left = MAX_NODES
 
-    def plain(self, node: Any, depth: int) -> Any:
-        """The value of a node at a depth."""
-        self._left -= 1
-        if self._left < 0:
-            raise _Unreadable(f"it has more than {MAX_NODES} values, aliases counted each time")
-        if depth > MAX_DEPTH:
-            raise _Unreadable(f"{_at(node.start_mark)}: it is nested beyond {MAX_DEPTH}")
-        if node.id == "sequence" and node.tag == _TAG + "seq":
-            return [self.plain(item, depth + 1) for item in node.value]
-        if node.id == "mapping" and node.tag == _TAG + "map":
-            return self._mapping(node, depth)
-        return _scalar(node)
-
-    def _mapping(self, node: yaml.Node, depth: int) -> dict[str, Any]:
-        mapping: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            # As in JSON, keys are text: what is written, be it a number or not.
-            key = key_node.value
-            if not isinstance(key, str):
-                raise _Unreadable(f"{_at(key_node.start_mark)}: a key is a single value")
-            if key in mapping:
-                raise _Unreadable(f"{_at(key_node.start_mark)}: the key {key!r} stands twice in one mapping")
-            mapping[key] = self.plain(value_node, depth + 1)
-        return mapping
+def _mapping(node: yaml.Node) -> dict[str, Any]:
+    mapping: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        # As in JSON, keys are text: what is written, be it a number or not.
+        key = key_node.value
+        if not isinstance(key, str):
+            raise _Unreadable(f"{_at(key_node.start_mark)}: a key is a single value")
+        if key in mapping:
+            raise _Unreadable(f"{_at(key_node.start_mark)}: the key {key!r} stands twice in one mapping")
+        mapping[key] = _plain(value_node)
+    return mapping
 
 
 def _scalar(node: yaml.Node) -> str | int | bool | Decimal | None:

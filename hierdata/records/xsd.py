@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError, TargetError
+from hierdata.untrusted import SCHEMA, TooMuch, bytes_within
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 Keys = tuple[str, ...]
 
+_MOST_VISITS = 1_000_000
+"""Parts of types on all paths: two elements of the next type in each of forty lead to a billion."""
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _GROUPS = frozenset(f"{_XS}{name}" for name in ("sequence", "choice", "all", "group"))
 _WRAPPERS = frozenset(
@@ -48,9 +51,11 @@ def _load(file: Path) -> _Element:
     from lxml import etree
 
     try:
-        data = file.read_bytes()
+        data = bytes_within(file, SCHEMA)
     except OSError as error:
         raise TargetError(f"the XSD {file.name} cannot be read: {error.strerror}") from None
+    except TooMuch as why:
+        raise PolicyError(f"the XSD {file.name}: {why}") from None
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
@@ -70,6 +75,7 @@ class _Schema:
 
     def __init__(self, root: _Element, file: str) -> None:
         self._file = file
+        self._visits = 0
         self._target = root.get("targetNamespace", "")
         self._qualified = root.get("elementFormDefault") == "qualified"
         self._named = {
@@ -123,6 +129,11 @@ class _Schema:
     def _particles(self, node: _Element, many: bool) -> Iterator[tuple[str, _Element, bool]]:
         """Element declarations in a type or group; ``many`` is whether something around them may repeat."""
         for child in node:
+            self._visits += 1
+            if self._visits > _MOST_VISITS:
+                raise PolicyError(
+                    f"the types of the XSD {self._file} lead to more than {_MOST_VISITS} places"
+                )
             if child.tag == f"{_XS}element":
                 name, declaration = self._element(child)
                 yield name, declaration, many or _repeats(child)

@@ -1,0 +1,177 @@
+"""Policies and the files that they name may come from anybody: what is opened, and how much of it is read.
+
+Names lead nowhere but below one folder, files have a largest size, and YAML is counted while it is parsed,
+before anything is built of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hierdata.errors import PolicyError
+
+if TYPE_CHECKING:
+    import yaml
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a file may come to: bytes, values, the characters of all of them, levels of nesting.
+
+    Aliases of YAML count at each use: ten lines of them could stand for billions of values. So do characters,
+    since one long text may be named a hundred thousand times.
+    """
+
+    size: int
+    values: int
+    characters: int
+    depth: int
+
+
+POLICY = Limits(size=4 * 2**20, values=100_000, characters=4 * 2**20, depth=64)
+SCHEMA = Limits(size=16 * 2**20, values=1_000_000, characters=16 * 2**20, depth=64)
+TAXONOMY = Limits(size=64 * 2**20, values=1_000_000, characters=64 * 2**20, depth=160)
+"""Each level of a tree may be a list in a mapping."""
+
+
+class TooMuch(Exception):  # noqa: N818  a signal to whoever reads: where, and which limit
+    """A text passes a limit."""
+
+    def __init__(self, why: str, mark: Any = None) -> None:
+        where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
+        super().__init__(f"{where}{why}")
+
+
+def confined(name: str, folder: Path, root: Path) -> None:
+    """Raise PolicyError unless a file name leads below ``root``, symbolic links followed.
+
+    ``folder`` is where relative names begin. What is not there yet, or no more, is for the reader to tell.
+    """
+    try:
+        file, top = (folder / name).resolve(), root.resolve()
+        is_special = file.exists() and not file.is_file()
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, links that never end
+        raise PolicyError(f"{_shown(name)} can be no name of a file") from None
+    if not file.is_relative_to(top):
+        raise PolicyError(
+            f"{_shown(name)} leads out of the folder that the policy's files must lie in; where that is "
+            "meant, name a folder above them with --root, from Python load_policy(path, root=...)"
+        )
+    if is_special:
+        raise PolicyError(f"{_shown(name)} is no file")
+
+
+def _shown(name: str) -> str:
+    return repr(name) if len(name) <= 200 else f"a name of {len(name)} characters"
+
+
+def text_within(file: Path, limits: Limits, encoding: str = "utf-8") -> str:
+    """The text of a file. Raises TooMuch for one beyond the largest size, OSError, UnicodeDecodeError."""
+    return bytes_within(file, limits).decode(encoding)
+
+
+def bytes_within(file: Path, limits: Limits) -> bytes:
+    """The bytes of a file (see text_within)."""
+    with file.open("rb") as stream:
+        data = stream.read(limits.size + 1)
+    if len(data) > limits.size:
+        raise TooMuch(f"it is larger than {limits.size // 2**20} MiB")
+    return data
+
+
+def check_yaml(text: str, loader: Any, limits: Limits) -> None:
+    """Raise TooMuch for YAML that is nested too deeply or stands for too much, yaml.YAMLError for none.
+
+    Events are looked at one after the other, and nothing is held but a measure of each anchor.
+    """
+    import yaml
+
+    count = _Count(limits)
+    for event in yaml.parse(text, loader):
+        if isinstance(event, yaml.ScalarEvent):
+            count.add(event, _Measure(1, len(event.value), 0), event.anchor)
+        elif isinstance(event, yaml.AliasEvent):
+            count.alias(event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            count.begin(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            count.end(event)
+
+
+def check_plain(data: object, limits: Limits) -> None:
+    """Raise TooMuch for plain data that is nested too deeply or has too many values."""
+    todo = [(data, 0)]
+    values = 0
+    while todo:
+        value, depth = todo.pop()
+        values += 1
+        if values > limits.values:
+            raise TooMuch(f"it has more than {limits.values} values")
+        if depth > limits.depth:
+            raise TooMuch(f"it is nested beyond {limits.depth}")
+        if isinstance(value, dict):
+            todo.extend((below, depth + 1) for below in value.values())
+        elif isinstance(value, list):
+            todo.extend((below, depth + 1) for below in value)
+
+
+@dataclass
+class _Measure:
+    """What a part of a document comes to, written out: values, characters, and levels below its own."""
+
+    values: int
+    characters: int
+    height: int
+
+    def include(self, other: _Measure) -> None:
+        self.values += other.values
+        self.characters += other.characters
+        self.height = max(self.height, other.height + 1)
+
+
+class _Count:
+    """The measures of what is open, of what has an anchor, and of all."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._total = _Measure(0, 0, 0)
+        self._open: list[tuple[str | None, _Measure]] = []
+        self._anchored: dict[str, _Measure] = {}
+
+    def add(self, event: yaml.Event, measure: _Measure, anchor: str | None = None) -> None:
+        """A part that is complete."""
+        self._charge(event, measure)
+        self._close(anchor, measure)
+
+    def alias(self, event: yaml.AliasEvent) -> None:
+        """A part that stands elsewhere; one that never stood anywhere is for the reader to tell."""
+        if any(anchor == event.anchor for anchor, _ in self._open):
+            raise TooMuch(f"it is nested beyond {self._limits.depth}", event.start_mark)
+        if event.anchor in self._anchored:
+            self.add(event, self._anchored[event.anchor])
+
+    def begin(self, event: yaml.CollectionStartEvent) -> None:
+        """A list or a mapping."""
+        self._charge(event, _Measure(1, 0, 0))
+        self._open.append((event.anchor, _Measure(1, 0, 0)))
+
+    def end(self, event: yaml.Event) -> None:
+        """Its end."""
+        self._close(*self._open.pop())
+
+    def _charge(self, event: yaml.Event, measure: _Measure) -> None:
+        self._total.include(measure)
+        if self._total.values > self._limits.values:
+            raise TooMuch(f"it has more than {self._limits.values} values, aliases counted each time")
+        if self._total.characters > self._limits.characters:
+            raise TooMuch(f"it has more than {self._limits.characters} characters, aliases counted each time")
+        if len(self._open) + measure.height > self._limits.depth:
+            raise TooMuch(f"it is nested beyond {self._limits.depth}", event.start_mark)
+
+    def _close(self, anchor: str | None, measure: _Measure) -> None:
+        if anchor is not None:
+            self._anchored[anchor] = measure
+        if self._open:
+            self._open[-1][1].include(measure)
