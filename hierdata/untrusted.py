@@ -32,7 +32,7 @@ class Limits:
 
 POLICY = Limits(size=4 * 2**20, values=100_000, characters=4 * 2**20, depth=64)
 SCHEMA = Limits(size=16 * 2**20, values=1_000_000, characters=16 * 2**20, depth=64)
-TAXONOMY = Limits(size=64 * 2**20, values=1_000_000, characters=64 * 2**20, depth=160)
+TAXONOMY = Limits(size=64 * 2**20, values=200_000, characters=64 * 2**20, depth=160)
 """Each level of a tree may be a list in a mapping."""
 
 

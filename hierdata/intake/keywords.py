@@ -15,7 +15,7 @@ from jsonschema.exceptions import ValidationError
 
 Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
 
-_FREE_STEPS = 100_000
+_FREE_STEPS = 30_000
 _STEPS_FOR_A_VALUE = 1_000
 """Keywords that may be looked at for one record, and for each value in it where that is more."""
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Keys = tuple[str, ...]
 
-_MOST_VISITS = 1_000_000
+_MOST_VISITS = 300_000
 """Parts of types on all paths: two elements of the next type in each of forty lead to a billion."""
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _GROUPS = frozenset(f"{_XS}{name}" for name in ("sequence", "choice", "all", "group"))
