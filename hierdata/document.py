@@ -38,6 +38,10 @@ class Siblings(list["Value"]):
 
 TEXT = "#text"
 """The key of an element's own text, where it has attributes or children too."""
+COMMENT = "#comment"
+"""The key of an element's comments."""
+INSTRUCTION = "?"
+"""What the key of processing instructions begins with, before their target: no name of XML does."""
 LIST_IN_ITEM = "value"
 """The key under which an item of an array that has become a list holds it: XML has no lists in lists."""
 

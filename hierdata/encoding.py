@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from hierdata.pieces import Encoded, Frame, spellings_apart
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, Schema
 
-_BATCH = 1024
-"""Records that are encoded at once."""
+_BATCH = 4096
+"""About so many vertices are encoded at once."""
 _ARRAYS = {
     **dict.fromkeys(("type", "child_count", "nodes", "sensitive", "spelling"), np.int32),
     "size": np.int64,
@@ -78,11 +77,10 @@ class _Encoder:
         self._begin()
         return encoded
 
-    def add(self, records: Sequence[Vertex]) -> None:
-        """Encode some more records. Raises InputError."""
-        order, sizes = _breadth_first(records)
+    def add(self, order: Sequence[Vertex], sizes: Sequence[int]) -> None:
+        """Encode some more records, each with so many of the vertices. Raises InputError."""
         kinds = np.array([vertex.type for vertex in order], np.int32)
-        record = np.repeat(np.arange(len(records)), sizes)
+        record = np.repeat(np.arange(len(sizes)), sizes)
         first_node, first_sensitive = (np.cumsum(counts[kinds]) - counts[kinds] for counts in self._counts)
         nodes, codes, spellings = (
             np.empty(int(counts[kinds].sum()), np.int32)
@@ -115,7 +113,7 @@ class _Encoder:
         }
         for name, array in found.items():
             self._found[name].append(array)
-        self.records += len(records)
+        self.records += len(sizes)
         self._vertices += len(order)
 
     def _uncovered(self, order: Sequence[Vertex], record: NDArray[np.int64]) -> InputError:
@@ -138,18 +136,24 @@ class _Encoder:
         raise AssertionError("an encoder refused a value and accepted it the second time")
 
 
-def _breadth_first(records: Sequence[Vertex]) -> tuple[list[Vertex], list[int]]:
-    """The vertices of one record after the other, each in breadth-first order; how many each record has."""
+def _batches(records: Iterable[Vertex], most: int | None) -> Iterator[tuple[list[Vertex], list[int]]]:
+    """The vertices of ``most`` records at most, each in breadth-first order; how many each has."""
     order: list[Vertex] = []
-    sizes = []
+    sizes: list[int] = []
     for record in records:
-        own = [record]
+        before = len(order)
+        order.append(record)
         if record.children:
+            own = [record]
             for vertex in own:
                 own += vertex.children
-        order += own
-        sizes.append(len(own))
-    return order, sizes
+            order += own[1:]
+        sizes.append(len(order) - before)
+        if len(order) >= _BATCH or len(sizes) == most:
+            yield order, sizes
+            order, sizes = [], []
+    if order:
+        yield order, sizes
 
 
 def encoded(
@@ -161,11 +165,10 @@ def encoded(
     (record and path, never the value).
     """
     encoder = _Encoder(frame, before)
-    stream = iter(records)
     waiting = 0
-    while rows := list(islice(stream, _BATCH)):
-        encoder.add(rows)
-        waiting += len(rows)
+    for order, sizes in _batches(records, batch):
+        encoder.add(order, sizes)
+        waiting += len(sizes)
         if batch is not None and waiting >= batch:
             yield encoder.taken()
             waiting = 0

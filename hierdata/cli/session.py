@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,8 @@ _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]  # Windows has no SIGHUP
 
+_GARBAGE = 200_000
+"""Objects that may be new since the last search for cycles: records have none, and are many."""
 _AGAIN = 0.01
 """Seconds until a signal that was lost is sent again: after the callback that swallowed it."""
 
@@ -39,6 +42,7 @@ def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
 
     Raw values that an error holds go to the file ``reveal``, and nowhere else.
     """
+    gc.set_threshold(_GARBAGE)
     try:
         with _stoppable():
             if reveal is not None:

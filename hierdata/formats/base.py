@@ -25,8 +25,10 @@ class Layout:
 
     Of a table ``columns`` are the names in order; ``delimiter`` and ``terminator`` (of a line) are those of
     CSV, ``types`` those of Parquet, by column.
-    For JSON an empty path means that the file is an array of records; for XML (root, record).
-    ``namespaces`` maps prefixes, as the published file writes them, to URIs ("" is the default namespace).
+    For JSON an empty path means that the file is an array of records; for XML (root, record), or the root
+    alone where it is the one record of its file. ``namespaces`` maps prefixes, as the published file writes
+    them, to URIs ("" is the default namespace). ``asides`` are the keys of comments and processing
+    instructions that are read; others are passed over.
     ``stated`` tells that the policy named the place: other children of an XML root are then dropped, where
     they are an error otherwise. ``alone`` refuses all that lies beside the records with a VerificationError:
     who judges a file must have seen all of it.
@@ -36,6 +38,7 @@ class Layout:
     namespaces: dict[str, str] = field(default_factory=dict)
     stated: bool = False
     alone: bool = False
+    asides: frozenset[tuple[str, ...]] = frozenset()
     columns: tuple[str, ...] = ()
     delimiter: str = ","
     terminator: str = "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from hierdata.document import Value
+from hierdata.document import COMMENT, INSTRUCTION, TEXT, Value
 from hierdata.errors import InputError
 from hierdata.formats.objects import literal
 
@@ -32,7 +32,7 @@ class Markup:
 
     def __init__(self, namespaces: dict[str, str]) -> None:
         self._declared = {prefix: uri for prefix, uri in namespaces.items() if prefix and uri and uri != _XML}
-        self._prefixes = {uri: prefix for prefix, uri in self._declared.items()} | {_XML: "xml"}
+        self._prefixes = {uri: prefix for prefix, uri in reversed(self._declared.items())} | {_XML: "xml"}
         self._default = namespaces.get("", "")
         self._tags: dict[tuple[str, str], tuple[str, str, str]] = {}
         self._attributes: dict[str, tuple[str, str]] = {}
@@ -50,9 +50,18 @@ class Markup:
             declaration += f' xmlns:{_checked(prefix)}="{_attribute_text(declared)}"'
         return f"<{name}{declaration}>", f"</{name}>", default
 
+    def whole(self, key: str, value: Value) -> str:
+        """Return a record that is the root of its file."""
+        opening, _, default = self.root(key)
+        name, _, declarations = opening[1:-1].partition(" ")
+        return self._content(name, declarations and " " + declarations, value, default)
+
     def element(self, key: str, value: Value, default: str) -> str:
         """Return an element with all that is in it; ``default`` is the default namespace around it."""
         name, declaration, default = self._tag(key, default)
+        return self._content(name, declaration, value, default)
+
+    def _content(self, name: str, declaration: str, value: Value, default: str) -> str:
         if not isinstance(value, dict):
             text = _text(_scalar(value))
             return f"<{name}{declaration}>{text}</{name}>" if text else f"<{name}{declaration}/>"
@@ -62,8 +71,10 @@ class Markup:
                 continue
             if inner.startswith("@"):
                 opening.append(self._attribute(inner, item, opening))
-            elif inner == "#text":
+            elif inner == TEXT:
                 content.append(_text(_scalar(item)))
+            elif inner == COMMENT or inner.startswith(INSTRUCTION):
+                content += [_aside(inner, each) for each in (item if isinstance(item, list) else [item])]
             elif isinstance(item, list):
                 content += [self.element(inner, each, default) for each in item if each is not None]
             else:
@@ -120,6 +131,18 @@ def _split(key: str) -> tuple[str, str]:
     if uri and not closed:
         raise InputError(_NO_NAME)
     return uri, _checked(local)
+
+
+def _aside(key: str, value: Value) -> str:
+    """Return a comment or a processing instruction."""
+    text = _scalar(value)
+    if key == COMMENT:
+        opening, closing, fits = "<!--", "-->", "--" not in text and not text.endswith("-")
+    else:
+        opening, closing, fits = f"<?{_checked(key.removeprefix(INSTRUCTION))} ", "?>", "?>" not in text
+    if not fits or _FORBIDDEN.search(text):
+        raise InputError("a comment or processing instruction holds characters that XML does not allow there")
+    return opening + text + closing
 
 
 def _checked(name: str) -> str:

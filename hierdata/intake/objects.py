@@ -34,7 +34,7 @@ def objects(items: Iterable[object], policy: Policy) -> Collection:
     if first is None:
         raise InputError("the collection is empty: there is nothing to anonymize")
     if hasattr(first, "nsmap"):
-        from hierdata.formats.xml import from_element
+        from hierdata.formats.xmltree import from_element
 
         convert: Callable[..., Document] = from_element
         place = policy.place or (DEFAULT_ROOT, str(first.tag))  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ from typing import TypeAlias, cast
 
 from hierdata.document import Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
+from hierdata.records.batches import batches
 from hierdata.records.columns import columns
 from hierdata.records.path import TEXT
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve
@@ -22,9 +23,6 @@ __all__ = ["Binding", "Problem", "bind", "hang", "items_of", "objects", "problem
 
 Columns: TypeAlias = "Sequence[Sequence[Value]]"
 """The values of one attribute after the other, each with an entry a vertex; None is missing."""
-
-_BATCH = 1024
-"""Records that are bound at once."""
 
 
 class _MisfitError(Exception):
@@ -41,8 +39,7 @@ def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> It
     Raises InputError with the record's number (from 1) and the path, never a value, where a field is not
     listed or something stands where another kind of thing is due; all records before it have come then.
     """
-    stream = iter(documents)
-    while batch := list(islice(stream, _BATCH)):
+    for batch in batches(documents):
         try:
             yield from _roots(batch, binding)
         except _MisfitError:
@@ -71,7 +68,7 @@ class _Columns:
     def __init__(self, plan: Plan, size: int) -> None:
         self.size = size
         self.values: list[list[Sequence[Scalar]]] = [[[None] * size] * count for count in plan.sizes]
-        self.children: list[list[list[Vertex]]] = [[[] for _ in range(size)] for _ in range(plan.groups)]
+        self.children: list[list[Sequence[Vertex]]] = [[()] * size for _ in range(plan.groups)]
 
     def put(self, slot: Slot, places: Sequence[int], values: Sequence[Scalar]) -> None:
         """The values of an attribute, at these vertices."""
@@ -88,13 +85,13 @@ class _Columns:
         """The vertices, in order."""
         rows = [self._rows(own) for own in self.values]
         groups = self.children
-        children = groups[0] if len(groups) == 1 else [[] for _ in range(self.size)]
+        children = groups[0] if len(groups) == 1 else [()] * self.size
         if len(groups) > 1:
-            children = [list(chain.from_iterable(own)) for own in zip(*groups, strict=True)]
+            children = [tuple(chain.from_iterable(own)) for own in zip(*groups, strict=True)]
         return list(map(Vertex, repeat(kind), *rows, children))
 
-    def _rows(self, columns: Sequence[Sequence[Scalar]]) -> Iterable[list[Scalar]]:
-        return map(list, zip(*columns, strict=True)) if columns else ([] for _ in range(self.size))
+    def _rows(self, columns: Sequence[Sequence[Scalar]]) -> Iterable[Sequence[Scalar]]:
+        return zip(*columns, strict=True) if columns else repeat((), self.size)
 
 
 def _vertices(plan: Plan, objects: Sequence[Document]) -> list[Vertex]:
@@ -128,7 +125,7 @@ def _fill(plan: Plan, objects: Sequence[Document], vertices: Sequence[int], foun
             _fill(slot.plan, [item for _, item in inner], [place for place, _ in inner], found)
 
 
-def _children(slot: Slot, column: Sequence[Value]) -> Iterator[list[Vertex]]:
+def _children(slot: Slot, column: Sequence[Value]) -> Iterator[Sequence[Vertex]]:
     """The children under a path, of each vertex."""
     plan = slot.plan
     assert plan is not None
@@ -139,14 +136,14 @@ def _children(slot: Slot, column: Sequence[Value]) -> Iterator[list[Vertex]]:
         return (_items_of(plan, slot.many, islice(scalars, len(own))) for own in items)
     elements = [type(value) is Siblings for value, own in zip(column, items, strict=True) for _ in own]
     vertices = iter(_vertices(plan, list(map(_object, repeat(slot.path), every, elements))))
-    return (list(islice(vertices, len(own))) for own in items)
+    return (tuple(islice(vertices, len(own))) for own in items)
 
 
 def _items_of(plan: Plan, many: bool, scalars: Iterable[Scalar]) -> list[Vertex]:
     """Vertices of a single value each."""
     quasi, sensitive, carried = plan.sizes
     return [
-        Vertex(plan.type, [scalar] * quasi, [scalar] * sensitive, [scalar] * carried, [])
+        Vertex(plan.type, (scalar,) * quasi, (scalar,) * sensitive, (scalar,) * carried, ())
         for scalar in scalars
         if many or scalar is not None  # one that is missing is like one that is absent; in an array it stays
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hierdata.document import Scalar
 
 
@@ -18,10 +20,10 @@ class Vertex:
     def __init__(
         self,
         type: int,
-        quasi: list[Scalar],
-        sensitive: list[Scalar],
-        carried: list[Scalar],
-        children: list[Vertex],
+        quasi: Sequence[Scalar],
+        sensitive: Sequence[Scalar],
+        carried: Sequence[Scalar],
+        children: Sequence[Vertex],
     ) -> None:
         self.type = type
         self.quasi = quasi

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain
 from typing import cast
 
 from hierdata.document import Document, Scalar, Siblings, Value
+from hierdata.records.batches import batches
 from hierdata.records.columns import columns
 from hierdata.records.path import TEXT
 from hierdata.records.values import SCALARS, Missing, Values
 
 Keys = tuple[str, ...]
-
-_BATCH = 512
 
 
 @dataclass(slots=True)
@@ -106,8 +105,7 @@ def survey(
     (2, {1: 1, None: 1}, 1)
     """
     result = Survey(values={keys: Values() for keys in declared})
-    stream = iter(documents)
-    while batch := list(islice(stream, _BATCH)):
+    for batch in batches(documents):
         result.records += len(batch)
         result.shape.occurrences += len(batch)
         _objects(result.shape, (), batch, result.values)

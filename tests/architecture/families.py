@@ -44,6 +44,8 @@ FAMILIES = {
             "decoder": "JSON text to values, for both JSON formats",
             "objects": "Python objects as documents, and values to JSON text",
             "source": "bytes in and out, packed or not, for every format",
+            "xmlparser": "the parser's settings, loaded only where XML is read",
+            "xmltree": "elements as documents",
             "xmltext": "the writer's escaping, loaded only where XML is written",
         },
     ),

@@ -25,7 +25,7 @@ HOMES = {
     "cloudpickle": ("executors/spill.py", "executors/failures.py", "executors/spark.py"),
     "pyspark": ("executors/spark.py", "executors/application.py"),
     "py4j": ("executors/spark.py",),
-    "lxml": ("formats/xml.py", "records/xsd.py"),
+    "lxml": ("formats/xmlparser.py", "formats/xmltree.py", "formats/xml.py", "records/xsd.py"),
     "jsonschema": ("intake/checking.py", "intake/keywords.py"),
     "re2": ("intake/keywords.py",),
     "yaml": ("policy/reading.py", "domains/tree.py", "untrusted.py"),

@@ -13,7 +13,8 @@ from lxml import etree
 from hierdata.document import Document, Numeral, Siblings
 from hierdata.errors import InputError, PolicyError
 from hierdata.formats import FORMATS, MAX_DEPTH, Layout
-from hierdata.formats.xml import _Reader, from_element
+from hierdata.formats.xml import _Reader
+from hierdata.formats.xmltree import from_element
 
 XML = FORMATS["xml"]()
 STUDENTS = Path(__file__).parents[2] / "fixtures" / "students" / "students.xml"
