@@ -194,7 +194,7 @@ def _released(
             release = Release(folder.path, report, tuple(elements), read, temporary=folder)
             save = None if out is None else partial(release.save, out)
             if target is not None:
-                delivery = Delivery(target, hand.store, form, prepared, spread)
+                delivery = Delivery(target, hand.store, form, prepared, spread, notice)
                 delivery.deliver(written, verdict, save)
             elif save is not None:
                 save()

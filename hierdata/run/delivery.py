@@ -45,6 +45,7 @@ class Delivery:
     form: Form
     prepared: Prepared
     spread: Spread
+    notice: Callable[[str], None] | None = None
 
     def deliver(self, written: Written, verdict: Verdict, save: Callable[[], Path] | None) -> None:
         """Write files that were judged into the store; their folder is saved before the target appears.
@@ -72,6 +73,9 @@ class Delivery:
                 if saved is not None:
                     shutil.rmtree(saved, ignore_errors=True)
                 raise
+        if self.notice is not None:
+            for sentence in staged.lacking:
+                self.notice(sentence)
 
 
 def _figures(verdict: Verdict, policy: Policy) -> object:

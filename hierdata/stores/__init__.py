@@ -7,10 +7,14 @@ from collections.abc import Mapping
 
 from hierdata.errors import PolicyError
 from hierdata.stores.base import BATCH, Exported, Staged, Store
+from hierdata.stores.mongodb import MongoStore
 
 __all__ = ["BATCH", "STORES", "Exported", "Staged", "Store", "store_at", "store_of"]
 
-STORES: dict[str, type[Store]] = {}
+STORES: dict[str, type[Store]] = {
+    "mongodb": MongoStore,
+    "mongodb+srv": MongoStore,
+}
 """The kinds of stores, by the scheme of their addresses."""
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)://")
@@ -35,7 +39,7 @@ def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] |
     if isinstance(source, str):
         found = _ADDRESS.match(source)
         return None if found is None else _kind(found[1])(source, batch, options or {})
-    for kind in STORES.values():
+    for kind in dict.fromkeys(STORES.values()):
         if kind.recognizes(source):
             return kind(source, batch, options or {})
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 from hierdata.document import Document
 from hierdata.records.flatten import Table
 
+RECORDS = "records"
+"""The part of a release that holds the records."""
 BATCH = 1000
 """Records that travel together, where nobody says how many."""
 
@@ -25,7 +27,12 @@ class Exported:
 
 
 class Staged(ABC):
-    """A target in the making, which nobody sees under its name before ``publish``."""
+    """A target in the making, which nobody sees under its name before ``publish``.
+
+    ``lacking`` says in sentences what the server refused to add to the records, such as an index.
+    """
+
+    lacking: Sequence[str] = ()
 
     @abstractmethod
     def write(self, part: str, documents: Iterable[Document]) -> None:
@@ -73,11 +80,19 @@ class Store(ABC):
         """The records, in one pass and in batches."""
 
     @abstractmethod
-    def export(self, folder: Path, *, tables: tuple[Table, ...] = (), published: bool = False) -> Exported:
+    def export(
+        self,
+        folder: Path,
+        *,
+        tables: tuple[Table, ...] = (),
+        published: bool = False,
+        listed: Collection[str] = (),
+    ) -> Exported:
         """Read the records in one pass into a new file in a private folder, types kept.
 
-        With ``tables`` it is a folder with a file for each. What is ``published`` comes without what the
-        server itself must have beside a record, where that tells nothing.
+        With ``tables`` it is a folder with a file for each. What the server itself must have beside a record
+        (MongoDB's ``_id``) is dropped, unless it is among the fields that the policy has ``listed``. Of what
+        is ``published`` it is dropped only where it tells nothing: anything else is there to be judged.
         """
 
     def structure(self) -> dict[str, Any] | None:

@@ -23,6 +23,8 @@ HOMES = {
     "pyarrow": ("formats/parquet.py",),
     "pandas": (),
     "cloudpickle": ("executors/spill.py", "executors/failures.py", "executors/spark.py"),
+    "pymongo": ("stores/mongodb_",),
+    "bson": ("formats/bson_", "stores/mongodb_"),
     "pyspark": ("executors/spark.py", "executors/application.py"),
     "py4j": ("executors/spark.py",),
     "lxml": ("formats/xmlparser.py", "formats/xmltree.py", "formats/xml.py", "records/xsd.py"),

@@ -1,0 +1,35 @@
+"""Servers: one of our own, and the one that the environment names."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+
+import pymongo
+import pytest
+from pymongo.database import Database
+
+from tests.stores.server import serving
+
+NAMED = os.environ.get("HIERDATA_MONGODB_URI")
+
+
+@pytest.fixture(scope="session", params=["own", *(["named"] if NAMED else [])])
+def mongodb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server, without a database."""
+    if request.param == "named":
+        assert NAMED is not None
+        yield NAMED.rstrip("/")
+        return
+    with serving(tmp_path_factory.mktemp("mongodb") / "data") as (address, _):
+        yield address
+
+
+@pytest.fixture
+def database(mongodb: str) -> Iterator[Database]:
+    """A database of a test's own."""
+    name = f"hierdata_{secrets.token_hex(6)}"
+    with pymongo.MongoClient(mongodb) as client:
+        yield client[name]
+        client.drop_database(name)
