@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from hierdata.executors import WorkerError
     from hierdata.judge import Verdict
     from hierdata.measurement import Measurement, measure
-    from hierdata.pipeline import anonymize, measure_release, verify
+    from hierdata.pipeline import anonymize, init, measure_release, verify
     from hierdata.policy import Policy
     from hierdata.policy import load as load_policy
+    from hierdata.profiling.draft import Draft
     from hierdata.rebuilt.measuring import ReleaseMeasurement
     from hierdata.release import Release
     from hierdata.run.spread import Resources
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Draft",
     "GateError",
     "HierdataError",
     "InputError",
@@ -51,6 +53,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "anonymize",
+    "init",
     "load_policy",
     "measure",
     "measure_release",
@@ -58,6 +61,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Draft": "profiling.draft",
     "GateError": "errors",
     "HierdataError": "errors",
     "InputError": "errors",
@@ -73,6 +77,7 @@ _HOMES = {
     "VerificationError": "errors",
     "WorkerError": "executors",
     "anonymize": "pipeline",
+    "init": "pipeline",
     "load_policy": "policy",
     "measure": "measurement",
     "measure_release": "pipeline",

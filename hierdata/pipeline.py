@@ -26,6 +26,7 @@ from hierdata.stores import BATCH, store_at
 
 if TYPE_CHECKING:
     from hierdata.judge import Verdict
+    from hierdata.profiling.draft import Draft
     from hierdata.rebuilt.measuring import ReleaseMeasurement
     from hierdata.records.survey import Keys, Survey
     from hierdata.release import Release
@@ -245,6 +246,35 @@ def _verdict(
     if claims is not None and verdict.passed and (frozen is not None or original is not None):
         confirm(claims, policy, verdict)
     return verdict
+
+
+def init(
+    source: object,
+    *,
+    format: str | None = None,
+    records: str | None = None,
+    delimiter: str | None = None,
+    progress: Progress | None = None,
+) -> Draft:
+    """Look at a collection once, and propose a policy for it, with reasons.
+
+    ``source`` is what ``anonymize`` takes. ``format``, ``records`` (where the records lie) and ``delimiter``
+    (of CSV) stand for the keys of a policy that say so. Memory does not grow with the number of records.
+
+    The draft is refused as a policy until somebody has confirmed it: ``Draft.confirmed``, or without the line
+    ``draft`` in the file. Raises InputError, TargetError, and PolicyError where the input does not tell what
+    it is.
+    """
+    from hierdata.profiling import opening
+    from hierdata.profiling.draft import draft, to_pair
+    from hierdata.profiling.profile import profile
+
+    stated = opening.stated(format, records, delimiter)
+    collection = collect(source, opening.policy(stated))
+    notation = opening.notation(collection.form.format.name, getattr(collection.form, "layout", None))
+    stated |= {"namespaces": dict(notation.namespaces)} if notation.namespaces else {}
+    documents = counted(collection.documents(), "reading", None, progress or silent)
+    return draft(profile(documents, lambda seen: to_pair(seen, notation)), notation, stated)
 
 
 def _load(policy: PolicySource) -> Policy:

@@ -224,7 +224,7 @@ def test_policies_load(page: Path, tmp_path: Path) -> None:
 
 
 NOT_RUN = ("pip ", "git ", "cd ", "python ", ".venv/")
-SHELL = ("cat ", "cmp ", "head ")
+SHELL = ("cat ", "cmp ", "head ", "sed ")
 SEED = "the-seed-of-the-documentation"
 
 

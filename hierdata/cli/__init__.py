@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from hierdata.cli.anonymize import anonymize
+from hierdata.cli.init import init
 from hierdata.cli.lint import lint
 from hierdata.cli.measure import measure
 from hierdata.cli.session import explain
@@ -47,7 +48,7 @@ def options(
     """Take the options that stand before a command."""
 
 
-_COMMANDS = {command.__name__: command for command in (anonymize, verify, lint, measure, synth)}
+_COMMANDS = {command.__name__: command for command in (init, lint, anonymize, verify, measure, synth)}
 
 for command in _COMMANDS.values():
     app.command()(command)

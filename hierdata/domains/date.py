@@ -57,7 +57,7 @@ class Date(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed days."""
-        originals = grouped(observed, _day)
+        originals = grouped(observed, named_day)
         ordinals = sorted(originals)
         built = line(
             [(ordinal, _whole_day(ordinal, originals[ordinal])) for ordinal in ordinals],
@@ -67,13 +67,17 @@ class Date(QuasiDomain):
         )
         nodes = {ordinal: node for node, ordinal in enumerate(ordinals, built.axis.first)}
 
-        node_of = finder(nodes, _day, built.missing)
+        node_of = finder(nodes, named_day, built.missing)
         codebook = {"kind": "date", "steps": list(self.steps)}
         return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
 
 
-def _day(value: Scalar) -> int:
-    """The ordinal of the value's day. Raises Uncovered."""
+def named_day(value: Scalar) -> int:
+    """The ordinal of the day that a value names; a time of day is cut off. Raises Uncovered.
+
+    >>> named_day("2001-03-09T10:00Z") - named_day("2001-03-04")
+    5
+    """
     if not isinstance(value, str):
         raise Uncovered
     text = value.partition(",")[0] if isinstance(value, Timestamp) else value

@@ -24,6 +24,12 @@ MOST_TOLD = 100
 _LONGEST_NAME = 100
 _MOST_NAMES = 1000
 """How long a name is, and of how many the nearest is looked for."""
+DRAFT = "draft"
+"""A policy with this key is refused: ``init`` writes it, and whoever has looked at the draft takes it out."""
+_IS_DRAFT = (
+    "this policy is a draft: look at every field, decide what is marked CONFIRM, then remove this line"
+)
+
 _FEW_KEYS = 8
 """So many known keys are listed where none is near an unknown one."""
 _LONGEST_SHOWN = 60
@@ -105,7 +111,9 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
     where = key_path(loc, data)
     if kind == "too_short" and context["actual_length"] < len(detail["input"]):
         return  # the items themselves are wrong, and told so
-    if kind == "extra_forbidden":
+    if kind == "extra_forbidden" and loc == (DRAFT,):
+        yield where, _IS_DRAFT
+    elif kind == "extra_forbidden":
         known = known_keys(loc[:-1], model)
         listed = f"; known here: {', '.join(known)}" if len(known) <= _FEW_KEYS else ""
         hint = nearest(loc[-1], known) or listed

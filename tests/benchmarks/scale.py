@@ -54,8 +54,8 @@ def held(process: int) -> int:
     return total
 
 
-def measured(command: list[str], out: Path) -> Measured:
-    """Run a command to its end; raises CalledProcessError where it fails."""
+def taken(command: list[str]) -> tuple[float, int]:
+    """Run a command to its end: seconds, and most bytes held. Raises CalledProcessError where it fails."""
     start = time.perf_counter()
     process = subprocess.Popen(command)
     peak = 0
@@ -65,7 +65,12 @@ def measured(command: list[str], out: Path) -> Measured:
     seconds = time.perf_counter() - start
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, command)
-    return Measured(seconds, peak, json.loads((out / "steward" / "report.json").read_text()))
+    return seconds, peak
+
+
+def measured(command: list[str], out: Path) -> Measured:
+    """Run a command that writes a release; see ``taken``."""
+    return Measured(*taken(command), json.loads((out / "steward" / "report.json").read_text()))
 
 
 def figure(report: dict[str, object], *keys: str) -> float:

@@ -1,0 +1,101 @@
+"""``hierdata init``: the draft of a policy, from one look at a collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal
+from hierdata.cli.feedback import Feedback
+from hierdata.cli.session import print_json, require_absent, reveal_values, session
+
+if TYPE_CHECKING:
+    from hierdata.profiling.draft import Draft
+    from hierdata.profiling.risk import Risk
+
+
+def init(
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="The collection.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="A new file for the draft; without it, it is printed.")
+    ] = None,
+    as_format: FormatName = None,
+    records: Annotated[
+        str | None, typer.Option(help="Where the records lie, such as $.export.people or /people/person.")
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates the cells of CSV, else found in the header.")
+    ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    reveal: Reveal = None,
+) -> None:
+    """Look at a collection once, and write the draft of a policy that you confirm and change."""
+    with session(as_json, reveal):
+        from hierdata import pipeline
+
+        if out is not None:
+            require_absent(out)
+        with Feedback(quiet or as_json) as feedback:
+            draft = pipeline.init(
+                source, format=as_format, records=records, delimiter=delimiter, progress=feedback.listener
+            )
+        if out is not None:
+            draft.save(out)
+        if as_json:
+            print_json(_as_dict(draft))
+        elif out is None:
+            typer.echo(str(draft), nl=False)
+        elif not quiet:
+            _show(draft, out)
+        if reveal is not None:
+            reveal_values(reveal, draft.reveals)
+
+
+def _as_dict(draft: Draft) -> dict[str, Any]:
+    """What is printed for machines; no value of the data is in it."""
+    paths = {one.field.keys: one.path for one in draft.fields}
+    return {
+        "records": draft.records,
+        "fields": [
+            {
+                "path": one.path,
+                "role": one.proposal.role,
+                "reason": one.proposal.reason,
+                "confirm": one.proposal.confirm or None,
+                "presence": one.field.presence,
+                "distinct": None if one.field.attribute is None else one.field.attribute.values.distinct,
+                **_figures(one.risk),
+            }
+            for one in draft.fields
+        ],
+        "pairs": [
+            {"paths": [paths[pair.first], paths[pair.second]], "gain": pair.gain, **_figures(pair.risk)}
+            for pair in draft.pairs
+        ],
+    }
+
+
+def _figures(risk: Risk | None) -> dict[str, Any]:
+    if risk is None:
+        return {}
+    return {"unique": risk.unique, "small": risk.small, "exact": risk.exact, "standard_error": risk.error}
+
+
+def _show(draft: Draft, out: Path) -> None:
+    from hierdata.cli.tables import show
+    from hierdata.profiling.writing import percent
+
+    rows = []
+    for one in draft.fields:
+        risk = ["", ""] if one.risk is None else [percent(one.risk.unique), percent(one.risk.small)]
+        mark = "confirm" if one.proposal.confirm else ""
+        rows.append([one.path, one.proposal.role, *risk, one.proposal.reason, mark])
+    show(
+        f"Proposed for {draft.records:,} records",
+        ["field", "role", "unique", "in groups below 5", "why", ""],
+        rows,
+    )
+    typer.echo(f"The draft is in {out}. Look at it; then take out its line `draft`, and run lint.")

@@ -1,0 +1,1 @@
+"""A look at a collection that has no policy yet: what its fields are and tell, and a draft."""

@@ -1,0 +1,129 @@
+"""The fields of a profiled collection as a policy would name them, and what keeps some from being named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hierdata.profiling.hints import Hint, hint_of
+from hierdata.profiling.profile import Attribute, Profile
+from hierdata.records.path import TEXT, Step, jsonpath, xpath
+from hierdata.records.survey import Keys, Shape
+
+_XML = "http://www.w3.org/XML/1998/namespace"
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How paths are written: JSONPath, or with a ``place`` (root and record element) XPath.
+
+    ``namespaces`` maps prefixes to URIs. ``textual`` tells that the format knows no numbers.
+    """
+
+    place: Keys = ()
+    namespaces: Mapping[str, str] = field(default_factory=dict)
+    textual: bool = False
+
+    def text(self, steps: tuple[Step, ...]) -> str:
+        """The path of a field."""
+        if not self.place:
+            return jsonpath(steps)
+        keys = (*self.place, *(step.key for step in steps))
+        return xpath((), [self._named(key) for key in keys])
+
+    def _named(self, key: str) -> str:
+        """An XML name with its prefix; in Clark notation where it has none."""
+        at, name = ("@", key[1:]) if key.startswith("@") else ("", key)
+        uri, brace, local = name.rpartition("}")
+        if not brace:
+            return key if at or key == TEXT or "" not in self.namespaces else f"{{}}{key}"
+        prefixes = {known: prefix for prefix, known in self.namespaces.items()} | {_XML: "xml"}
+        prefix = prefixes.get(uri[1:])
+        if prefix is None or (at and not prefix):
+            return key
+        return f"{at}{prefix}:{local}" if prefix else local
+
+
+@dataclass(frozen=True)
+class Field:
+    """A path where values stand, or where ``obstacle`` says why no policy can publish it.
+
+    ``presence`` is the share of the objects around it that have something here. ``inside`` tells that a
+    record may have several.
+    """
+
+    keys: Keys
+    path: str
+    inside: bool
+    presence: float
+    attribute: Attribute | None = None
+    obstacle: str = ""
+
+    @property
+    def hint(self) -> tuple[Hint, str] | None:
+        """What the name hints at; of an element's text the element's name."""
+        names = [key.removeprefix("@") for key in self.keys if key != TEXT]
+        return hint_of(names[-1]) if names else None
+
+
+def fields(found: Profile, notation: Notation) -> Iterator[Field]:
+    """Every field that a policy must name, in the order of the survey."""
+    yield from _Fields(found, notation).below(found.shape, (), False)
+
+
+class _Fields:
+    def __init__(self, found: Profile, notation: Notation) -> None:
+        self._found = found
+        self._notation = notation
+
+    def below(self, shape: Shape, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:
+        for key, own in shape.children.items():
+            many = own.arrays > 0 or own.longest > 1
+            presence = (own.occurrences - own.nulls) / max(1, shape.objects)
+            path = (*steps, Step(key, many))
+            obstacle = _obstacle(own, self._keys(path) in self._found.maps)
+            if obstacle:
+                yield self._field((*steps, Step(key, False)), inside, presence, obstacle=obstacle)
+            elif not own.objects:
+                yield self._leaf(path, inside or many, presence)
+            else:
+                yield from self.below(own, path, inside or many)
+                if own.texts and TEXT not in own.children:
+                    share = own.texts / (own.objects + own.texts + own.empties)
+                    yield self._leaf((*path, Step(TEXT, False)), inside or many, share)
+
+    def _leaf(self, path: tuple[Step, ...], inside: bool, presence: float) -> Field:
+        attribute = self._found.attributes.get(self._keys(path))
+        if attribute is None or not attribute.present:
+            path = (*path[:-1], Step(path[-1].key, False))
+            return self._field(path, inside, presence, obstacle="never has a value")
+        return self._field(path, inside, presence, attribute)
+
+    def _field(
+        self,
+        path: tuple[Step, ...],
+        inside: bool,
+        presence: float,
+        attribute: Attribute | None = None,
+        obstacle: str = "",
+    ) -> Field:
+        return Field(self._keys(path), self._notation.text(path), inside, presence, attribute, obstacle)
+
+    @staticmethod
+    def _keys(path: tuple[Step, ...]) -> Keys:
+        return tuple(step.key for step in path)
+
+
+def _obstacle(shape: Shape, is_map: bool) -> str:
+    """Why a policy cannot publish what stands here; empty where it can."""
+    if is_map:
+        return "its keys are data, such as ids or dates, and no names of fields"
+    if shape.nested:
+        return "has arrays directly inside arrays, which cannot be published"
+    if shape.arrays and shape.bare:
+        return "is an array in some records and a single value or object in others"
+    if shape.objects and shape.scalars:
+        return "is an object in some records and a single value in others"
+    if shape.objects and not shape.children and not shape.texts:
+        return "is an object that never has a field"
+    return "" if shape.objects or shape.scalars or shape.texts else "never has a value"

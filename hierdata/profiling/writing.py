@@ -1,0 +1,146 @@
+"""A draft as a YAML file: a policy with what was seen, and why, in comments, and no value of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from hierdata.profiling.draft import Draft, Drafted
+from hierdata.profiling.fields import Field
+from hierdata.profiling.flow import flow, text
+from hierdata.profiling.looks import Looks
+from hierdata.profiling.profile import PAIRED
+from hierdata.profiling.promises import K
+from hierdata.profiling.risk import Risk
+
+WIDTH = 110
+_PAIRS = 5
+"""Pairs of fields that the file names: those that tell most records apart."""
+_KINDS = {
+    "number": "numbers",
+    "boolean": "true or false",
+    "date": "dates",
+    "compact_date": "dates",
+    "binary": "binary data",
+    "other_date": "dates",
+    "email": "e-mail addresses",
+    "uuid": "UUIDs",
+    "object_id": "ObjectIds",
+    "ip": "IP addresses",
+    "url": "web addresses",
+    "phone": "phone numbers",
+    "medical": "codes",
+    "code": "codes",
+}
+
+
+def written(draft: Draft) -> str:
+    """The file."""
+    return "\n".join(_lines(draft)) + "\n"
+
+
+def _lines(draft: Draft) -> Iterator[str]:
+    open_questions = sum(bool(one.proposal.confirm) for one in draft.fields)
+    yield from _comment(
+        f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. No value of the data stands in "
+        "it. A machine cannot know what your readers know: look at every field, and at the models.",
+        "",
+    )
+    waiting = f"decide the {open_questions} marked CONFIRM, " if open_questions else ""
+    yield f"draft: {text(f'look at every field, {waiting}then remove this line')}"
+    yield "version: 1"
+    for key, value in draft.stated.items():
+        yield f"{key}: {flow(value)}"
+    yield from _comment("A field that appears later and has no rule stops everything.", "")
+    yield "unlisted: error"
+    yield from _pairs(draft)
+    yield "models:"
+    for promise in draft.promises:
+        yield from _comment(f"{promise.why}.", "  ")
+        yield f"  - {flow(promise.model)}"
+    if len(draft.promises) == 1:
+        yield from _comment(
+            "CONFIRM: no field is proposed as sensitive. What must not become known of a person? Give it "
+            "`role: sensitive`, and a model such as {kind: frequency-l-diversity, l: 2}.",
+            "  ",
+        )
+    yield "fields:"
+    for one in draft.fields:
+        yield from _comment(f"{facts(one)}", "  ")
+        mark = f" CONFIRM: {one.proposal.confirm}." if one.proposal.confirm else ""
+        yield from _comment(f"{one.proposal.role}: {one.proposal.reason}.{mark}", "  ")
+        yield f"  {text(one.path)}: {flow(one.proposal.rule)}"
+
+
+def _comment(words: str, indent: str) -> Iterator[str]:
+    for line in wrap(words, WIDTH - len(indent) - 2, break_long_words=False, break_on_hyphens=False):
+        yield f"{indent}# {line}"
+
+
+def _pairs(draft: Draft) -> Iterator[str]:
+    if not draft.pairs:
+        return
+    fields = {keys for pair in draft.pairs for keys in (pair.first, pair.second)}
+    limit = f" The first {PAIRED} fields were measured so." if len(fields) == PAIRED else ""
+    yield from _comment(
+        "Who knows two fields of a person comes this far; the pairs that tell most beyond either field "
+        "alone. Shares are of all records: those that no other record equals, and those in groups below "
+        f"{K}.{limit}",
+        "",
+    )
+    for pair in draft.pairs[:_PAIRS]:
+        first, second = map(text, draft.paths([pair.first, pair.second]))
+        yield f"#   {first} and {second}: {shares(pair.risk)}"
+
+
+def facts(one: Drafted) -> str:
+    """What was seen of a field, in one sentence without a value."""
+    field, risk = one.field, one.risk
+    if field.attribute is None or risk is None:
+        return f"{presence(field)}."
+    attribute = field.attribute
+    values = attribute.values
+    about = "" if values.exact else "about "
+    several = "different values" if values.distinct != 1 else "value"
+    spelled = ", ".join(sorted(map(repr, attribute.looks.missing)))
+    missing = f"; missing is spelled {spelled}" if spelled else ""
+    sentence = f"{kinds(attribute.looks)}, {presence(field)}; {about}{values.distinct:,} {several}{missing}"
+    if not field.inside:
+        return f"{sentence}. Known alone: {shares(risk)}."
+    rare = percent(min(1.0, values.below(K) / attribute.present))
+    return (
+        f"{sentence}, {about}{rare} of them in fewer than {K} places. All of a record known: {shares(risk)}."
+    )
+
+
+def kinds(looks: Looks) -> str:
+    """The types and formats of a field's values, the most frequent first."""
+    found = dict.fromkeys(_KINDS.get(name, "texts") for name, _ in looks.formats.most_common())
+    return " and ".join(found)
+
+
+def presence(field: Field) -> str:
+    """How often the field is there."""
+    within = "of what it belongs to" if len(field.keys) > 1 else "of the records"
+    return "always there" if field.presence >= 1 else f"in {percent(field.presence)} {within}"
+
+
+def shares(risk: Risk) -> str:
+    """The two shares of a risk in words."""
+    about = "" if risk.exact else "about "
+    return f"{about}{percent(risk.unique)} unique, {about}{percent(risk.small)} in groups below {K}"
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent; what is neither nothing nor all is not told as such.
+
+    >>> percent(0), percent(0.001), percent(0.5), percent(0.9999), percent(1)
+    ('0 %', 'under 1 %', '50 %', 'over 99 %', '100 %')
+    """
+    if 0 < share < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < share < 1 else f"{share:.0%}".replace("%", " %")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
