@@ -216,7 +216,9 @@ def _code(seen: Seen) -> Proposal | None:
     if looks.starred or (looks.texts == 0 and seen.hint != "postal"):
         return None
     digits = looks.numeric and (seen.hint == "postal" or _is_code(seen))
-    letters = looks.only("code", "medical", "number", "compact_date") and not looks.numeric and looks.shortest > 1
+    letters = (
+        looks.only("code", "medical", "number", "compact_date") and not looks.numeric and looks.shortest > 1
+    )
     if not (digits or letters) or seen.distinct <= FEW // 5:
         return None
     sure = seen.hint == "postal"
