@@ -66,7 +66,7 @@ class Facts:
 
 
 def fingerprint(policy: Policy) -> str:
-    """The SHA-256 of a policy's promise: models, recoding and every field that is no quasi-identifier.
+    """The SHA-256 of a policy's promise: models, recoding and every field that is no plain quasi-identifier.
 
     How the policy is written down, where the input lies and how values are generalized do not matter to the
     facts.
@@ -79,7 +79,7 @@ def fingerprint(policy: Policy) -> str:
         "fields": {
             "/".join(keys): rule.model_dump(mode="json", exclude_defaults=True)
             for keys, (_, rule) in policy.by_keys.items()
-            if keys not in policy.quasi
+            if keys not in policy.quasi or rule.action is not None
         },
     }
     return hashlib.sha256(json.dumps(promise, sort_keys=True, ensure_ascii=False).encode()).hexdigest()

@@ -15,6 +15,7 @@ from hierdata.domains.similarity import is_transitive
 from hierdata.errors import HierdataError, PolicyError
 from hierdata.policy import Policy
 from hierdata.policy.reading import read
+from hierdata.policy.references import references
 from hierdata.privacy import LevelAlphaK
 from hierdata.records.binding import problems
 from hierdata.records.survey import Keys, Survey
@@ -80,6 +81,7 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _capacities(policy, survey)
     yield from _sizes(policy, survey)
     yield from (Finding("warning", _text(policy, keys), what) for keys, what in shortfalls(policy, survey))
+    yield from (Finding("warning", _text(policy, keys), what) for keys, what in references(policy, survey))
     yield from _unique(policy, survey)
     yield from _repeating(policy, survey)
     yield from _telling(policy, survey)

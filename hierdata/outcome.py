@@ -12,6 +12,7 @@ from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
 from hierdata.facts import freeze, promises
 from hierdata.gates import bind_attackers, learned
+from hierdata.identifiers import Shift
 from hierdata.intake import Form
 from hierdata.judge import Verdict
 from hierdata.lint import lint
@@ -19,6 +20,7 @@ from hierdata.metrics import METRICS
 from hierdata.metrics.sums import Sums
 from hierdata.policy import Policy
 from hierdata.policy.degrees import memberships
+from hierdata.policy.identifiers import linked_domains
 from hierdata.prepare import Prepared
 from hierdata.privacy import LevelAlphaK
 from hierdata.published import FACTS_FILE, published_files
@@ -40,6 +42,7 @@ from hierdata.report.models import (
     dump,
     figures,
     limitations,
+    on_identifiers,
 )
 from hierdata.tallies import Counted, Tallies, counted
 
@@ -110,7 +113,7 @@ def build_report(
 ) -> StewardReport:
     """Promised, achieved, lost."""
     policy = prepared.policy
-    exempt = {str(policy.by_keys[keys][0]): reason for keys, reason in policy.exempt.items()}
+    exempt, absent = _reasons_given(policy)
     measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in METRICS.items()}
     attackers = bind_attackers(policy, prepared.schema, prepared.domains)
     counts: Counted = tallies[counted]
@@ -136,6 +139,7 @@ def build_report(
             loss_exact=not counts.rounded,
             scopes=_scopes(prepared),
         )
+        + _on_identifiers(policy, absent)
         + stated,
         costs=costs(counts.costs),
         levels=_levels(prepared, counts),
@@ -165,6 +169,7 @@ def codebook(prepared: Prepared) -> Codebook:
                     domain=books.get(str(path)),
                     missing=rule.missing,
                     exempt=rule.exempt,
+                    action=None if rule.acting is None else rule.acting.kind,
                 )
             )
     return Codebook(
@@ -174,6 +179,28 @@ def codebook(prepared: Prepared) -> Codebook:
         fields=tuple(fields),
         groups=_GROUPS.get(policy.recoding),
         **({} if spelled is None else {"generalized": spelled}),
+    )
+
+
+def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
+    """The policy's reasons by path: why a field is exempt, and why a missing pseudonym tells nothing."""
+    given = {keys: (str(policy.by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
+    exempt = dict(one for keys, one in given.items() if keys not in policy.pseudonyms)
+    return exempt, {path: reason for path, reason in given.values() if path not in exempt and reason}
+
+
+def _on_identifiers(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
+    """What the actions on identifiers and dates do not hide."""
+    shifts = {
+        str(path): rule.acting for path, rule in policy.by_keys.values() if isinstance(rule.acting, Shift)
+    }
+    return on_identifiers(
+        [str(policy.by_keys[keys][0]) for keys in policy.pseudonyms],
+        linked_domains(policy),
+        shifts,
+        next((shift.days for shift in shifts.values()), 0),
+        absent=absent,
+        per_run=policy.key == "per-run",
     )
 
 
@@ -187,6 +214,16 @@ def _treatment(field: CodebookField, policy: Policy) -> str:
     """What becomes of a field, in a few words."""
     if not field.published:
         return "dropped"
+    if field.action == "pseudonym":
+        return "replaced by pseudonyms"
+    if field.action == "redact":
+        return "replaced by a constant"
+    what = _role_of(field, policy)
+    return f"moved by days; {what}" if field.action == "shift" else what
+
+
+def _role_of(field: CodebookField, policy: Policy) -> str:
+    """What a published field is for the promise, in a few words."""
     if field.exempt is not None:
         return "published as it stands, not judged"
     if field.domain is None and policy.separates:

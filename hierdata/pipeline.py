@@ -14,9 +14,11 @@ from hierdata.document import Document
 from hierdata.errors import VerificationError
 from hierdata.facts import confirm, read_facts
 from hierdata.gates import bind_attackers, bind_gates, every_metric, pass_gates
+from hierdata.identifiers.key import key_of
 from hierdata.intake import Collection, collect
 from hierdata.intake.stores import AtHand, at_hand
 from hierdata.policy import Policy, from_data, load
+from hierdata.policy.identifiers import looked_at, treatment
 from hierdata.prepare import Prepared, judge_rules, many_keys, prepare, references, stated_scales
 from hierdata.progress import Progress, counted, silent
 from hierdata.published import read_beside, read_published, record_splits, released
@@ -46,6 +48,7 @@ def anonymize(
     batch: int = BATCH,
     out: str | os.PathLike[str] | None = None,
     seed: bytes | None = None,
+    key: bytes | None = None,
     staging: Path | None = None,
     resources: Resources | None = None,
     progress: Progress | None = None,
@@ -57,8 +60,9 @@ def anonymize(
     elements, a DataFrame or an Arrow table, the address of a store or a live object of its library (see
     ``hierdata.stores``); with ``tables`` in the policy a folder, or a dict of tables; ``policy`` a path, a
     Policy or a dict. ``seed`` decides every random choice: same input, policy, seed and build give the same
-    bytes, whatever ``resources`` there are; by default 128 random bits. ``staging`` is an existing folder for
-    the work, best on the file system where the release will be saved.
+    bytes, whatever ``resources`` there are; by default 128 random bits. ``key`` is that of pseudonyms and
+    shifts, at least 32 secret bytes, which no file ever holds. ``staging`` is an existing folder for the
+    work, best on the file system where the release will be saved.
 
     ``to`` is a new place in a store, by its address or a live object. It appears, whole, when what was
     written there has been read back and judged too. ``batch`` is how many records travel together.
@@ -73,7 +77,7 @@ def anonymize(
     target = None if to is None else store_at(to, batch=batch)
     try:
         with at_hand(source, policy, batch=batch, beside=staging, target=target) as hand:
-            return _released(hand, target, out, seed, staging, resources, progress, notice)
+            return _released(hand, target, out, seed, key, staging, resources, progress, notice)
     finally:
         if target is not None and target is not to:
             target.close()
@@ -85,6 +89,7 @@ def verify(
     *,
     original: object | None = None,
     facts: str | os.PathLike[str] | None = None,
+    key: bytes | None = None,
     resources: Resources | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
@@ -94,21 +99,28 @@ def verify(
     publication (levels by frequency) come from the folder's ``steward/verification.json`` or from
     ``facts``; with ``original`` they are worked out again from the input, and frozen facts that differ
     raise VerificationError, as does a ``release.json`` that claims other than was found. A model whose facts
-    are missing is not judged and does not pass. The verdict is the same whatever ``resources`` there are.
+    are missing is not judged and does not pass. Where dates were moved, ``original`` needs the ``key`` of the
+    release. The verdict is the same whatever ``resources`` there are.
     """
     policy = _load(policy)
     with at_hand(published, policy, published=True) as hand:
-        return _verdict(hand.source, hand.policy, original, facts, resources, progress)
+        return _verdict(hand.source, hand.policy, original, facts, key, resources, progress)
 
 
 def measure_release(
-    published: object, policy: PolicySource, *, original: object, progress: Progress | None = None
+    published: object,
+    policy: PolicySource,
+    *,
+    original: object,
+    key: bytes | None = None,
+    progress: Progress | None = None,
 ) -> ReleaseMeasurement:
     """Every metric of a release, from the published records and the original alone.
 
     ``published`` is a release folder, a file, or an iterable of dicts or lxml elements; ``original`` the
     input, as for ``anonymize``. Neither a report nor a seed is asked for, and no record is linked to its
-    original: what the original has more was suppressed. Nothing is judged: see ``verify``.
+    original: what the original has more was suppressed. ``key`` is that of the release where dates were
+    moved. Nothing is judged: see ``verify``.
 
     Raises VerificationError where the release is none of this original under this policy, InputError for
     records that do not fit, PolicyError for attackers who do not.
@@ -120,8 +132,9 @@ def measure_release(
     policy = _load(policy)
     with (
         at_hand(original, policy) as hand,
-        _looked_over(hand.source, policy, None, None, progress) as (overview, prepared, _, spread),
+        _looked_over(hand.source, policy, key, None, None, progress, again=True) as looked,
     ):
+        overview, prepared, _, spread = looked
         bind_attackers(prepared.policy, prepared.schema, prepared.domains)
         forest = whole(overview, prepared, spread)
     with at_hand(published, prepared.policy, published=True) as hand:
@@ -138,14 +151,19 @@ def survey(
 
     With it, the paths that an XSD of the policy says to be many.
     """
+    from hierdata.identifiers.treatment import Traces
     from hierdata.records.survey import survey as survey_documents
-    from hierdata.run.overview import hints_of
+    from hierdata.run.overview import hints_of, repeated
 
     policy = _load(policy)
+    traces = Traces()
     with at_hand(source, policy) as hand:
         collection = collect(hand.source, policy)
-        documents = counted(collection.documents(), "reading", None, progress or silent)
+        documents = looked_at(policy).documents(collection.documents(), traces=traces)
+        documents = counted(documents, "reading", None, progress or silent)
         found = survey_documents(documents, policy.declared(identifiers=True))
+    found.pseudonyms.update(traces.made)
+    found.repeated = repeated(traces.marks, policy)
     return found, hints_of(collection, policy)
 
 
@@ -154,6 +172,7 @@ def _released(
     target: Store | None,
     out: str | os.PathLike[str] | None,
     seed: bytes,
+    key: bytes | None,
     staging: Path | None,
     resources: Resources | None,
     progress: Progress | None,
@@ -170,7 +189,7 @@ def _released(
     from hierdata.run.judging import judged
 
     policy = hand.policy
-    with _looked_over(hand.source, policy, resources, staging, progress) as looked:
+    with _looked_over(hand.source, policy, key, resources, staging, progress) as looked:
         overview, prepared, collection, spread = looked
         form = form_in(collection.form, target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
@@ -210,6 +229,7 @@ def _verdict(
     policy: Policy,
     original: object | None,
     facts: str | os.PathLike[str] | None,
+    key: bytes | None,
     resources: Resources | None,
     progress: Progress | None,
 ) -> Verdict:
@@ -226,8 +246,9 @@ def _verdict(
     if original is not None:
         with (
             at_hand(original, policy) as hand,
-            _looked_over(hand.source, hand.policy, resources, None, progress) as (_, prepared, _, _),
+            _looked_over(hand.source, hand.policy, key, resources, None, progress, again=True) as looked,
         ):
+            prepared = looked[1]
             policy = prepared.policy
         scales, vertices, books = prepared.scales, many_keys(prepared.schema), prepared.codebooks
         known = references(prepared)
@@ -287,16 +308,22 @@ def _load(policy: PolicySource) -> Policy:
 def _looked_over(
     source: object,
     policy: Policy,
+    key: bytes | None,
     resources: Resources | None,
     staging: Path | None,
     progress: Progress | None,
+    *,
+    again: bool = False,
 ) -> Iterator[tuple[Overview, Prepared, Collection, Spread]]:
     """A collection surveyed, what the policy comes to for it, and an executor for what follows."""
-    from hierdata.run.overview import look_over
+    from hierdata.run.overview import check_key, look_over
 
+    treated = treatment(policy, key_of(key), again=again)
     collection = collect(source, policy)
     splits = collection.splits()
-    with (resources or Resources()).spread(len(splits), staging, progress or silent) as spread:
-        overview = look_over(collection, splits, policy, spread)
+    resources = resources or Resources()
+    check_key(treated, resources.kind(len(splits)))
+    with resources.spread(len(splits), staging, progress or silent) as spread:
+        overview = look_over(collection, splits, policy, spread, treated)
         prepared = prepare(overview.policy, overview.survey, overview.hints)
         yield overview, prepared, collection, spread

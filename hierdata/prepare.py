@@ -15,12 +15,11 @@ from hierdata.errors import PolicyError, PromiseError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.pieces import Frame
 from hierdata.policy import Policy
-from hierdata.policy.model import Keep
+from hierdata.policy.parts import Keep
 from hierdata.population import Compared, Population, read_population
 from hierdata.privacy.base import Constraint
 from hierdata.privacy.k_map import KMap
 from hierdata.records.binding import Binding, resolve
-from hierdata.records.path import parse
 from hierdata.records.schema import Attribute, Role, Schema
 from hierdata.records.survey import Survey
 from hierdata.stages import Stage, staged
@@ -72,6 +71,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     """Fix everything for a surveyed collection. Raises PolicyError for all that does not fit."""
     binding = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields, many_hints=many_hints)
     schema = binding.schema
+    _check_pseudonyms(policy, survey, schema)
     by_type = [dict(_keys(schema, kind.index)) for kind in schema.types]
     hierarchies = tuple(
         tuple(
@@ -111,6 +111,29 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
         for step in stage.steps:
             step.check(stage.kind, hierarchies[stage.kind])
     return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
+
+
+def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
+    """Raise PolicyError where pseudonyms say more than which of a record's values are the same."""
+    for domain, count in sorted(survey.repeated.items()):
+        what = "1 pseudonym stands" if count == 1 else f"{count} pseudonyms stand"
+        raise PolicyError(
+            f"in the domain {domain} {what} in more than one record: whoever knows how "
+            "people hang together could find them; give the fields other domains, drop them, or say under "
+            "`links` why that is no risk"
+        )
+    for kind in schema.types:
+        for keys, attribute in _keys(schema, kind.index):
+            if keys not in policy.pseudonyms or policy.by_keys[keys][1].exempt is not None:
+                continue
+            there = survey.shape.find(schema.keys(kind.index)) if kind.parent is not None else survey.shape
+            vertices = 0 if there is None else there.objects + there.scalars + there.texts + there.empties
+            if lacking := vertices - survey.pseudonyms[keys]:
+                raise PolicyError(
+                    f"{lacking} of {vertices} have no value here, and a pseudonym cannot hide that: say "
+                    "under `exempt` why the absence cannot identify anybody, or drop the field",
+                    path=attribute.path,
+                )
 
 
 def _check_rows(policy: Policy, population: Population | None) -> None:
@@ -180,7 +203,7 @@ def population_of(
     ]
     named = {keys: ".".join(key.removeprefix("@") for key in keys) for keys in at_root}
     if table.columns is not None:
-        named = {parse(text, policy.namespaces).keys: column for text, column in table.columns.items()}
+        named = {policy.path(text).keys: column for text, column in table.columns.items()}
     for keys in named.keys() - set(at_root):
         raise PolicyError(
             "a population table is compared with the record itself, not with what lies below it",
@@ -228,6 +251,11 @@ def judge_rules(
         ),
         models=policy.scoped_models,
         exempt=frozenset(policy.exempt),
+        patterns={
+            keys: pattern
+            for keys, (_, rule) in policy.by_keys.items()
+            if rule.acting is not None and (pattern := rule.acting.pattern()) is not None
+        },
         forbidden=policy.forbidden,
         listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
         vertices=policy.vertices | frozenset(vertices),

@@ -223,9 +223,10 @@ def test_policies_load(page: Path, tmp_path: Path) -> None:
             from_data(stated if "version" in stated else {**COMPLETE, **stated})
 
 
-NOT_RUN = ("pip ", "git ", "cd ", "python ", ".venv/")
+NOT_RUN = ("pip ", "git ", "cd ", "python ", "export ", ".venv/")
 SHELL = ("cat ", "cmp ", "head ", "sed ")
 SEED = "the-seed-of-the-documentation"
+KEY = "00112233445566778899aabbccddeeff" * 2
 
 
 def run(line: str, folder: Path) -> str:
@@ -268,6 +269,7 @@ def test_examples_run_and_print_what_is_shown(
         shutil.copytree(ROOT / folder, tmp_path / folder)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HIERDATA_SEED", SEED)
+    monkeypatch.setenv("HIERDATA_KEY", KEY)
     monkeypatch.setenv("COLUMNS", "160")
     printed = None
     for block in blocks(page):

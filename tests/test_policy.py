@@ -166,7 +166,7 @@ def test_everything_wrong_is_named_at_once_with_the_nearest_name() -> None:
         ({"role": "identifier", "missing": ["?"]}, "a dropped field takes no missing"),
         ({"vertex": True, "missing": ["?"]}, "missing does not belong to a rule without role"),
         ({"role": "insensitive", "exempt": ""}, "at least 1 character"),
-        ({"role": "identifier", "action": "hash"}, "'hash' is not one of 'drop'"),
+        ({"role": "identifier", "action": "hash"}, "unknown key 'hash'; known here: drop, pseudonym"),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_refused(rule: dict[str, Any], complaint: str) -> None:

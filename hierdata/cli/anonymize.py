@@ -14,12 +14,14 @@ from hierdata.cli.arguments import (
     Batch,
     ExecutorName,
     FormatName,
+    KeyFd,
     Master,
     Memory,
     Quiet,
     Reveal,
     Root,
     Workers,
+    key_for,
     resources_of,
     with_effort,
     with_format,
@@ -57,6 +59,7 @@ def anonymize(
         Path | None,
         typer.Option(help=f"At least {LEAST_SEED} secret bytes; else {SEED_VARIABLE}, else random bits."),
     ] = None,
+    key_fd: KeyFd = None,
     effort: Annotated[
         int | None,
         typer.Option(help="Passes that improve the classes of trees; instead of the policy's own.", min=0),
@@ -73,27 +76,34 @@ def anonymize(
 ) -> None:
     """Publish a collection under a policy, verified, into a new folder: whole or not at all."""
     with session(as_json, reveal):
-        require_absent(out)
-        if not out.parent.is_dir():
-            raise TargetError("there is no such folder to put the release into", path=str(out.parent))
+        _require_room(out)
         seed = _seed(seed_file)
         resources = resources_of(executor, workers, memory, master)
         from hierdata import pipeline
 
+        loaded = with_effort(with_format(policy, as_format, root), effort)
         with Feedback(quiet) as feedback:
             release = pipeline.anonymize(
                 source,
-                with_effort(with_format(policy, as_format, root), effort),
+                loaded,
                 to=to,
                 batch=batch,
                 out=out,
                 seed=seed,
+                key=key_for(loaded, key_fd),
                 staging=out.parent,
                 resources=resources,
                 progress=feedback.listener,
                 notice=feedback.notice,
             )
         _tell(release, out, as_json, quiet)
+
+
+def _require_room(out: Path) -> None:
+    """Raise TargetError unless a release can be put there."""
+    require_absent(out)
+    if not out.parent.is_dir():
+        raise TargetError("there is no such folder to put the release into", path=str(out.parent))
 
 
 def _tell(release: Release, out: Path, as_json: bool, quiet: bool) -> None:

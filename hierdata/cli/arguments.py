@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,9 @@ import typer
 if TYPE_CHECKING:
     from hierdata.policy import Policy
     from hierdata.run.spread import Resources
+
+KEY_VARIABLE = "HIERDATA_KEY"
+_LONGEST_KEY = 1 << 16
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
@@ -42,6 +46,14 @@ Workers = Annotated[int | None, typer.Option(help="Processes that work; by defau
 Memory = Annotated[
     str | None, typer.Option(help="What all processes may take together, such as 4GiB; else no limit.")
 ]
+KeyFd = Annotated[
+    int | None,
+    typer.Option(
+        help=f"The file descriptor that the key of pseudonyms and shifts is read from; else {KEY_VARIABLE}.",
+        metavar="N",
+        min=0,
+    ),
+]
 Master = Annotated[str | None, typer.Option(help="The address of a Spark cluster, such as local[2].")]
 
 BATCH = 1000
@@ -65,6 +77,29 @@ def _bytes(text: str) -> int:
     if not number.strip().isdecimal():
         raise PolicyError(f"--memory takes a whole number with {', '.join(_UNITS)}, or bytes alone")
     return int(number) * _UNITS.get(unit, 1)
+
+
+def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
+    """The key that a policy's actions need, from the file descriptor or the environment; None without any.
+
+    Raises PolicyError for a key that is none, TargetError where the descriptor cannot be read.
+    """
+    from hierdata.errors import PolicyError, TargetError
+    from hierdata.identifiers.key import from_text
+    from hierdata.policy.identifiers import is_keyed
+
+    if key_fd is not None:
+        if not is_keyed(policy):
+            raise PolicyError("--key-fd gives a key, and the policy replaces nothing by one")
+        try:
+            with os.fdopen(key_fd, "rb") as stream:
+                given = stream.read(_LONGEST_KEY)
+        except OSError as error:
+            raise TargetError(f"the file descriptor {key_fd} cannot be read ({error.strerror})") from None
+        return from_text(given.decode("latin-1"), "the key")
+    if KEY_VARIABLE in os.environ and is_keyed(policy) and policy.key is None:
+        return from_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
+    return None
 
 
 def with_format(path: Path, name: str | None, root: Path | None = None) -> Policy:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hierdata.cli.arguments import AsJson, Root, with_format
+from hierdata.cli.arguments import AsJson, KeyFd, Root, key_for, with_format
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import print_json, reveal_values, session
 from hierdata.errors import PolicyError
@@ -56,6 +56,7 @@ def measure(
     policy: Annotated[
         Path | None, typer.Option(help="Of a release: the policy it was made with, and its attackers.")
     ] = None,
+    key_fd: KeyFd = None,
     root: Root = None,
     as_format: Annotated[
         str | None,
@@ -76,7 +77,10 @@ def measure(
         of_release = {"--original": original, "--policy": policy}
         _one_form(of_table, only_of_table, of_release)
         if original is not None and policy is not None:
-            _measure_release(what, original, with_format(policy, as_format, root), as_json)
+            loaded = with_format(policy, as_format, root)
+            _measure_release(what, original, loaded, key_for(loaded, key_fd), as_json)
+        elif key_fd is not None:
+            raise PolicyError("--key-fd is about a release, and --key and --sensitive are about a table")
         elif key and sensitive is not None:
             known = _Known(partition, root, dict(map(_pair, generalizes or [])))
             _measure_table(what, key, sensitive, known, as_format, as_json, reveal)
@@ -140,11 +144,13 @@ def _measure_table(
         reveal_values(reveal, list(_revealed(found)))
 
 
-def _measure_release(release: Path, original: Path, policy: Policy, as_json: bool) -> None:
+def _measure_release(release: Path, original: Path, policy: Policy, key: bytes | None, as_json: bool) -> None:
     from hierdata import pipeline
 
     with Feedback(as_json) as feedback:
-        found = pipeline.measure_release(release, policy, original=original, progress=feedback.listener)
+        found = pipeline.measure_release(
+            release, policy, original=original, key=key, progress=feedback.listener
+        )
     if as_json:
         print_json(found.as_dict())
     else:

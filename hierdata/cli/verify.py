@@ -11,12 +11,14 @@ from hierdata.cli.arguments import (
     AsJson,
     ExecutorName,
     FormatName,
+    KeyFd,
     Master,
     Memory,
     Quiet,
     Reveal,
     Root,
     Workers,
+    key_for,
     resources_of,
     with_format,
 )
@@ -40,6 +42,7 @@ def verify(
     facts: Annotated[
         Path | None, typer.Option(help="verification.json, where it does not lie in the release.")
     ] = None,
+    key_fd: KeyFd = None,
     executor: ExecutorName = None,
     workers: Workers = None,
     memory: Memory = None,
@@ -55,11 +58,14 @@ def verify(
         resources = resources_of(executor, workers, memory, master)
         from hierdata import pipeline
 
+        loaded = with_format(policy, as_format, root)
+        key = None if original is None and key_fd is None else key_for(loaded, key_fd)
         with Feedback(quiet or as_json) as feedback:
             verdict = pipeline.verify(
                 published,
-                with_format(policy, as_format, root),
+                loaded,
                 original=original,
+                key=key,
                 facts=facts,
                 resources=resources,
                 progress=feedback.listener,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 from hierdata.executors.base import Held, Value, Watch, WorkerError
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import ONE_THREAD, LocalExecutor, One, Part, Work, processors
+from hierdata.executors.secrets import told
 from hierdata.executors.spill import Place, put
 from hierdata.executors.worker import Request
 
@@ -123,8 +124,10 @@ class Processes(LocalExecutor):
         path = self.own / f"work-{self._stage}"
         try:
             packed = put(work, Place(path, _INLINE, 0))
+            secrets = told()
             requests = [
-                Request(self._stage, packed, part, place) for part, place in zip(parts, places, strict=True)
+                Request(self._stage, packed, part, place, secrets)
+                for part, place in zip(parts, places, strict=True)
             ]
             while len(self._workers) < min(self.workers, len(parts)):
                 self._workers.append(_Worker.start())

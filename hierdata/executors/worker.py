@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import Part, Work
+from hierdata.executors.secrets import hear
 from hierdata.executors.spill import Extent, Place, read
 
 _LOOK = 0.5  # seconds between two looks whether the driver is still there
@@ -24,12 +25,16 @@ _GARBAGE = 200_000  # objects that may be new since the last search for cycles
 
 
 class Request(NamedTuple):
-    """One task: the number of its stage, where the stage's work lies, what it is given, where results go."""
+    """One task: the number of its stage, where the stage's work lies, what it is given, where results go.
+
+    ``secrets`` are the driver's: a request goes through a pipe, and lies in no file.
+    """
 
     stage: int
     work: Extent
     part: Part
     place: Place
+    secrets: dict[str, bytes]
 
 
 class _Worker:
@@ -46,6 +51,7 @@ class _Worker:
             return pickle.dumps(Failure.of(error))
 
     def _run(self, request: Request) -> Any:
+        hear(request.secrets)
         if self._work is None or self._stage != request.stage:
             self._work = None
             (self._work,) = read([request.work])

@@ -14,7 +14,7 @@ from hierdata.formats.parquet import Parquet
 from hierdata.formats.source import PathSource
 from hierdata.intake.form import FileForm, open_layout
 from hierdata.policy import Policy
-from hierdata.policy.model import Keep
+from hierdata.policy.parts import Keep
 from hierdata.records.survey import Keys
 
 TABULAR = ("csv", "parquet")

@@ -80,7 +80,7 @@ class Reader:
         value: Any
         for key, value in record.items():
             rule = rules.get(key)
-            if isinstance(value, list | dict) or (rule is not None and rule.counted):
+            if isinstance(value, list | dict) or (rule is not None and (rule.counted or rule.pattern)):
                 return None
             if rule is not None and rule.attribute is not None:
                 sensitive.append((key, rule.attribute, rule.index))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from hierdata.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
 from hierdata.judge.attribute import Attribute
+from hierdata.judge.pattern import Pattern
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.spelled import single, whole
 from hierdata.judge.walk import UNLISTED
@@ -145,12 +146,13 @@ def shown(tables: Mapping[str, Table], rules: JudgeRules) -> dict[str, tuple[str
 class _Node:
     """What the rules say of one path, and the paths below it."""
 
-    __slots__ = ("below", "forbidden", "kind")
+    __slots__ = ("below", "forbidden", "kind", "pattern")
 
     def __init__(self) -> None:
         self.below: dict[str, _Node] = {}
         self.kind: Kind | None = None
         self.forbidden: str | None = None
+        self.pattern: Pattern | None = None
 
     def at(self, keys: Keys) -> _Node:
         """The node at these keys, made when it is not there."""
@@ -174,6 +176,8 @@ class GroupWalk:
             self._root.at(keys)
         for keys in rules.forbidden:
             self._root.at(keys).forbidden = ".".join(keys)
+        for keys, expression in rules.patterns.items():
+            self._root.at(keys).pattern = Pattern(keys, expression)
         for rule in rules.sensitive:
             self._root.at(rule.keys).forbidden = ".".join(rule.keys)
         for kind in kinds:
@@ -191,7 +195,12 @@ class GroupWalk:
         if isinstance(item, list):
             for inner in item:
                 self._item(inner, node)
-        elif isinstance(item, dict):
+            return
+        text = node.below.get(TEXT)
+        pattern = text.pattern if text is not None and isinstance(item, str) and item else node.pattern
+        if pattern is not None and not pattern.matches(item):
+            self.found[pattern.path] += self._times
+        if isinstance(item, dict):
             if node.kind is not None:
                 item = self._joined(item, node.kind)
             for key, value in item.items():

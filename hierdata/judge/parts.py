@@ -109,7 +109,7 @@ def merged(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
         k=min((verdict.k for verdict in heard), default=0),
         largest_class=max((verdict.largest_class for verdict in heard), default=0),
         k_raw=min((verdict.k_raw or 0 for verdict in heard), default=0),
-        k_exempt=min((verdict.k_exempt or 0 for verdict in heard), default=0) if rules.exempt else None,
+        k_exempt=min((verdict.k_exempt or 0 for verdict in heard), default=0) if rules.pardoned else None,
         judgements=tuple(
             reduce(both, own) for own in zip(*(one.judgements for one in verdicts), strict=True)
         ),

@@ -96,5 +96,5 @@ class Classes:
         return replace(
             verdict,
             k_raw=min(self._written.values(), default=0),
-            k_exempt=min(self._bare.values(), default=0) if self._rules.exempt else None,
+            k_exempt=min(self._bare.values(), default=0) if self._rules.pardoned else None,
         )

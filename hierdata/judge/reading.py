@@ -29,8 +29,8 @@ class Reading:
         self._rules = rules
         self._walk = Walk(rules, attributes)
         self._reader = Reader(self._walk)
-        pardons = replace(rules, exempt=frozenset())
-        self._unpardoned = Reader(Walk(pardons, attributes)) if rules.exempt else None
+        pardons = replace(rules, exempt=rules.tokens)
+        self._unpardoned = Reader(Walk(pardons, attributes)) if rules.pardoned else None
         self._fitting: dict[bytes, int | None] = {}
         self.found = self._walk.found
         self.malformed = 0

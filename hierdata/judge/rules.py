@@ -52,7 +52,8 @@ class JudgeRules:
     ``anatomy`` and ``slicing`` sensitive values lie in parts of their own, joined by ``group``. With the
     latter ``tables`` tells which attributes share a part: as written out; at most so many parts for each
     vertex type, whatever attributes stand in which; None: each attribute has its own.
-    ``population`` counts for models that ask who in a population fits a class.
+    ``population`` counts for models that ask who in a population fits a class. ``patterns`` are regular
+    expressions that all values at a path must match: pseudonyms and constants; what does not is forbidden.
     ``not_judged`` names models whose facts are missing: they never pass.
     """
 
@@ -66,6 +67,17 @@ class JudgeRules:
     tables: int | tuple[frozenset[Keys], ...] | None = None
     not_judged: tuple[str, ...] = ()
     population: Population | None = None
+    patterns: Mapping[Keys, str] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> frozenset[Keys]:
+        """The exempt paths with a pattern: what matches it tells nobody anything, and is never compared."""
+        return self.exempt & self.patterns.keys()
+
+    @property
+    def pardoned(self) -> frozenset[Keys]:
+        """The exempt paths at which any value may stand."""
+        return self.exempt - self.patterns.keys()
 
 
 @dataclass(frozen=True)

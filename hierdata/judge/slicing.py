@@ -69,7 +69,7 @@ def judge_slices(
     return replace(
         verdict,
         k_raw=min(forms.written.values(), default=0),
-        k_exempt=min(forms.bare.values(), default=0) if rules.exempt else None,
+        k_exempt=min(forms.bare.values(), default=0) if rules.pardoned else None,
         tables=shown(tables, rules),
     )
 
@@ -105,8 +105,8 @@ class _Forms:
         plain = replace(rules, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None)
         self._rules = rules
         self._reader = Reader(Walk(plain, ids))
-        unpardoned = replace(plain, exempt=frozenset())
-        self._unpardoned = Reader(Walk(unpardoned, ids)) if rules.exempt else None
+        unpardoned = replace(plain, exempt=rules.tokens)
+        self._unpardoned = Reader(Walk(unpardoned, ids)) if rules.pardoned else None
         self.classes: dict[tuple[bytes, Ids], _Sliced] = {}
         self.unions: dict[bytes, Class] = {}
         self.written: Counter[tuple[bytes, str]] = Counter()

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from hierdata.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
 from hierdata.judge.attribute import REMEMBERED, Attribute
+from hierdata.judge.pattern import Pattern
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.scalars import TypedDecimal
 
@@ -39,7 +40,8 @@ class _Rule:
     """What the rules say of one path, and the paths below it."""
 
     __slots__ = (
-        *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "plain", "within"),
+        *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "pattern", "plain"),
+        "within",
     )
 
     def __init__(self) -> None:
@@ -49,6 +51,7 @@ class _Rule:
         self.counted = False
         self.exempt = False
         self.forbidden: str | None = None
+        self.pattern: Pattern | None = None
         self.plain = False  # a listed field of which nothing else is said
         self.within = False  # more than that is said of something below
         self.known: dict[tuple[str, bytes], Walked] = {}  # what objects that lay here came to
@@ -126,6 +129,8 @@ class Walk:
             self.root.at(keys).counted = True
         for keys in rules.forbidden:
             self.root.at(keys).forbidden = ".".join(keys)
+        for keys, pattern in rules.patterns.items():
+            self.root.at(keys).pattern = Pattern(keys, pattern)
 
     def vertex(self, content: dict[str, Value], below: Mapping[str, _Rule]) -> Walked:
         """An object: its parts in canonical and in document order."""
@@ -172,7 +177,7 @@ class Walk:
         if rule.forbidden is not None:
             self.found[rule.forbidden] += self.times
         form, raw, held, below = self._content(key, value, rule)
-        if raw:
+        if raw and not (rule.exempt and rule.pattern):
             written.append(f"{key!r}:{raw}")
         if form and not rule.exempt:
             parts.append(f"{key!r}:{form}")
@@ -193,6 +198,8 @@ class Walk:
 
     def _item(self, key: str, value: Value, rule: _Rule) -> Walked:
         """One value: a vertex of its own when it is an object (or an array in an array)."""
+        if rule.pattern is not None and not rule.pattern.matches(value):
+            self.found[rule.pattern.path] += self.times
         if isinstance(value, dict | list):
             return self._alike(key, value, rule)
         if rule.attribute is not None:

@@ -12,7 +12,8 @@ from hierdata.errors import PolicyError
 from hierdata.policy.annotated import is_schema, policy_of
 from hierdata.policy.families import EngineSpec
 from hierdata.policy.fields import FieldRule
-from hierdata.policy.model import Keep, Policy
+from hierdata.policy.model import Policy
+from hierdata.policy.parts import Keep
 from hierdata.policy.problems import mistakes
 from hierdata.policy.reading import read
 from hierdata.untrusted import confined

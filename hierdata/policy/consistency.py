@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from hierdata.errors import PolicyError
 from hierdata.policy.problems import Problem, nearest
 from hierdata.presets import PRESETS
-from hierdata.records.path import parse
 from hierdata.records.rules import plant
 from hierdata.records.survey import Keys, Shape
 
@@ -43,7 +42,7 @@ def _of_models(policy: Policy) -> Iterator[Problem]:
             continue
         for text in model.on or ():
             try:
-                known = parse(text, policy.namespaces).keys in policy.sensitive
+                known = policy.path(text).keys in policy.sensitive
             except PolicyError as error:
                 yield ("models", index, "on"), str(error)
             else:
@@ -88,7 +87,7 @@ def _of_tables_apart(policy: Policy) -> Iterator[Problem]:
     times = Counter[Keys]()
     for index, table in enumerate(stated):
         for text in table:
-            keys = parse(text, policy.namespaces).keys
+            keys = policy.path(text).keys
             times[keys] += 1
             if keys not in names:
                 what = f"{text} is no sensitive field{nearest(text, names.values())}"

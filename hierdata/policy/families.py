@@ -55,3 +55,20 @@ class EngineSpec(BaseModel):
         if (self.preset is None) == (self.steps is None):
             raise ValueError("an engine is given by preset or by steps")
         return self
+
+
+def with_preset(data: Any) -> Any:
+    """A policy's data with what its preset brings: the recoding, and models of kinds that it has none of."""
+    if not isinstance(data, dict):
+        return data
+    engine = data.get("engine")
+    name = engine.get("preset") if isinstance(engine, dict) else getattr(engine, "preset", None)
+    preset = PRESETS.get(name) if isinstance(name, str) else None
+    stated = data.get("models", [])
+    if preset is None or not isinstance(stated, list | tuple):
+        return data
+    kinds = {
+        model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None) for model in stated
+    }
+    added = [dict(model) for model in preset.models if model["kind"] not in kinds]
+    return {"recoding": preset.recoding, **data, "models": [*stated, *added]}

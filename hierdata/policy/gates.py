@@ -16,7 +16,6 @@ from hierdata.errors import PolicyError
 from hierdata.policy.fields import Reason
 from hierdata.policy.problems import Problem, nearest
 from hierdata.records.known import KeyForm, Weight
-from hierdata.records.path import parse
 
 if TYPE_CHECKING:
     from hierdata.policy.model import Policy
@@ -229,7 +228,7 @@ def _attacker_problems(
 
 def keys_of(policy: Policy, text: str) -> Keys:
     """The keys of a path that the policy names outside its fields."""
-    return parse(text, policy.namespaces).keys
+    return policy.path(text).keys
 
 
 def after(policy: Policy, attacker: AttackerModel) -> tuple[Keys, ...]:

@@ -10,24 +10,26 @@ from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
     PrivateAttr,
     TypeAdapter,
-    ValidationInfo,
     model_validator,
 )
 
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines.base import Engine
 from hierdata.errors import PolicyError
+from hierdata.identifiers import Pseudonym
 from hierdata.policy.consistency import problems as own_problems
-from hierdata.policy.families import EngineSpec, FormatName, Model, Step
-from hierdata.policy.fields import FieldRule, Reason
+from hierdata.policy.families import EngineSpec, FormatName, Model, Step, with_preset
+from hierdata.policy.fields import FieldRule
 from hierdata.policy.gates import AttackerModel, Gate
 from hierdata.policy.gates import problems as gate_problems
+from hierdata.policy.identifiers import maps_of, path_in
+from hierdata.policy.identifiers import problems as identifier_problems
+from hierdata.policy.parts import Keep, PathText, SensitiveTables
 from hierdata.policy.population import PopulationTable
 from hierdata.policy.population import problems as population_problems
 from hierdata.policy.problems import MOST_TOLD, InconsistencyError
@@ -36,36 +38,11 @@ from hierdata.policy.tables import problems as table_problems
 from hierdata.presets import PRESETS
 from hierdata.privacy import PrivacyModel
 from hierdata.records.flatten import Table
+from hierdata.records.maps import in_maps
 from hierdata.records.path import Path, parse
 from hierdata.records.rules import Unlisted
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, Shape
-
-
-def _readable(text: str, info: ValidationInfo) -> str:
-    try:
-        parse(text, info.data.get("namespaces"))
-    except PolicyError as error:
-        raise ValueError(str(error)) from None
-    return text
-
-
-PathText = Annotated[str, Field(max_length=2000), AfterValidator(_readable)]
-
-
-SensitiveTables = (
-    Annotated[int, Field(strict=True, ge=1)]
-    | Annotated[tuple[Annotated[tuple[PathText, ...], Field(min_length=1)], ...], Field(min_length=1)]
-)
-"""At most so many tables for each vertex type, or the sensitive attributes of each table."""
-
-
-class Keep(BaseModel):
-    """Unlisted fields are published as quasi-identifiers with a flat domain; the report states the reason."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    keep: Reason
 
 
 class Policy(BaseModel):
@@ -112,6 +89,9 @@ class Policy(BaseModel):
     )
     effort: Annotated[int, Field(strict=True, ge=0)] | None = Field(
         default=None, description="without engine: passes over trees to lose less; 3 where none is stated"
+    )
+    key: Literal["per-run"] | None = Field(
+        default=None, description="per-run: pseudonyms and shifts by a key that ends with the run"
     )
     recoding: Literal[
         "generalization", "representatives", "full_domain", "sets_and_ranges", "anatomy", "slicing"
@@ -174,9 +154,18 @@ class Policy(BaseModel):
         )
 
     @cached_property
+    def maps(self) -> dict[Keys, str]:
+        """The objects that are maps, each with the path that names it."""
+        return maps_of(self.fields, self.namespaces)
+
+    @cached_property
     def paths(self) -> tuple[Path, ...]:
         """The paths of ``fields``, in order."""
-        return tuple(parse(text, self.namespaces) for text in self.fields)
+        return tuple(path_in(self, text, whole=rule.map) for text, rule in self.fields.items())
+
+    def path(self, text: str) -> Path:
+        """A path that the policy names. Raises PolicyError."""
+        return path_in(self, text)
 
     @cached_property
     def by_keys(self) -> dict[Keys, tuple[Path, FieldRule]]:
@@ -189,7 +178,7 @@ class Policy(BaseModel):
         """The keys down to the records; of XML root and record element. Empty: the input tells."""
         if self.records is None:
             return self.paths[0].place
-        path = parse(self.records, self.namespaces)
+        path = in_maps(parse(self.records, self.namespaces), ())
         return path.place + path.keys
 
     @cached_property
@@ -200,7 +189,7 @@ class Policy(BaseModel):
     def rules(self) -> tuple[Rule, ...]:
         """What binding must know."""
         return tuple(
-            Rule(path, rule.published_as, frozenset(rule.missing), rule.vertex, rule.optional)
+            Rule(path, rule.published_as, frozenset(rule.missing), rule.vertex or rule.map, rule.optional)
             for path, rule in zip(self.paths, self.fields.values(), strict=True)
         )
 
@@ -209,7 +198,8 @@ class Policy(BaseModel):
         return {
             keys: frozenset(rule.missing)
             for keys, (_, rule) in self.by_keys.items()
-            if rule.published_as is not None or (identifiers and rule.role == "identifier")
+            if (rule.published_as is not None and keys not in self.pseudonyms)
+            or (identifiers and rule.role == "identifier")
         }
 
     @cached_property
@@ -226,6 +216,15 @@ class Policy(BaseModel):
     def exempt(self) -> dict[Keys, str]:
         """The reason for each field that is published as it stands and not judged."""
         return {keys: rule.exempt or "" for keys, rule in self._published_as(Role.CARRIED).items()}
+
+    @cached_property
+    def pseudonyms(self) -> dict[Keys, Pseudonym]:
+        """The fields whose values are replaced by pseudonyms."""
+        return {
+            keys: rule.acting
+            for keys, (_, rule) in self.by_keys.items()
+            if isinstance(rule.acting, Pseudonym)
+        }
 
     @cached_property
     def forbidden(self) -> frozenset[Keys]:
@@ -264,7 +263,7 @@ class Policy(BaseModel):
             return self
         from hierdata.records.listing import kept
 
-        unlisted = kept(self.rules(), shape, Role.QUASI, many_hints)
+        unlisted = kept(self.rules(), shape, Role.QUASI, many_hints, self.maps)
         added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
         if not added:
             return self
@@ -280,30 +279,26 @@ class Policy(BaseModel):
         return {keys: rule for keys, (_, rule) in self.by_keys.items() if rule.published_as is role}
 
     def _keys(self, text: str) -> Keys:
-        return parse(text, self.namespaces).keys
+        return self.path(text).keys
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
         """Add the models of a preset; what is wrong with the rest is found when it is validated."""
-        if not isinstance(data, dict):
-            return data
-        engine = data.get("engine")
-        name = engine.get("preset") if isinstance(engine, dict) else getattr(engine, "preset", None)
-        preset = PRESETS.get(name) if isinstance(name, str) else None
-        stated = data.get("models", [])
-        if preset is None or not isinstance(stated, list | tuple):
-            return data
-        kinds = {
-            model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None) for model in stated
-        }
-        added = [dict(model) for model in preset.models if model["kind"] not in kinds]
-        return {"recoding": preset.recoding, **data, "models": [*stated, *added]}
+        return with_preset(data)
 
     @model_validator(mode="after")
     def _consistent(self) -> Policy:
+        try:
+            _ = self.paths
+        except PolicyError as error:
+            raise InconsistencyError([(("fields",), str(error))]) from None
         found = chain(
-            own_problems(self), table_problems(self), population_problems(self), gate_problems(self)
+            own_problems(self),
+            identifier_problems(self),
+            table_problems(self),
+            population_problems(self),
+            gate_problems(self),
         )
         # Each may look for the nearest name, so not more of them are found than are told.
         problems = list(islice(found, MOST_TOLD))

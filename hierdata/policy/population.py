@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hierdata.errors import PolicyError
 from hierdata.policy.problems import Problem
-from hierdata.records.path import parse
 
 if TYPE_CHECKING:
     from hierdata.policy.model import Policy
@@ -45,7 +44,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
         yield ("population",), "no model asks for a population table: leave it out"
     for text in policy.population.columns or ():
         try:
-            known = parse(text, policy.namespaces).keys in policy.quasi
+            known = policy.path(text).keys in policy.quasi
         except PolicyError as error:
             yield ("population", "columns"), str(error)
         else:

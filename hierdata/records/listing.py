@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from hierdata.errors import PolicyError
+from hierdata.records.maps import DYNAMIC, dynamic, in_maps, written
 from hierdata.records.path import TEXT, Path, Step, jsonpath, parse, xpath
 from hierdata.records.rules import Node, plant
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, Shape
 
 
-def kept(rules: Sequence[Rule], shape: Shape, role: Role, many_hints: Collection[Keys] = ()) -> list[Rule]:
+def kept(
+    rules: Sequence[Rule],
+    shape: Shape,
+    role: Role,
+    many_hints: Collection[Keys] = (),
+    maps: Collection[Keys] = (),
+) -> list[Rule]:
     """One rule of the given role for each field with values that no rule covers, in the order of the survey.
 
-    Resolve the rules together with these and ``unlisted="drop"``: an empty object has nothing to keep.
+    Resolve the rules together with these and ``unlisted="drop"``: an empty object has nothing to keep. The
+    paths read as a policy writes them, those of entries of ``maps`` too. Raises PolicyError where the names
+    of unlisted fields look like data.
 
     >>> from hierdata.records.survey import survey
     >>> shape = survey([{"a": 1, "b": [{"c": 2, "d": {"e": 3}}]}]).shape
@@ -22,11 +32,14 @@ def kept(rules: Sequence[Rule], shape: Shape, role: Role, many_hints: Collection
     """
     root, _ = plant(rules, shape, many_hints)
     place = root.path.place
-    return [Rule(_path(place, steps), role) for steps in _unlisted(root, shape, (), frozenset(many_hints))]
+    found = _unlisted(root, shape, (), frozenset(many_hints))
+    return [Rule(_path(place, steps, maps), role) for steps in found]
 
 
-def _path(place: tuple[str, ...], steps: tuple[Step, ...]) -> Path:
-    return parse(xpath(place, (step.key for step in steps)) if place else jsonpath(steps))
+def _path(place: tuple[str, ...], steps: tuple[Step, ...], maps: Collection[Keys]) -> Path:
+    if place:
+        return parse(xpath(place, (step.key for step in steps)))
+    return in_maps(parse(written(steps, maps)), maps)
 
 
 def _unlisted(
@@ -34,6 +47,9 @@ def _unlisted(
 ) -> Iterator[tuple[Step, ...]]:
     """The steps to every value below that no rule covers; ``node`` is None where no rule passes."""
     listed = node.children if node is not None else {}
+    if dynamic(shape, listed):
+        where = node.text if node is not None else jsonpath(steps)
+        raise PolicyError(DYNAMIC, path=where)
     if shape.texts and TEXT not in shape.children and TEXT not in listed:
         yield (*steps, Step(TEXT, False))
     for key, below in shape.children.items():

@@ -1,7 +1,8 @@
 """Paths of fields: where a policy's rule applies, in three notations that name the same thing.
 
-``$.courses[*].code`` is a subset of RFC 9535 (names and ``[*]``), ``/students/student/course/@code`` a subset
-of XPath for XML, ``courses.code`` the dotted paths of document stores.
+``$.courses[*].code`` is a subset of RFC 9535 (names and ``[*]``) with ``[*]~`` for the keys of a map,
+``/students/student/course/@code`` a subset of XPath for XML, ``courses.code`` the dotted paths of document
+stores.
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ _XPATH_STEP = re.compile(
 @dataclass(frozen=True)
 class Step:
     """One key of a path. ``many``: True for ``[*]``, False for JSONPath without it, None where the notation
-    does not say (XPath and dotted)."""
+    does not say (XPath and dotted). ``inner``: no key but a second ``[*]``, which goes through a map."""
 
     key: str
     many: bool | None
+    inner: bool = False
 
 
 @dataclass(frozen=True)
 class Path:
     """A path below a record. ``keys`` is its identity; ``text`` is what the user wrote.
 
-    ``place`` is where the records lie in XML (root, record element), empty in the other notations.
+    ``place`` is where the records lie in XML (root, record element), empty in the other notations. ``named``
+    tells that the path ends in ``~``: not the values but their keys in a map are meant (see ``maps``).
 
     >>> path = parse("$.courses[*].code")
     >>> path.keys, path.prefix(1), str(path)
@@ -51,6 +54,7 @@ class Path:
     place: tuple[str, ...] = ()
     ends: tuple[int, ...] = field(default=(), repr=False, compare=False)
     """Offsets in ``text`` where the place and then each step ends."""
+    named: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -95,6 +99,9 @@ def jsonpath(steps: Iterable[Step]) -> str:
     """
     parts = ["$"]
     for step in steps:
+        if step.inner:
+            parts.append("[*]")
+            continue
         plain = _NAME.fullmatch(step.key)
         quoted = step.key.replace("\\", "\\\\").replace("'", "\\'")
         parts.append(f".{step.key}" if plain else f"['{quoted}']")
@@ -129,16 +136,23 @@ def _parse_jsonpath(text: str) -> Path:
         else:
             name = _QUOTED.match(text, position)
             if name is None:
-                _refuse(text, position, "only .name, ['name'] and, after a name, [*] are understood")
+                _refuse(
+                    text,
+                    position,
+                    "only .name, ['name'], after a name [*] and at the end [*]~ are understood",
+                )
             key = _unescape(text, position, name[1] if name[1] is not None else name[2])
         position = name.end()
         many = _MANY.match(text, position)
-        if many is not None:
-            position = many.end()
-            if _MANY.match(text, position):
-                _refuse(text, position, "arrays directly inside arrays are not supported")
+        position = position if many is None else many.end()
         steps.append(Step(key, many is not None))
         ends.append(position)
+        while many is not None and (many := _MANY.match(text, position)) is not None:
+            position = many.end()
+            steps.append(Step("value", True, inner=True))
+            ends.append(position)
+        if steps[-1].many and text[position:] == "~":
+            return Path(tuple(steps), text, ends=tuple(ends), named=True)
     return Path(tuple(steps), text, ends=tuple(ends))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
+from hierdata.records.maps import DYNAMIC, dynamic
 from hierdata.records.path import TEXT, Path
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, Shape
@@ -197,7 +198,9 @@ def _walk(node: Node, shape: Shape, unlisted: Unlisted) -> Iterator[Problem]:
     names = [key for key in shape.children if key not in node.children]
     if shape.texts and TEXT not in node.children and TEXT not in names:
         names.append(TEXT)
-    if names and unlisted == "error":
+    if shape.crowded or (names and unlisted == "error" and dynamic(shape, node.children)):
+        yield Problem("unlisted", node.text or "$", DYNAMIC, tuple(names))
+    elif names and unlisted == "error":
         count = "a field is" if len(names) == 1 else f"{len(names)} fields are"
         yield Problem("unlisted", node.below, f"{count} not listed in the policy", tuple(names))
     for key, child in node.children.items():

@@ -6,6 +6,7 @@ in compiled code. Parts of a collection are surveyed apart and merged.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -19,6 +20,9 @@ from hierdata.records.values import SCALARS, Missing, Values
 
 Keys = tuple[str, ...]
 
+MOST_KEYS = 4096
+"""Different keys that the objects at one path may have: a survey's memory must not follow the data."""
+
 
 @dataclass(slots=True)
 class Shape:
@@ -28,7 +32,8 @@ class Shape:
     ``siblings`` (element children of one name) or, the rest, ``bare`` objects and scalars. ``objects`` and
     ``scalars`` count bare values and items alike; element content without attributes or children is counted
     apart as ``texts`` or, when empty, ``empties``. ``nested`` counts arrays directly inside arrays,
-    ``longest`` the most items of one array or of siblings.
+    ``longest`` the most items of one array or of siblings. ``crowded`` counts values whose keys were not
+    followed any more: so many different ones are data.
     """
 
     occurrences: int = 0
@@ -41,6 +46,7 @@ class Shape:
     empties: int = 0
     nested: int = 0
     longest: int = 0
+    crowded: int = 0
     children: dict[str, Shape] = field(default_factory=dict)
 
     @property
@@ -66,22 +72,38 @@ class Shape:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
         for key, shape in other.children.items():
-            self.children.setdefault(key, Shape()).merge(shape)
+            if (own := self.below(key)) is None:
+                self.crowded += shape.occurrences
+            else:
+                own.merge(shape)
+
+    def below(self, key: str) -> Shape | None:
+        """The shape under a key, made where there is none; None where there are too many keys already."""
+        known = self.children.get(key)
+        if known is None and len(self.children) < MOST_KEYS:
+            known = self.children[key] = Shape()
+        return known
 
 
 _COUNTS = (
     *("occurrences", "nulls", "arrays", "siblings", "objects"),
-    *("scalars", "texts", "empties", "nested"),
+    *("scalars", "texts", "empties", "nested", "crowded"),
 )
 
 
 @dataclass
 class Survey:
-    """Shape of the records, their number, and the counted values of each declared field."""
+    """Shape of the records, their number, and the counted values of each declared field.
+
+    ``pseudonyms`` counts by field what was replaced by one; ``repeated`` by domain those that stand in more
+    than one record.
+    """
 
     shape: Shape = field(default_factory=Shape)
     records: int = 0
     values: dict[Keys, Values] = field(default_factory=dict)
+    pseudonyms: Counter[Keys] = field(default_factory=Counter)
+    repeated: dict[str, int] = field(default_factory=dict)
 
     def merge(self, other: Survey) -> None:
         """Add another part of the collection; the declared fields of both must be the same."""
@@ -89,6 +111,7 @@ class Survey:
         self.records += other.records
         for keys, values in other.values.items():
             self.values.setdefault(keys, Values()).merge(values)
+        self.pseudonyms.update(other.pseudonyms)
 
 
 def survey(
@@ -119,7 +142,11 @@ def survey(
 def _objects(shape: Shape, keys: Keys, objects: Sequence[Document], values: dict[Keys, Values]) -> None:
     shape.objects += len(objects)
     for key, column, _ in columns(objects):
-        _column(shape.children.setdefault(key, Shape()), (*keys, key), column, values)
+        below = shape.below(key)
+        if below is None:
+            shape.crowded += len(column)
+        else:
+            _column(below, (*keys, key), column, values)
 
 
 def _column(shape: Shape, keys: Keys, column: Sequence[Value], values: dict[Keys, Values]) -> None:

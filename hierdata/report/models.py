@@ -28,7 +28,7 @@ from hierdata.report.parts import (
     figures,
     guarded,
 )
-from hierdata.report.sentences import GUARDED_COUNTS, limitations
+from hierdata.report.sentences import GUARDED_COUNTS, limitations, on_identifiers
 
 __all__ = [
     "FILES",
@@ -58,6 +58,7 @@ __all__ = [
     "guarded",
     "json_schemas",
     "limitations",
+    "on_identifiers",
 ]
 
 
@@ -120,7 +121,7 @@ class CodebookField(Plain):
 
     ``domain`` describes the values of a quasi-identifier (its ``kind`` and the rest); ``missing`` lists the
     spellings that were read as missing, beside null and absence; ``exempt`` is the policy's reason for
-    publishing a field outside the promise.
+    publishing a field outside the promise. ``action`` names what was done to the values before anything else.
     """
 
     path: str
@@ -129,6 +130,7 @@ class CodebookField(Plain):
     domain: dict[str, Any] | None = None
     missing: tuple[str, ...] = ()
     exempt: str | None = None
+    action: str | None = None
 
 
 class Codebook(Plain):

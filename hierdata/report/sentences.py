@@ -76,6 +76,24 @@ GUARDED_COUNTS = (
     "suppressed, never whose."
 )
 
+_PSEUDONYMS = (
+    "Pseudonyms at {paths} tell which values of a record are the same, and records are not compared by that. "
+    "They hide values from all who lack the key: whoever has it can try every value that comes to mind."
+)
+_KEPT_KEY = (
+    "The key was given from outside: releases under the same key have the same pseudonyms in a domain, and "
+    "can be joined by them."
+)
+_ABSENT = "Some have no pseudonym at {path}, and that shows. Reason given: {reason}"
+_LINKED = (
+    "A pseudonym of the domain {domain} may stand in several records: whoever knows how people hang together "
+    "may find them by it. Reason given: {reason}"
+)
+_SHIFTED = (
+    "Dates at {paths} were moved by one number of days for each record, {days} at most: the days between "
+    "them are true, and whoever knows one true date knows the others of the record."
+)
+
 _COSTS = {
     "pair_losses": "pair losses computed: what it would cost to put a record with another or into a class",
     "seeds_without_room": "records that began a class and could not be joined by any other",
@@ -133,6 +151,31 @@ def limitations(
         (_GROUPS.format(paths=" and at ".join(path or "the records" for path in scopes)),) if scopes else ()
     )
     return (_ALWAYS[0], _BY_RECODING[recoding], *groups, *models, *_ALWAYS[1:], *fields, *rounded)
+
+
+def on_identifiers(
+    pseudonyms: Collection[str],
+    links: Mapping[str, str],
+    shifted: Collection[str],
+    days: int,
+    *,
+    absent: Mapping[str, str],
+    per_run: bool,
+) -> tuple[str, ...]:
+    """What pseudonyms and moved dates do not hide.
+
+    ``links`` gives by domain the policy's reason why it may link records, ``absent`` by path why a missing
+    pseudonym cannot identify anybody.
+    """
+    found = []
+    if pseudonyms:
+        found.append(_PSEUDONYMS.format(paths=" and ".join(pseudonyms)))
+        found += [] if per_run else [_KEPT_KEY]
+    found += [_ABSENT.format(path=path, reason=reason) for path, reason in absent.items()]
+    found += [_LINKED.format(domain=domain, reason=reason) for domain, reason in links.items()]
+    if shifted:
+        found.append(_SHIFTED.format(paths=" and ".join(shifted), days=days))
+    return tuple(found)
 
 
 def cost_meaning(name: str) -> str:

@@ -94,7 +94,7 @@ def _encoded(overview: Overview, prepared: Prepared, spread: Spread, made: Cut |
     """The records by the leaves of a cut."""
     total = overview.survey.records
     inner, watch = spread.telling("encoding", total, len(overview.splits))
-    scatter = EncodeSplit(prepared.binding, prepared.frame, made, total, inner)
+    scatter = EncodeSplit(prepared.binding, prepared.frame, made, total, overview.treatment, inner)
     try:
         located = spread.executor.hold(overview.splits)
         return located.exchange(scatter, 1 if made is None else made.leaves, watch)

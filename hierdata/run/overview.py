@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+
+import numpy as np
 
 from hierdata.blocks import may_be_cut
 from hierdata.errors import InputError, PolicyError
 from hierdata.executors import Held
+from hierdata.identifiers.treatment import MARK, Treatment
 from hierdata.intake import Collection, FileForm, InputSplit
 from hierdata.intake.columns import TABULAR
 from hierdata.policy import Policy
+from hierdata.policy.identifiers import linked_domains
 from hierdata.records.survey import Keys, Survey
 from hierdata.run.spread import Spread
 from hierdata.tasks.encode import Located
@@ -30,10 +35,24 @@ class Overview:
     hints: frozenset[Keys]
     splits: tuple[Located, ...]
     held: Held[Surveyed]
+    treatment: Treatment
+
+
+def check_key(treatment: Treatment, kind: str) -> None:
+    """Raise PolicyError where an executor of this kind would write a key down."""
+    if treatment.keyed and kind == "spark":
+        raise PolicyError(
+            "Spark writes what it sends to its workers into files, and no file may hold a key: pseudonyms "
+            "and shifts need the executor serial or processes"
+        )
 
 
 def look_over(
-    collection: Collection, splits: Sequence[InputSplit], policy: Policy, spread: Spread
+    collection: Collection,
+    splits: Sequence[InputSplit],
+    policy: Policy,
+    spread: Spread,
+    treatment: Treatment,
 ) -> Overview:
     """Survey all splits of a collection; the policy comes back with rules for what it keeps unlisted.
 
@@ -42,14 +61,14 @@ def look_over(
     hints = hints_of(collection, policy)
     flat = policy.tables is None and collection.form.format.name in TABULAR
     most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
-    found, sizes, held = _surveyed(splits, policy, spread, most)
+    found, sizes, held = _surveyed(splits, policy, spread, most, treatment)
     extended = policy.with_unlisted(found.shape, hints)
     if extended is not policy:  # the values of the kept fields have not been counted yet
         held.release()
-        found, sizes, held = _surveyed(splits, extended, spread, most)
+        found, sizes, held = _surveyed(splits, extended, spread, most, treatment)
     befores = accumulate(sizes, initial=0)
     located = tuple(Located(split, before) for split, before in zip(splits, befores, strict=False))
-    return Overview(extended, found, hints, located, held)
+    return Overview(extended, found, hints, located, held, treatment)
 
 
 def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
@@ -71,16 +90,20 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
 
 
 def _surveyed(
-    splits: Sequence[InputSplit], policy: Policy, spread: Spread, most: int
+    splits: Sequence[InputSplit], policy: Policy, spread: Spread, most: int, treatment: Treatment
 ) -> tuple[Survey, list[int], Held[Surveyed]]:
     """The survey of all splits, how many records each has, and what is held of them."""
     named = policy.record_schema
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
     inner, watch = spread.telling("reading", None, len(splits))
-    held = spread.executor.hold(splits).map(SurveySplit(policy.declared(), schema, most, inner), watch)
+    survey = SurveySplit(policy.declared(), schema, most, treatment, inner)
+    held = spread.executor.hold(splits).map(survey, watch)
     total: Survey | None = None
     sizes: list[int] = []
-    for found, error, within in held.map(_statistics).collect():
+    marks: defaultdict[str, bytearray] = defaultdict(bytearray)
+    for found, own, error, within in held.map(_statistics).collect():
+        for domain, some in own.items():
+            marks[domain] += some
         if error is not None:
             raise _numbered(error, sum(sizes)) if within else error
         sizes.append(found.records)
@@ -89,11 +112,27 @@ def _surveyed(
         else:
             total.merge(found)
     assert total is not None, "a collection has a split"
+    total.repeated = repeated(marks, policy)
     return total, sizes, held
 
 
-def _statistics(surveyed: Surveyed) -> tuple[Survey, InputError | None, bool]:
-    return surveyed.survey, surveyed.error, surveyed.within
+def _statistics(surveyed: Surveyed) -> tuple[Survey, dict[str, bytearray], InputError | None, bool]:
+    return surveyed.survey, surveyed.marks, surveyed.error, surveyed.within
+
+
+def repeated(marks: Mapping[str, bytearray], policy: Policy) -> dict[str, int]:
+    """By domain how many pseudonyms stand in more than one record, where the policy does not let them."""
+    linked = linked_domains(policy)
+    counted = {domain: _repeated(own) for domain, own in marks.items() if domain not in linked}
+    return {domain: count for domain, count in counted.items() if count}
+
+
+def _repeated(marks: bytearray) -> int:
+    """How many marks stand in more than one record: each has it once."""
+    halves = np.frombuffer(marks, np.uint64).reshape(-1, MARK // 8)
+    order = np.lexsort(halves.T)
+    same = (halves[order[1:]] == halves[order[:-1]]).all(axis=1)
+    return int((same & ~np.append(False, same[:-1])).sum())
 
 
 def _numbered(error: InputError, before: int) -> InputError:

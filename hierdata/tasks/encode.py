@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hierdata.cut import Cut
 from hierdata.encoding import encoded
 from hierdata.histograms import Histograms, histograms
+from hierdata.identifiers.treatment import UNTREATED, Treatment
 from hierdata.intake import InputSplit
 from hierdata.pieces import Encoded, Frame, part
 from hierdata.progress import Progress, counted, silent
@@ -62,11 +63,13 @@ class EncodeSplit:
     frame: Frame
     cut: Cut | None
     total: int
+    treatment: Treatment = UNTREATED
     progress: Progress = silent
 
     def __call__(self, located: Located) -> Iterator[tuple[int, Encoded]]:
         """Pieces of leaves. Raises InputError with the record's number in the collection."""
         documents = counted(located.split.documents(), "encoding", self.total, self.progress)
+        documents = self.treatment.documents(documents, located.before)
         records = bind(documents, self.binding, located.before)
         cut = self.cut
         batches = encoded(records, self.frame, located.before, None if cut is None else _BATCH)

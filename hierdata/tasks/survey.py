@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hierdata.document import Document
 from hierdata.errors import InputError
+from hierdata.identifiers.treatment import UNTREATED, Traces, Treatment
 from hierdata.intake import InputSplit, checked
 from hierdata.progress import Progress, counted, silent
 from hierdata.records.survey import Keys, Survey, survey
@@ -44,12 +45,13 @@ class Sample:
 class Surveyed:
     """What a split has.
 
-    If one of its records is wrong, ``error`` says so; ``within`` tells that the record is numbered within the
-    split, and not in the whole collection.
+    ``marks`` are those of its pseudonyms, by domain (see Traces). If one of its records is wrong, ``error``
+    says so; ``within`` tells that the record is numbered within the split, and not in the whole collection.
     """
 
     survey: Survey
     sample: Sample
+    marks: dict[str, bytearray] = field(default_factory=dict)
     error: InputError | None = None
     within: bool = False
 
@@ -58,24 +60,29 @@ class Surveyed:
 class SurveySplit:
     """Survey a split: the values of the ``declared`` fields, and ``most`` records at most as a sample.
 
-    ``schema`` is a JSON Schema that every record must satisfy.
+    ``schema`` is a JSON Schema that every record must satisfy, before the ``treatment``.
     """
 
     declared: dict[Keys, frozenset[str]]
     schema: Path | None
     most: int
+    treatment: Treatment = UNTREATED
     progress: Progress = silent
 
     def __call__(self, split: InputSplit) -> Surveyed:
         """The survey of one split."""
         sample = Sample(self.most)
+        traces = Traces()
         read = _Reading(split)
         documents = iter(read) if self.schema is None else checked(iter(read), self.schema)
+        documents = self.treatment.documents(documents, traces=traces)
         documents = counted(sample.watching(documents), "reading", None, self.progress)
         try:
-            return Surveyed(survey(documents, self.declared), sample)
+            found = survey(documents, self.declared)
         except InputError as error:
-            return Surveyed(Survey(), sample, error, within=not read.failed)
+            return Surveyed(Survey(), sample, error=error, within=not read.failed)
+        found.pseudonyms.update(traces.made)
+        return Surveyed(found, sample, traces.marks)
 
 
 class _Reading:

@@ -12,6 +12,7 @@ from hierdata.domains.base import QuasiDomain
 from hierdata.engines import Engine
 from hierdata.executors import Executor
 from hierdata.formats import Format
+from hierdata.identifiers import Action
 from hierdata.metrics import Metric
 from hierdata.privacy import PrivacyModel
 from hierdata.recodings import Recoding
@@ -65,6 +66,14 @@ FAMILIES = {
             "tree": "taxonomy files and nested trees",
         },
     ),
+    "identifiers": Family(
+        "ACTIONS",
+        Action,
+        {
+            "key": "the secret of pseudonyms and moved dates",
+            "treatment": "all actions of a policy, and its maps, done to documents",
+        },
+    ),
     "privacy": Family(
         "MODELS",
         PrivacyModel,
@@ -100,6 +109,7 @@ FAMILIES = {
             "failures": "exceptions on their way to the caller",
             "local": "what the executors of one machine share",
             "partitions": "what runs in Spark's workers",
+            "secrets": "what tasks must know and no file may hold",
             "spill": "values in private files",
             "worker": "what a worker process runs",
         },
