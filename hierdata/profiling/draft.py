@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hierdata.document import Document
 from hierdata.errors import TargetError
 from hierdata.profiling.fields import Field, Notation, fields
-from hierdata.profiling.profile import Profile
+from hierdata.profiling.profile import Profile, profile
 from hierdata.profiling.promises import K, Promise, guarded, promises
 from hierdata.profiling.proposal import Proposal, propose
 from hierdata.profiling.risk import PairRisk, Risk, alone, together
+from hierdata.profiling.structure import stated_fields
 from hierdata.records.survey import Keys
 
 
@@ -77,26 +79,35 @@ class Draft:
         return [known[one] for one in keys]
 
 
-def draft(found: Profile, notation: Notation, stated: Mapping[str, Any]) -> Draft:
-    """Propose a policy for what was seen; ``stated`` are keys of it that are known already."""
-    drafted, guards = [], []
+def drafted(
+    documents: Iterable[Document],
+    notation: Notation,
+    stated: Mapping[str, Any],
+    schema: Mapping[str, Any] | None = None,
+) -> Draft:
+    """Look at documents once and propose a policy.
+
+    ``stated`` are keys of it that are known already, ``schema`` is what a server says of its records.
+    """
+    found = profile(documents, lambda seen: _to_pair(seen, notation), stated_fields(schema))
+    rows, guards = [], []
     for one in fields(found, notation):
         proposal, promise = guarded(one, propose(one, found.records, notation.textual))
         risk = None if one.attribute is None else alone(one.attribute, found.records, K)
-        drafted.append(Drafted(one, proposal, risk))
+        rows.append(Drafted(one, proposal, risk))
         if promise is not None:
             guards.append((one.path, promise))
     return Draft(
         found.records,
-        tuple(drafted),
+        tuple(rows),
         tuple(promises(guards)),
-        tuple(pair for pair in together(found, K) if _published(pair, drafted)),
+        tuple(pair for pair in together(found, K) if _published(pair, rows)),
         stated,
-        tuple(line for one in drafted for line in _values(one.field)),
+        tuple(line for one in rows for line in _values(one.field)),
     )
 
 
-def to_pair(found: Profile, notation: Notation) -> list[Keys]:
+def _to_pair(found: Profile, notation: Notation) -> list[Keys]:
     """The fields that a draft would publish, by what is seen so far."""
     return [
         one.keys

@@ -7,8 +7,12 @@ from dataclasses import dataclass, field
 
 from hierdata.profiling.hints import Hint, hint_of
 from hierdata.profiling.profile import Attribute, Profile
+from hierdata.profiling.structure import Stated
 from hierdata.records.path import TEXT, Step, jsonpath, xpath
 from hierdata.records.survey import Keys, Shape
+
+ABSENT = "the validator allows it, and no record has it"
+"""Why a field that only the server knows is left out."""
 
 _XML = "http://www.w3.org/XML/1998/namespace"
 
@@ -58,6 +62,8 @@ class Field:
     presence: float
     attribute: Attribute | None = None
     obstacle: str = ""
+    stated: Stated | None = None
+    """What the server's own schema says of it."""
 
     @property
     def hint(self) -> tuple[Hint, str] | None:
@@ -69,6 +75,17 @@ class Field:
 def fields(found: Profile, notation: Notation) -> Iterator[Field]:
     """Every field that a policy must name, in the order of the survey."""
     yield from _Fields(found, notation).below(found.shape, (), False)
+    for keys, stated in found.stated.items():
+        if found.shape.find(keys) is None and (len(keys) == 1 or found.shape.find(keys[:-1]) is not None):
+            steps = (*_as_found(found.shape, keys[:-1]), Step(keys[-1], False))
+            yield Field(keys, notation.text(steps), False, 0, obstacle=ABSENT, stated=stated)
+
+
+def _as_found(shape: Shape, keys: Keys) -> Iterator[Step]:
+    """The steps to a path that records have."""
+    for depth, key in enumerate(keys, 1):
+        own = shape.find(keys[:depth])
+        yield Step(key, own is not None and (own.arrays > 0 or own.longest > 1))
 
 
 class _Fields:
@@ -107,7 +124,9 @@ class _Fields:
         attribute: Attribute | None = None,
         obstacle: str = "",
     ) -> Field:
-        return Field(self._keys(path), self._notation.text(path), inside, presence, attribute, obstacle)
+        keys = self._keys(path)
+        stated = self._found.stated.get(keys)
+        return Field(keys, self._notation.text(path), inside, presence, attribute, obstacle, stated)
 
     @staticmethod
     def _keys(path: tuple[Step, ...]) -> Keys:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from hierdata.errors import InputError
 from hierdata.profiling.looks import CATEGORIES, Looks, Seen
 from hierdata.profiling.maps import has_dynamic_keys
 from hierdata.profiling.spectrum import ABSENT, Hashes, Spectrum, mixed
+from hierdata.profiling.structure import Stated
 from hierdata.profiling.walk import Owners, walk
+from hierdata.records.batches import batches
 from hierdata.records.path import TEXT
 from hierdata.records.survey import Keys, Shape, survey
 
@@ -24,7 +26,8 @@ PAIRED = 24
 FIELDS = 2000
 """Different paths that are told apart."""
 
-_BATCH = 1 << 12
+_TOGETHER = 8
+"""Batches of other readers that are one here."""
 _SINGLE = 1 << 14
 _PAIR = 1 << 12
 """Different values of a field, or of two together, up to which they are counted exactly."""
@@ -98,17 +101,24 @@ class Attribute:
 
 @dataclass
 class Profile:
-    """What was seen of a collection; ``maps`` are the paths of objects whose keys are data."""
+    """What was seen of a collection, and what its server's own schema ``stated`` of it.
+
+    ``maps`` are the paths of objects whose keys are data.
+    """
 
     shape: Shape = field(default_factory=Shape)
     records: int = 0
     attributes: dict[Keys, Attribute] = field(default_factory=dict)
     maps: set[Keys] = field(default_factory=set)
     pairs: dict[tuple[Keys, Keys], Spectrum] = field(default_factory=dict)
+    stated: Mapping[Keys, Stated] = field(default_factory=dict)
 
 
 def profile(
-    documents: Iterable[Document], choose: Callable[[Profile], Sequence[Keys]], key: bytes | None = None
+    documents: Iterable[Document],
+    choose: Callable[[Profile], Sequence[Keys]],
+    stated: Mapping[Keys, Stated] | None = None,
+    key: bytes | None = None,
 ) -> Profile:
     """Look at a collection once, in memory that does not grow with the number of its records.
 
@@ -118,10 +128,9 @@ def profile(
     Raises InputError for an empty collection and for one with more than ``FIELDS`` fields.
     """
     key = secrets.token_bytes(16) if key is None else key
-    found = Profile()
+    found = Profile(stated=stated or {})
     chosen: list[Keys] | None = None
-    stream = iter(documents)
-    while batch := list(islice(stream, _BATCH)):
+    for batch in _batches(documents):
         found.shape.merge(survey(batch).shape)
         found.records += len(batch)
         _set_aside_maps(found)
@@ -143,6 +152,13 @@ def profile(
     if not found.records:
         raise InputError("the collection is empty: there is nothing to look at")
     return found
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Larger than for others who read: what is done with a batch takes a while for each pair of fields."""
+    small = batches(documents)
+    while together := list(chain.from_iterable(islice(small, _TOGETHER))):
+        yield together
 
 
 def _has_text(shape: Shape, keys: Keys) -> bool:

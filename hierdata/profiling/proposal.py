@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hierdata.profiling import domains
-from hierdata.profiling.fields import Field
+from hierdata.profiling.fields import ABSENT, Field
 from hierdata.profiling.looks import Looks
 
 FEW = 50
@@ -65,6 +65,11 @@ class Seen:
         return None if self.of.hint is None else self.of.hint[0]
 
     @property
+    def listed(self) -> bool:
+        """Whether a schema lists the values: numbers that are listed are categories."""
+        return self.of.stated is not None and self.of.stated.choices is not None
+
+    @property
     def word(self) -> str:
         """The word of the name that hints at something."""
         return "" if self.of.hint is None else self.of.hint[1]
@@ -86,6 +91,8 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
     Where nothing tells that a field is harmless it is dropped, or generalized until others share its value;
     nothing is proposed to be published as it is but sensitive values, under a model.
     """
+    if field.obstacle == ABSENT:
+        return Proposal({"action": "drop", "optional": True}, field.obstacle)
     if field.attribute is None:
         return Proposal({"action": "drop"}, field.obstacle)
     attribute = field.attribute
@@ -195,7 +202,7 @@ def _sensitive(seen: Seen) -> Proposal | None:
 
 def _number(seen: Seen) -> Proposal | None:
     looks = seen.looks
-    if not looks.numeric or seen.hint == "postal" or _is_code(seen):
+    if not looks.numeric or seen.hint == "postal" or _is_code(seen) or seen.listed:
         return None
     sure = seen.hint == "quasi"
     reason = seen.by_name if sure else "all values are numbers"

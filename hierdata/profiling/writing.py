@@ -94,7 +94,20 @@ def _pairs(draft: Draft) -> Iterator[str]:
 
 
 def facts(one: Drafted) -> str:
-    """What was seen of a field, in one sentence without a value."""
+    """What was seen of a field, and stated by its server, in sentences without a value."""
+    return f"{_seen(one)}{_stated(one.field)}"
+
+
+def _stated(field: Field) -> str:
+    if field.stated is None:
+        return ""
+    known = [" or ".join(field.stated.types)] if field.stated.types else []
+    known += ["required"] if field.stated.required else []
+    known += [_count(field.stated.choices, "choice")] if field.stated.choices is not None else []
+    return f" Its validator says: {', '.join(known)}." if known else ""
+
+
+def _seen(one: Drafted) -> str:
     field, risk = one.field, one.risk
     if field.attribute is None or risk is None:
         return f"{presence(field)}."
@@ -122,6 +135,8 @@ def kinds(looks: Looks) -> str:
 def presence(field: Field) -> str:
     """How often the field is there."""
     within = "of what it belongs to" if len(field.keys) > 1 else "of the records"
+    if not field.presence:
+        return "never there"
     return "always there" if field.presence >= 1 else f"in {percent(field.presence)} {within}"
 
 

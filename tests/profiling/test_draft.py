@@ -199,7 +199,8 @@ def test_objects_with_dates_for_keys_are_no_schema() -> None:
 
 
 def test_keys_that_turn_out_to_be_data_late_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hierdata.profiling.profile._BATCH", 4)
+    monkeypatch.setattr("hierdata.profiling.profile._TOGETHER", 1)
+    monkeypatch.setattr("hierdata.records.batches.VALUES", 16)
     records = [{"sex": "mf"[day % 2], "at": {f"2001-01-{day:02}": {"dose": day}}} for day in range(1, 29)]
     assert [one.path for one in hierdata.init(records).fields] == ["$.sex", "$.at"]
 

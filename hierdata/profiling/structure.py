@@ -1,0 +1,87 @@
+"""What a server's own schema says of fields: a validator of MongoDB, read for structure only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hierdata.records.path import Step
+from hierdata.records.survey import Keys
+
+_ALTERNATIVES = ("allOf", "anyOf", "oneOf")
+_DEEPEST = 64
+_MOST = 10_000
+"""Fields of a schema that are looked at."""
+
+
+@dataclass
+class Stated:
+    """What a schema says of one path: the types it allows, how many values, and whether all must have it.
+
+    ``choices`` is None where it lists no values.
+    """
+
+    steps: tuple[Step, ...]
+    types: list[str] = field(default_factory=list)
+    required: bool = False
+    choices: int | None = None
+    has_fields: bool = False
+
+
+def stated_fields(schema: Mapping[str, Any] | None) -> dict[Keys, Stated]:
+    """The fields that a JSON Schema knows (``bsonType`` for ``type``), by their keys.
+
+    Values in it (enumerations, limits, patterns) are counted, and never kept.
+
+    >>> tags = {"bsonType": "array", "items": {"enum": ["a", "b"]}}
+    >>> found = stated_fields({"required": ["tags"], "properties": {"tags": tags}})["tags",]
+    >>> found.types, found.required, found.choices, found.steps[-1].many
+    (['array'], True, 2, True)
+    """
+    found: dict[Keys, Stated] = {}
+    if schema is not None:
+        _visit(schema, (), found, 0)
+    return found
+
+
+def _visit(schema: object, steps: tuple[Step, ...], found: dict[Keys, Stated], depth: int) -> None:
+    if not isinstance(schema, Mapping) or depth > _DEEPEST or len(found) > _MOST:
+        return
+    own = found.get(tuple(step.key for step in steps))
+    if own is not None:
+        _describe(schema, own)
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping):
+        if own is not None:
+            own.has_fields |= bool(properties)
+        required = schema.get("required")
+        names = required if isinstance(required, list) else []
+        for name, below in properties.items():
+            path = (*steps, Step(str(name), False))
+            inner = found.setdefault(tuple(step.key for step in path), Stated(path))
+            inner.required |= name in names
+            _visit(below, path, found, depth + 1)
+    if own is not None and isinstance(schema.get("items"), Mapping):
+        *before, last = steps
+        own.steps = (*before, Step(last.key, True))
+        _visit(schema["items"], own.steps, found, depth + 1)
+    for key in _ALTERNATIVES:
+        alternatives = schema.get(key)
+        for alternative in alternatives if isinstance(alternatives, list) else ():
+            _visit(alternative, steps, found, depth + 1)
+
+
+def _describe(schema: Mapping[str, Any], own: Stated) -> None:
+    for kind in _listed(schema.get("bsonType", schema.get("type"))):
+        if kind not in own.types and kind.isascii() and kind.isalpha():
+            own.types.append(kind)
+    if isinstance(schema.get("enum"), list):
+        own.choices = (own.choices or 0) + len(schema["enum"])
+
+
+def _listed(kinds: object) -> Iterator[str]:
+    """One type or several."""
+    for kind in kinds if isinstance(kinds, list) else [kinds]:
+        if isinstance(kind, str):
+            yield kind
