@@ -89,7 +89,12 @@ def drafted(
 
     ``stated`` are keys of it that are known already, ``schema`` is what a server says of its records.
     """
-    found = profile(documents, lambda seen: _to_pair(seen, notation), stated_fields(schema))
+    found = profile(
+        documents,
+        lambda seen: _to_pair(seen, notation),
+        stated_fields(schema),
+        may_have_maps=not notation.place,
+    )
     rows, guards = [], []
     for one in fields(found, notation):
         proposal, promise = guarded(one, propose(one, found.records, notation.textual))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from hierdata.profiling.hints import Hint, hint_of
 from hierdata.profiling.profile import Attribute, Profile
 from hierdata.profiling.structure import Stated
-from hierdata.records.path import TEXT, Step, jsonpath, xpath
+from hierdata.records.maps import KEY, written
+from hierdata.records.path import TEXT, Step, xpath
 from hierdata.records.survey import Keys, Shape
 
 ABSENT = "the validator allows it, and no record has it"
@@ -21,17 +22,19 @@ _XML = "http://www.w3.org/XML/1998/namespace"
 class Notation:
     """How paths are written: JSONPath, or with a ``place`` (root and record element) XPath.
 
-    ``namespaces`` maps prefixes to URIs. ``textual`` tells that the format knows no numbers.
+    ``namespaces`` maps prefixes to URIs, ``textual`` tells that the format knows no numbers, ``maps`` are the
+    objects that are read as the arrays of their entries.
     """
 
     place: Keys = ()
     namespaces: Mapping[str, str] = field(default_factory=dict)
     textual: bool = False
+    maps: tuple[Keys, ...] = ()
 
     def text(self, steps: tuple[Step, ...]) -> str:
         """The path of a field."""
         if not self.place:
-            return jsonpath(steps)
+            return written(steps, self.maps)
         keys = (*self.place, *(step.key for step in steps))
         return xpath((), [self._named(key) for key in keys])
 
@@ -53,7 +56,7 @@ class Field:
     """A path where values stand, or where ``obstacle`` says why no policy can publish it.
 
     ``presence`` is the share of the objects around it that have something here. ``inside`` tells that a
-    record may have several.
+    record may have several, ``is_map`` that this is a map, whose keys and values are fields of their own.
     """
 
     keys: Keys
@@ -62,18 +65,21 @@ class Field:
     presence: float
     attribute: Attribute | None = None
     obstacle: str = ""
+    is_map: bool = False
+    name: str = ""
+    """The name that may hint at what it is; empty for the keys of maps."""
     stated: Stated | None = None
     """What the server's own schema says of it."""
 
     @property
     def hint(self) -> tuple[Hint, str] | None:
-        """What the name hints at; of an element's text the element's name."""
-        names = [key.removeprefix("@") for key in self.keys if key != TEXT]
-        return hint_of(names[-1]) if names else None
+        """What the name hints at."""
+        return hint_of(self.name)
 
 
 def fields(found: Profile, notation: Notation) -> Iterator[Field]:
     """Every field that a policy must name, in the order of the survey."""
+    notation = replace(notation, maps=found.maps)
     yield from _Fields(found, notation).below(found.shape, (), False)
     for keys, stated in found.stated.items():
         if found.shape.find(keys) is None and (len(keys) == 1 or found.shape.find(keys[:-1]) is not None):
@@ -98,8 +104,13 @@ class _Fields:
             many = own.arrays > 0 or own.longest > 1
             presence = (own.occurrences - own.nulls) / max(1, shape.objects)
             path = (*steps, Step(key, many))
-            obstacle = _obstacle(own, self._keys(path) in self._found.maps)
-            if obstacle:
+            obstacle = _obstacle(own, self._keys(path) in self._found.skipped)
+            if self._keys(path) in self._found.maps:
+                # The map itself is named as the object that it is in the data.
+                text = self._notation.text((*steps, Step(key, False)))
+                yield Field(self._keys(path), text, inside, presence, is_map=True)
+                yield from self.below(own, path, True)
+            elif obstacle:
                 yield self._field((*steps, Step(key, False)), inside, presence, obstacle=obstacle)
             elif not own.objects:
                 yield self._leaf(path, inside or many, presence)
@@ -126,11 +137,20 @@ class _Fields:
     ) -> Field:
         keys = self._keys(path)
         stated = self._found.stated.get(keys)
-        return Field(keys, self._notation.text(path), inside, presence, attribute, obstacle, stated)
+        text = self._notation.text(path)
+        name = _name(keys, self._found.maps)
+        return Field(keys, text, inside, presence, attribute, obstacle, name=name, stated=stated)
 
     @staticmethod
     def _keys(path: tuple[Step, ...]) -> Keys:
         return tuple(step.key for step in path)
+
+
+def _name(keys: Keys, maps: Collection[Keys]) -> str:
+    """What a field is called: an element for its text, a map for its values, the keys of maps nothing."""
+    if keys[:-1] in maps:
+        return "" if keys[-1] == KEY else keys[-2]
+    return next((key.removeprefix("@") for key in reversed(keys) if key != TEXT), "")
 
 
 def _obstacle(shape: Shape, is_map: bool) -> str:

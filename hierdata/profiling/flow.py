@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 _PLAIN = re.compile(
-    r"[A-Za-z][\w-]*(?: [\w-]+)*|\$(?:\.[^\W\d]\w*(?:\[\*\])?)+|(?:/@?[^\W\d][\w.-]*)+", re.ASCII
+    r"[A-Za-z][\w-]*(?: [\w-]+)*|\$(?:\.[^\W\d]\w*(?:\[\*\])*)+~?|(?:/@?[^\W\d][\w.-]*)+", re.ASCII
 )
 _WORDS = {"true", "false", "null"}
 

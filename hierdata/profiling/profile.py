@@ -12,13 +12,14 @@ import numpy as np
 
 from hierdata.document import Document, Scalar
 from hierdata.errors import InputError
+from hierdata.identifiers.treatment import Treatment
 from hierdata.profiling.looks import CATEGORIES, Looks, Seen
-from hierdata.profiling.maps import has_dynamic_keys
 from hierdata.profiling.spectrum import ABSENT, Hashes, Spectrum, mixed
 from hierdata.profiling.structure import Stated
 from hierdata.profiling.walk import Owners, walk
 from hierdata.records.batches import batches
-from hierdata.records.path import TEXT
+from hierdata.records.maps import dynamic
+from hierdata.records.path import TEXT, Step, jsonpath
 from hierdata.records.survey import Keys, Shape, survey
 
 PAIRED = 24
@@ -103,13 +104,15 @@ class Attribute:
 class Profile:
     """What was seen of a collection, and what its server's own schema ``stated`` of it.
 
-    ``maps`` are the paths of objects whose keys are data.
+    ``maps`` are the objects whose keys are data, read as the arrays of their entries. ``skipped`` are those
+    that turned out to be maps later, or inside of maps: what is in them is not followed.
     """
 
     shape: Shape = field(default_factory=Shape)
     records: int = 0
     attributes: dict[Keys, Attribute] = field(default_factory=dict)
-    maps: set[Keys] = field(default_factory=set)
+    maps: tuple[Keys, ...] = ()
+    skipped: set[Keys] = field(default_factory=set)
     pairs: dict[tuple[Keys, Keys], Spectrum] = field(default_factory=dict)
     stated: Mapping[Keys, Stated] = field(default_factory=dict)
 
@@ -118,12 +121,15 @@ def profile(
     documents: Iterable[Document],
     choose: Callable[[Profile], Sequence[Keys]],
     stated: Mapping[Keys, Stated] | None = None,
+    *,
+    may_have_maps: bool = True,
     key: bytes | None = None,
 ) -> Profile:
     """Look at a collection once, in memory that does not grow with the number of its records.
 
     ``choose`` tells from the first batch which fields are measured two by two. ``key`` is that of the hashes,
-    random by default: nobody can make values that a sample leaves out.
+    random by default: nobody can make values that a sample leaves out. What is a map is told from the first
+    batch too.
 
     Raises InputError for an empty collection and for one with more than ``FIELDS`` fields.
     """
@@ -131,12 +137,18 @@ def profile(
     found = Profile(stated=stated or {})
     chosen: list[Keys] | None = None
     for batch in _batches(documents):
+        if not found.records and may_have_maps:
+            found.maps = tuple(_maps(survey(batch).shape, ()))
+        unfolding = Treatment(
+            tuple((keys, jsonpath(Step(key, False) for key in keys)) for keys in found.maps)
+        )
+        batch = list(unfolding.documents(batch, found.records))
         found.shape.merge(survey(batch).shape)
         found.records += len(batch)
-        _set_aside_maps(found)
+        _skip_maps(found)
         own: dict[Keys, Hashes] = {}
         _move_texts(found)
-        for keys, values, owners in walk(batch, found.maps):
+        for keys, values, owners in walk(batch, found.skipped):
             keys = (*keys, TEXT) if _has_text(found.shape, keys) else keys
             attribute = found.attributes.get(keys) or found.attributes.setdefault(keys, Attribute(key))
             hashes = attribute.add(values, owners, len(batch))
@@ -175,11 +187,11 @@ def _move_texts(found: Profile) -> None:
             text.merge(bare)
 
 
-def _set_aside_maps(found: Profile) -> None:
+def _skip_maps(found: Profile) -> None:
     """Forget the keys of objects that are maps; what was counted below them goes too."""
-    new = set(_maps(found.shape, ())) - found.maps
-    found.maps |= new
-    for keys in found.maps:
+    new = set(_maps(found.shape, ())) - found.skipped
+    found.skipped |= new
+    for keys in found.skipped:
         if (shape := found.shape.find(keys)) is not None:
             shape.children.clear()
     below = [keys for keys in found.attributes for depth in range(len(keys)) if keys[:depth] in new]
@@ -195,9 +207,11 @@ def _set_aside_maps(found: Profile) -> None:
 
 
 def _maps(shape: Shape, keys: Keys) -> Iterator[Keys]:
+    """The outermost objects whose keys look like data and are not those that most objects have."""
     for key, below in shape.children.items():
         path = (*keys, key)
-        if has_dynamic_keys(below):
+        present = sum(own.occurrences for own in below.children.values())
+        if dynamic(below) and (below.crowded or 2 * present <= len(below.children) * below.objects):
             yield path
         else:
             yield from _maps(below, path)

@@ -38,8 +38,8 @@ class Proposal:
 
     @property
     def role(self) -> str:
-        """The role; ``drop`` where a field is left out without one."""
-        return str(self.rule.get("role", "drop"))
+        """The role; ``map`` or ``drop`` where there is none."""
+        return str(self.rule.get("role", "map" if "map" in self.rule else "drop"))
 
     @property
     def published(self) -> bool:
@@ -91,6 +91,8 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
     Where nothing tells that a field is harmless it is dropped, or generalized until others share its value;
     nothing is proposed to be published as it is but sensitive values, under a model.
     """
+    if field.is_map:
+        return Proposal({"map": True}, "its keys look like data, such as ids or dates", _MAP)
     if field.obstacle == ABSENT:
         return Proposal({"action": "drop", "optional": True}, field.obstacle)
     if field.attribute is None:
@@ -251,6 +253,7 @@ def _category(seen: Seen) -> Proposal | None:
     )
 
 
+_MAP = "or are they names of fields? Then give each field a rule"
 _DOUBT = "may somebody know it (quasi), or must it not become known (sensitive)?"
 
 _JUDGEMENTS: tuple[Callable[[Seen], Proposal | None], ...] = (

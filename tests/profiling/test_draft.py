@@ -190,19 +190,61 @@ def test_what_no_policy_can_publish_is_dropped() -> None:
     assert list(roles) == ["$.nested", "$.mixed", "$.half", "$.null", "$.none", "$.empty", "$.star"]
 
 
-def test_objects_with_dates_for_keys_are_no_schema() -> None:
-    records = [{"sex": "mf"[day % 2], "at": {f"2001-01-{day:02}": {"dose": day}}} for day in range(1, 29)]
+def test_objects_whose_keys_are_dates_are_maps() -> None:
+    records = [
+        {
+            "sex": "mf"[day % 2],
+            "at": {f"2001-01-{day:02}": {"dose": day, "ward": "w"}},
+            "doses": {f"d{day:04}": day},
+            "lists": {f"{day:05}": [day, 1]},
+        }
+        for day in range(1, 29)
+    ]
     draft = hierdata.init(records)
     assert errors(draft, records) == []
-    assert [one.path for one in draft.fields] == ["$.sex", "$.at"]
-    assert "2001" not in str(draft)
+    date = {"role": "quasi", "date": {"steps": ["day", "month", "year", "decade"]}}
+    rules = {one.path: one.proposal.rule for one in draft.fields}
+    assert {path: rules[path] for path in ("$.at", "$.at[*]~", "$.doses")} == {
+        "$.at": {"map": True},
+        "$.at[*]~": date,
+        "$.doses": {"map": True},
+    }
+    assert list(rules) == [
+        "$.sex",
+        *("$.at", "$.at[*]~", "$.at[*].dose", "$.at[*].ward"),
+        *("$.doses", "$.doses[*]~", "$.doses[*]", "$.lists", "$.lists[*]~", "$.lists[*][*]"),
+    ]
+    for mark in ("2001", "d0007", "00007"):
+        assert mark not in str(draft)
+    hierdata.anonymize(records, draft.confirmed())
 
 
-def test_keys_that_turn_out_to_be_data_late_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_map_in_a_map_is_left_out() -> None:
+    records = [{"sex": "mf"[n % 2], "at": {f"2001-01-{n:02}": {f"{n:06}": 1}}} for n in range(1, 29)]
+    draft = hierdata.init(records)
+    assert errors(draft, records) == []
+    assert [(one.path, one.proposal.role) for one in draft.fields][1:] == [
+        ("$.at", "map"),
+        ("$.at[*]~", "quasi"),
+        ("$.at[*]", "drop"),
+    ]
+
+
+def test_keys_that_turn_out_to_be_data_late_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hierdata.profiling.profile._TOGETHER", 1)
     monkeypatch.setattr("hierdata.records.batches.VALUES", 16)
-    records = [{"sex": "mf"[day % 2], "at": {f"2001-01-{day:02}": {"dose": day}}} for day in range(1, 29)]
-    assert [one.path for one in hierdata.init(records).fields] == ["$.sex", "$.at"]
+    records = [
+        {"sex": "mf"[n % 2], "at": {"dose": n} if n < 30 else {f"2001-01-{n:02}": n}} for n in range(1, 90)
+    ]
+    draft = hierdata.init(records)
+    assert [(one.path, one.proposal.role) for one in draft.fields][1:] == [("$.at", "drop")]
+
+
+def test_names_that_all_records_have_are_fields_whatever_they_look_like() -> None:
+    records = [{"of": {"2001": n % 3, "2002": n % 4, "2003": n % 5}} for n in range(20)]
+    draft = hierdata.init(records)
+    assert errors(draft, records) == []
+    assert [one.path for one in draft.fields] == ["$.of['2001']", "$.of['2002']", "$.of['2003']"]
 
 
 def test_records_whose_own_keys_are_data_are_refused() -> None:
