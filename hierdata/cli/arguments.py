@@ -31,7 +31,8 @@ Root = Annotated[
 FormatName = Annotated[
     str | None,
     typer.Option(
-        "--format", help="json, jsonl, xml, csv or parquet, where the name of the input does not tell."
+        "--format",
+        help="json, jsonl, extended-json, bson, xml, csv or parquet, where the input's name does not tell.",
     ),
 ]
 ExecutorName = Annotated[

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from hierdata.errors import PolicyError
 from hierdata.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Rowwise, Split
+from hierdata.formats.bson import Bson
 from hierdata.formats.csv import Csv
+from hierdata.formats.extended_json import ExtendedJson
 from hierdata.formats.json import Json
 from hierdata.formats.jsonl import JsonLines
 from hierdata.formats.parquet import Parquet
@@ -15,12 +17,14 @@ __all__ = ["FORMATS", "MAX_DEPTH", "WHOLE", "Format", "Layout", "Rowwise", "Spli
 FORMATS: dict[str, type[Format]] = {
     "json": Json,
     "jsonl": JsonLines,
+    "extended-json": ExtendedJson,
+    "bson": Bson,
     "xml": Xml,
     "csv": Csv,
     "parquet": Parquet,
 }
 
-_SUFFIXES = {"ndjson": "jsonl", **{name: name for name in FORMATS}}
+_SUFFIXES = {".ndjson": "jsonl", **{kind.extension: name for name, kind in FORMATS.items()}}
 
 
 def detect(name: str) -> Format:
@@ -30,10 +34,9 @@ def detect(name: str) -> Format:
     ('json', 'jsonl')
     >>> detect("students.txt")
     Traceback (most recent call last):
-    hierdata.errors.PolicyError: the name ends in none of .json, .jsonl, .xml, .csv, .parquet: say which it is
+    hierdata.errors.PolicyError: the name has no suffix of a format (.json, .bson, .xml, ...): say which it is
     """
-    suffix = name.lower().removesuffix(".gz").rpartition(".")[2]
+    suffix = "." + name.lower().removesuffix(".gz").rpartition(".")[2]
     if "." not in name or suffix not in _SUFFIXES:
-        known = ", ".join(f".{one}" for one in FORMATS)
-        raise PolicyError(f"the name ends in none of {known}: say which it is")
+        raise PolicyError("the name has no suffix of a format (.json, .bson, .xml, ...): say which it is")
     return FORMATS[_SUFFIXES[suffix]]()

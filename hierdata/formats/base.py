@@ -24,7 +24,8 @@ class Layout:
     """Where the records lie in a file: the keys (JSON) or element names (XML, root and record) down to them.
 
     Of a table ``columns`` are the names in order; ``delimiter`` and ``terminator`` (of a line) are those of
-    CSV, ``types`` those of Parquet, by column.
+    CSV, ``types`` those of Parquet, by column. Of Extended JSON ``array`` tells that the records lie in one,
+    ``canonical`` that every number says its type.
     For JSON an empty path means that the file is an array of records; for XML (root, record), or the root
     alone where it is the one record of its file. ``namespaces`` maps prefixes, as the published file writes
     them, to URIs ("" is the default namespace). ``asides`` are the keys of comments and processing
@@ -43,6 +44,8 @@ class Layout:
     delimiter: str = ","
     terminator: str = "\n"
     types: dict[str, object] = field(default_factory=dict)
+    array: bool = False
+    canonical: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,10 @@ class Format(ABC):
 
 class Rowwise(Format):
     """A format in which one record follows another, so that several files can be written side by side."""
+
+    def joins(self, layout: Layout) -> bool:
+        """Whether files that were written side by side make one when they are put one behind the other."""
+        return False
 
     @abstractmethod
     def writer(self, stream: BinaryIO, layout: Layout) -> AbstractContextManager[Callable[[Document], None]]:

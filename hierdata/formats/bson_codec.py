@@ -15,10 +15,6 @@ from hierdata.formats.bson_elements import OPTIONS, Walker, written
 from hierdata.formats.bson_values import OldTypeError, fields, members
 from hierdata.formats.decoder import TOO_DEEP, RefusedError
 
-MAX_BYTES = 16 * 1024 * 1024 + 16 * 1024
-"""Bytes of a document: MongoDB's 16 MiB, and what its own tools let a record have beyond that."""
-TOO_LONG = "a record has more than 16 MiB, which is more than MongoDB holds"
-
 
 def decode(raw: bytes) -> Document:
     """Read one document. Raises RefusedError with what is wrong, and no data.
@@ -50,8 +46,6 @@ def encode(document: Document) -> bytes:
         raw = b""
     if not raw:
         raise RefusedError("a record has a key or a value that BSON cannot hold")
-    if len(raw) > MAX_BYTES:
-        raise RefusedError(TOO_LONG)
     return raw
 
 

@@ -12,7 +12,7 @@ from bson.errors import BSONError
 
 from hierdata.document import Document, Value
 from hierdata.formats.base import MAX_DEPTH
-from hierdata.formats.bson_values import fields, single
+from hierdata.formats.bson_values import fields, is_pointer, is_scoped, single
 from hierdata.formats.decoder import TOO_DEEP, RefusedError
 from hierdata.scalars import Code, Regex, Symbol, Undefined
 
@@ -96,7 +96,7 @@ class Walker:
 
     def _scoped(self, room: int) -> Value:
         end = self._at + self._int32()
-        found: Value = {"$code": Code(self._string()), "$scope": self._members(room)}
+        found: Value = {"$code": self._string(), "$scope": self._members(room)}
         if self._at != end:
             raise RefusedError(NO_FIT)
         return found
@@ -177,12 +177,12 @@ def _element(key: str, value: Value) -> bytes:
     if isinstance(value, list):
         return bytes([_ARRAY]) + name + written(value)
     if isinstance(value, dict):
-        if list(value) == ["$dbPointer"]:
+        if is_pointer(value):
             pointer = cast("Document", value["$dbPointer"])
             found = bytes.fromhex(str(pointer["$id"]))
             return bytes([_POINTER]) + name + _text(str(pointer["$ref"])) + found
-        if list(value) == ["$code", "$scope"] and type(value["$code"]) is Code:
-            content = _text(value["$code"]) + written(cast("Document", value["$scope"]))
+        if is_scoped(value):
+            content = _text(str(value["$code"])) + written(cast("Document", value["$scope"]))
             return bytes([_SCOPED]) + name + _INT32.pack(len(content) + 4) + content
         return bytes([_OBJECT]) + name + written(value)
     raw = bson.encode(fields({"": value}), codec_options=OPTIONS)

@@ -8,8 +8,21 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, TypeAlias, cast
 
+from bson import (
+    binary,
+    code,
+    datetime_ms,
+    dbref,
+    decimal128,
+    int64,
+    max_key,
+    min_key,
+    objectid,
+    regex,
+    timestamp,
+)
+
 from hierdata.document import Document, Numeral, Siblings, Value
-from hierdata.errors import PolicyError
 from hierdata.formats.base import MAX_DEPTH
 from hierdata.formats.decoder import TOO_DEEP, RefusedError
 from hierdata.scalars import (
@@ -30,23 +43,6 @@ from hierdata.scalars import (
     Undefined,
     Uuid,
 )
-
-try:
-    from bson import (
-        binary,
-        code,
-        datetime_ms,
-        dbref,
-        decimal128,
-        int64,
-        max_key,
-        min_key,
-        objectid,
-        regex,
-        timestamp,
-    )
-except ImportError:
-    raise PolicyError("BSON needs pymongo: install hierdata[mongodb]") from None
 
 _Convert: TypeAlias = "Callable[[Any, int], Value]"
 AS_IT_IS = frozenset({str, int, bool, type(None)})
@@ -97,8 +93,9 @@ def _binary(data: bytes, _: int) -> Value:
 
 
 def _code(found: code.Code, room: int) -> Value:
-    text = Code(str(found))
-    return text if found.scope is None else {"$code": text, "$scope": members(dict(found.scope), room)}
+    if found.scope is None:
+        return Code(str(found))
+    return {"$code": str(found), "$scope": members(dict(found.scope), room)}
 
 
 _FROM: dict[type, _Convert] = {
@@ -132,13 +129,31 @@ class OldTypeError(Exception):
 
 def fields(document: Document) -> dict[str, Any]:
     """The library's values of a document. Raises OldTypeError, and RefusedError for what BSON cannot hold."""
-    if "$code" in document and type(document["$code"]) is Code and len(document) == 2:
-        return cast("dict[str, Any]", code.Code(str(document["$code"]), fields(document["$scope"])))  # type: ignore[arg-type]
-    if len(document) == 1 and "$dbPointer" in document:
-        raise OldTypeError
     return {
         key: value if type(value) in AS_IT_IS else _TO[type(value)](value) for key, value in document.items()
     }
+
+
+def is_scoped(document: Document) -> bool:
+    """Whether an object stands for code with a scope."""
+    keys = tuple(document)
+    return keys == ("$code", "$scope") and type(document["$code"]) is str and type(document["$scope"]) is dict
+
+
+def is_pointer(document: Document) -> bool:
+    """Whether an object stands for a pointer, which nobody writes any more."""
+    inner = document["$dbPointer"] if tuple(document) == ("$dbPointer",) else None
+    if type(inner) is not dict or tuple(inner) != ("$ref", "$id"):
+        return False
+    return type(inner["$ref"]) is str and type(inner["$id"]) is ObjectId
+
+
+def _object(document: Document) -> Any:
+    if "$code" in document and is_scoped(document):
+        return code.Code(str(document["$code"]), fields(cast("Document", document["$scope"])))
+    if "$dbPointer" in document and is_pointer(document):
+        raise OldTypeError
+    return fields(document)
 
 
 def _items(values: list[Value]) -> list[Any]:
@@ -173,7 +188,7 @@ def _old(_: Value) -> Any:
 
 
 _TO: dict[type, Callable[[Any], Any]] = {
-    dict: fields,
+    dict: _object,
     list: _items,
     Siblings: _items,
     Int64: int64.Int64,

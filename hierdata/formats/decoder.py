@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import NoReturn
 
@@ -29,11 +30,13 @@ class RefusedError(ValueError):
     """Text that is JSON for many parsers and that we refuse. The message holds no data."""
 
 
-def decode(text: str, start: int = 0, room: int = MAX_DEPTH) -> tuple[Value, int]:
+def decode(
+    text: str, start: int = 0, room: int = MAX_DEPTH, decoder: json.JSONDecoder | None = None
+) -> tuple[Value, int]:
     """Read the value that begins at ``start``; return it and the position after it.
 
-    ``room`` is the nesting that is left for it. Raises RefusedError, or json.JSONDecodeError where the text
-    is no JSON or ends inside the value (see ``may_go_on``).
+    ``room`` is the nesting that is left for it; ``decoder`` another one of ``strict``. Raises RefusedError,
+    or json.JSONDecodeError where the text is no JSON or ends inside the value (see ``may_go_on``).
 
     >>> decode('[1.50, 1e2] ')
     ([Decimal('1.50'), Decimal('1E+2')], 11)
@@ -42,7 +45,7 @@ def decode(text: str, start: int = 0, room: int = MAX_DEPTH) -> tuple[Value, int
     hierdata.formats.decoder.RefusedError: an object has the same key twice
     """
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = (decoder or _DECODER).raw_decode(text, start)
     except RecursionError:
         raise RefusedError(TOO_DEEP) from None
     except (json.JSONDecodeError, RefusedError):
@@ -82,7 +85,8 @@ def number(text: str) -> Decimal:
     return exact if str(exact) == text else Numeral(text)
 
 
-def _object(pairs: list[tuple[str, Value]]) -> Document:
+def unique(pairs: list[tuple[str, Value]]) -> Document:
+    """An object of its members. Raises RefusedError where two have the same key."""
     document = dict(pairs)
     if len(document) != len(pairs):
         raise RefusedError("an object has the same key twice")
@@ -93,7 +97,12 @@ def _constant(_: str) -> NoReturn:
     raise RefusedError("NaN and infinity are not numbers in JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=number, parse_constant=_constant)
+def strict(members: Callable[[list[tuple[str, Value]]], Value]) -> json.JSONDecoder:
+    """A decoder that makes of an object's members what the caller wants."""
+    return json.JSONDecoder(object_pairs_hook=members, parse_float=number, parse_constant=_constant)
+
+
+_DECODER = strict(unique)
 
 
 _CONTAINERS = {dict, list}

@@ -9,7 +9,7 @@ from pathlib import Path
 from hierdata.errors import PolicyError
 from hierdata.formats.source import PathSource, Source
 from hierdata.intake.checking import checked
-from hierdata.intake.files import file_collection, file_form, piped
+from hierdata.intake.files import dumped, file_collection, file_form, piped
 from hierdata.intake.form import Collection, FileForm, Form
 from hierdata.intake.objects import elements, is_table, objects, table_collection
 from hierdata.intake.splits import InputSplit
@@ -22,7 +22,8 @@ __all__ = ["Collection", "FileForm", "Form", "InputSplit", "checked", "collect",
 def collect(source: object, policy: Policy) -> Collection:
     """A collection from a path, a Source, an lxml tree, a table in memory, or dicts or elements.
 
-    Under the policy's ``tables`` it is a folder, or a dict of tables by name. Raises TargetError for a file
+    A folder is what mongodump made of a database with one collection; under the policy's ``tables`` it has
+    their files, and a dict tables by name. Raises TargetError for a file
     that cannot be read, InputError for one without records, PolicyError when the format cannot be told or
     something else was given.
     """
@@ -31,9 +32,7 @@ def collect(source: object, policy: Policy) -> Collection:
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if path.is_dir():
-            raise PolicyError(
-                "the input is a folder: say with `tables` which tables in it make up the records"
-            )
+            path = dumped(path)
         if path.is_fifo() or path.is_char_device():
             return piped(path, policy)
         return file_collection(PathSource(path), policy)

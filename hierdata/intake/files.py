@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hierdata.document import Document
-from hierdata.errors import TargetError
+from hierdata.errors import PolicyError, TargetError
 from hierdata.formats import FORMATS, Layout
 from hierdata.formats.source import PathSource, Source, write_stream
 from hierdata.intake.columns import TABULAR, check_columns, format_of, published_form, table_form
@@ -31,6 +31,21 @@ def file_collection(source: Source, policy: Policy) -> Collection:
         check_columns(layout, policy)
         form = table_form(format, layout, suffix, policy)
     return file_in(source, format, layout, form)
+
+
+def dumped(folder: Path) -> Path:
+    """The one collection in a folder that mongodump made of a database; PolicyError where it is no such."""
+    files = [file for end in ("bson", "bson.gz") for file in folder.glob(f"*.{end}")]
+    own = [file for file in files if not file.name.startswith("system.")]
+    if len(own) == 1:
+        return own[0]
+    if own:
+        raise PolicyError(
+            f"the folder is a dump of {len(own)} collections: name the file of one, such as {sorted(own)[0]}"
+        )
+    if any(folder.glob("*/*.bson")) or any(folder.glob("*/*.bson.gz")):
+        raise PolicyError("the folder is a dump of databases: name the folder of one, or one file")
+    raise PolicyError("the input is a folder: say with `tables` which tables in it make up the records")
 
 
 def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:

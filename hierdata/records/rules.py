@@ -11,6 +11,7 @@ from hierdata.records.maps import DYNAMIC, dynamic
 from hierdata.records.path import TEXT, Path
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, Shape
+from hierdata.scalars import WRAPPERS
 
 Unlisted = Literal["error", "drop"]
 
@@ -232,6 +233,13 @@ def _one_or_many(node: Node, shape: Shape) -> Iterator[Problem]:
 
 def _leaf(node: Node, shape: Shape) -> Iterator[Problem]:
     if not shape.objects:
+        return
+    if not WRAPPERS.isdisjoint(shape.children):
+        yield Problem(
+            "misfit",
+            node.text,
+            "these are values of MongoDB's Extended JSON: state `format: extended-json`",
+        )
         return
     if shape.scalars or shape.texts or shape.empties:
         yield Problem("clash", node.text, "a single value in some records and an object in others")

@@ -29,6 +29,7 @@ __all__ = [
     "TYPED",
     "TYPED_NUMBERS",
     "TYPED_TEXTS",
+    "WRAPPERS",
     "Binary",
     "Code",
     "DateTime",
@@ -60,6 +61,23 @@ TYPED_TEXTS: frozenset[type] = frozenset(
 TYPED_NUMBERS: frozenset[type] = frozenset({Int64, Double, Decimal128})
 """Types that read as numbers."""
 TYPED = TYPED_TEXTS | TYPED_NUMBERS
+
+WRAPPERS = frozenset(
+    {
+        *(
+            "$oid",
+            "$numberInt",
+            "$numberLong",
+            "$numberDouble",
+            "$numberDecimal",
+            "$date",
+            "$binary",
+            "$uuid",
+        ),
+        *("$timestamp", "$regularExpression", "$symbol", "$undefined", "$minKey", "$maxKey"),
+    }
+)
+"""Keys of the objects in which Extended JSON writes them; who reads it meets no such object."""
 
 
 def one_type(values: Collection[object]) -> type | None:

@@ -72,7 +72,7 @@ class Regex(TypedText):
 
 
 class Code(TypedText):
-    """A piece of JavaScript. One with a scope is an object, ``{"$code": Code, "$scope": {...}}``."""
+    """A piece of JavaScript. One with a scope is an object, ``{"$code": "...", "$scope": {...}}``."""
 
     __slots__ = ()
     kind = "javascript"

@@ -32,7 +32,7 @@ Lines: TypeAlias = "list[tuple[bytes, bytes]]"
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a published record travels: as its line where lines make a file, else as the document itself."""
+    """How a published record travels: as bytes where these make a file, else as the document itself."""
 
     format: Rowwise | None
     layout: Layout
@@ -40,8 +40,10 @@ class Spelling:
     @classmethod
     def of(cls, form: Form) -> Spelling:
         """The spelling for files of a form."""
-        if isinstance(form, FileForm) and isinstance(form.format, Rowwise) and form.format.name == "jsonl":
-            return cls(form.format, form.layout)
+        if isinstance(form, FileForm):
+            format, layout = form.format, form.layout
+            if isinstance(format, Rowwise) and format.joins(layout):
+                return cls(format, layout)
         return cls(None, Layout())
 
     def lines(self, documents: Iterable[Document]) -> Iterator[bytes]:

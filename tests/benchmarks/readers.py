@@ -10,6 +10,7 @@ from pathlib import Path
 from hierdata.document import Document
 from hierdata.errors import HierdataError
 from hierdata.formats import FORMATS, WHOLE, Format, Layout
+from hierdata.formats.extended_values import spelling
 from hierdata.formats.objects import dumps_exact
 from hierdata.formats.source import BytesSource, Source
 
@@ -18,6 +19,8 @@ LENGTH = 8192
 """Bytes of an input at most."""
 RECORDS = 500
 """Records that are looked at: of inputs that have more only the reading is tried."""
+TYPED = ("extended-json", "bson")
+"""Formats whose values say their types."""
 SPLIT = 64
 """Bytes of a split: small, so that small inputs have several."""
 
@@ -37,7 +40,8 @@ def look(name: str, data: bytes) -> None:
         return
     if len(found) == RECORDS:
         return
-    spelled = [dumps_exact(document) for document in found]
+    spell = spelling(layout.canonical) if name in TYPED else dumps_exact
+    spelled = list(map(spell, found))
     written = io.BytesIO()
     try:
         format.write(found, written, layout)
@@ -46,14 +50,14 @@ def look(name: str, data: bytes) -> None:
     else:
         copy = BytesSource(written.getvalue(), source.name)
         again = _read(format, copy, _layout(format, copy))
-        assert [dumps_exact(document) for document in again] == spelled, "what was written reads otherwise"
+        assert list(map(spell, again)) == spelled, "what was written reads otherwise"
     with source.open() as stream:
         splits = format.splits(stream, layout, SPLIT)
     if splits != (WHOLE,):
         parts: list[str] = []
         for split in splits:
             with source.open() as stream:
-                parts += map(dumps_exact, format.read_split(stream, layout, split))
+                parts += map(spell, format.read_split(stream, layout, split))
         assert parts == spelled, "the splits are not the file"
 
 

@@ -13,6 +13,7 @@ from hierdata.document import Document, Numeral, Siblings
 from hierdata.errors import InputError
 from hierdata.formats import FORMATS, Layout, detect
 from hierdata.formats.source import PathSource, write_stream
+from hierdata.scalars import Decimal128, Double, Int64
 
 ROOT = Path(__file__).parents[2]
 each_format = pytest.mark.parametrize("name", FORMATS)
@@ -23,6 +24,8 @@ each_stream = pytest.mark.parametrize("name", [name for name in FORMATS if name 
 
 BUNDLED = {name: f"students{FORMATS[name].extension}" for name in ("json", "jsonl", "xml")}
 BUNDLED["csv"] = "tables/courses.csv"
+BUNDLED["extended-json"] = "mongodb/canonical.ejson"
+BUNDLED["bson"] = "mongodb/university/students.bson"
 
 
 def layout_of(name: str) -> Layout:
@@ -47,6 +50,8 @@ def records(name: str) -> list[Document]:
             if text
         ]
     numbers = [0, -1, 10**30, Decimal("0.1"), Numeral("1e2"), Numeral("1.50"), True, None]
+    if name == "bson":  # it spells no numbers, and has no integers of this size
+        numbers[2], numbers[4:6] = Int64(2**62), [Double("100.0"), Decimal128("1.50")]
     return [
         {"id": at, "a": text, "b": [text, {"c": number}, []], "odd name": {"d": {}}}
         for at, (text, number) in enumerate(zip(texts, numbers, strict=True))

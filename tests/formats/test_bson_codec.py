@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from hierdata import scalars
 from hierdata.document import Document
-from hierdata.formats.bson_codec import MAX_BYTES, decode, encode
+from hierdata.formats.bson_codec import decode, encode
 from hierdata.formats.bson_elements import Walker, written
 from hierdata.formats.decoder import RefusedError
 
@@ -135,11 +135,6 @@ def test_what_bson_cannot_hold_is_refused_untold(value: Any, beside: Document) -
     with pytest.raises(RefusedError, match="BSON can") as refused:
         encode({**beside, "v": value})
     assert refused.value.__context__ is None
-
-
-def test_a_record_longer_than_mongodb_holds_is_refused() -> None:
-    with pytest.raises(RefusedError, match="16 MiB"):
-        encode({"v": "x" * MAX_BYTES})
 
 
 def nested(depth: int) -> bytes:

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-import hierdata.formats.json as json_format
+import hierdata.formats.window as json_format
 from hierdata.document import Document, Numeral
 from hierdata.errors import InputError, PolicyError
 from hierdata.formats import FORMATS, MAX_DEPTH, Layout
