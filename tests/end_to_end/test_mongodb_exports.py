@@ -89,9 +89,11 @@ def test_packed_forms_are_published_packed(tmp_path: Path) -> None:
 def test_a_mongoexport_under_another_name(tmp_path: Path) -> None:
     file = tmp_path / "students.json"
     shutil.copy(EXPORTS / "relaxed.ejson", file)
-    policy = POLICY.read_text().replace("../taxonomies", str(POLICY.parents[1] / "taxonomies"))
-    (tmp_path / "policy.yaml").write_text(policy + "format: extended-json\n")
-    release = hierdata.anonymize(file, tmp_path / "policy.yaml", seed=SEED)
+    shutil.copytree(POLICY.parents[1] / "taxonomies", tmp_path / "taxonomies")
+    policy = tmp_path / "policies" / "policy.yaml"
+    policy.parent.mkdir()
+    policy.write_text(POLICY.read_text() + "format: extended-json\n")
+    release = hierdata.anonymize(file, policy, seed=SEED)
     assert public(release).read_bytes() == public(published(EXPORTS / "relaxed.ejson", POLICY)).read_bytes()
 
 
