@@ -12,6 +12,9 @@ from hierdata.identifiers.base import Action, Replace, text_of
 from hierdata.identifiers.key import Key
 from hierdata.records.schema import Role
 
+_REMEMBERED = 1 << 14
+"""Values whose pseudonyms are kept: references come again and again, and identifiers do not."""
+
 
 class Pseudonym(Action):
     """A value becomes hexadecimal digits, by HMAC-SHA-256 under the key of its domain.
@@ -49,10 +52,16 @@ class Pseudonym(Action):
         """The token of a value."""
         assert key is not None
         own, length = key.derived("pseudonym", self.domain_of(path)), self.length
+        known: dict[str, str] = {}
 
         def replaced(value: Scalar, days: int) -> Scalar:
-            text = text_of(value).encode("utf-8", "surrogatepass")
-            return hmac.digest(own, text, "sha256").hex()[:length]
+            text = text_of(value)
+            token = known.get(text)
+            if token is None:
+                token = hmac.digest(own, text.encode("utf-8", "surrogatepass"), "sha256").hex()[:length]
+                if len(known) < _REMEMBERED:
+                    known[text] = token
+            return token
 
         return replaced
 

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import hmac
 import re
-from datetime import date
+from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from hierdata.days import spelled
 from hierdata.document import Scalar
+from hierdata.domains.base import Uncovered
+from hierdata.domains.date import named_day
 from hierdata.identifiers.base import Action, RefusedError, Replace
 from hierdata.identifiers.key import Key
 from hierdata.records.schema import Role
 
-_DATE = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
-    r"((?:[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?)?"
-    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)"
-)
 _NO_DATE = (
-    "the value is no ISO date such as 2001-03-04, or leaves the years 1 to 9999: list the spellings that "
-    "mean no value under `missing`"
+    "the value is no ISO date such as 2001-03-04, and only dates are moved: list the spellings that mean no "
+    "value under `missing`"
 )
-_PARTIAL = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
+_NO_DAY = (
+    "a year or a month alone cannot be moved by days: say `partial: drop`, or generalize it without a shift"
+)
+_PARTIAL = re.compile(r"[0-9]{4}(?:-?[0-9]{2})?")
+_WRITTEN = re.compile(r"((?:[0-9]{4}|[+-][0-9]{6,9})-[0-9]{2}-[0-9]{2}|[0-9]{8})(.*)", re.DOTALL)
 
 
 class Shift(Action):
@@ -54,14 +56,18 @@ class Shift(Action):
         """What it was."""
         return Role(role)
 
-    def offset(self, key: Key, identity: str) -> int:
-        """The days by which a record's dates are moved: each number between the limits as likely as any.
+    def offsets(self, key: Key) -> Callable[[str], int]:
+        """The days by which a record's dates are moved, from the text that tells records apart.
 
-        ``identity`` tells records apart.
+        Each number between the limits is as likely as any other.
         """
-        text = identity.encode("utf-8", "surrogatepass")
-        drawn = int.from_bytes(hmac.digest(key.derived("shift", "days"), text, "sha256"))
-        return drawn % (2 * self.days + 1) - self.days
+        own, numbers = key.derived("shift", "days"), 2 * self.days + 1
+
+        def offset(identity: str) -> int:
+            text = identity.encode("utf-8", "surrogatepass")
+            return int.from_bytes(hmac.digest(own, text, "sha256")) % numbers - self.days
+
+        return offset
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
         """The date, moved."""
@@ -69,15 +75,11 @@ class Shift(Action):
         def replaced(value: Scalar, days: int) -> Scalar:
             if not isinstance(value, str):
                 raise RefusedError(_NO_DATE)
-            text = str.__str__(value)
-            if _PARTIAL.fullmatch(text):
+            if _PARTIAL.fullmatch(value):
                 if self.partial == "drop":
                     return None
-                raise RefusedError(
-                    "a year or a month alone cannot be moved by days: say `partial: drop`, or generalize it "
-                    "without a shift"
-                )
-            moved = _moved(text, days)
+                raise RefusedError(_NO_DAY)
+            moved = _moved(value, days)
             if moved is None:
                 raise RefusedError(_NO_DATE)
             return type(value)(moved)  # a text that knows its type keeps it
@@ -85,12 +87,15 @@ class Shift(Action):
         return replaced
 
 
-def _moved(text: str, days: int) -> str | None:
-    match = _DATE.fullmatch(text)
-    if match is None:
-        return None
+def _moved(value: str, days: int) -> str | None:
+    """The text with its date moved, spelled as it was; None where it is none."""
+    written = _WRITTEN.fullmatch(value)
     try:
-        ordinal = date(int(match[1]), int(match[2]), int(match[3])).toordinal() + days
-        return date.fromordinal(ordinal).isoformat() + match[4]
-    except (ValueError, OverflowError):
+        day = named_day(value) + days
+    except Uncovered:
         return None
+    if written is None:
+        return None
+    text, rest = written.groups()
+    moved = spelled(day)
+    return (moved if "-" in text else moved.replace("-", "")) + rest

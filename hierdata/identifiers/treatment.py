@@ -7,7 +7,7 @@ see treated documents alone: the survey, so that domains fit what is published, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from hierdata.document import TEXT, Document, Scalar, Siblings, Value
@@ -115,8 +115,9 @@ class _Work:
     def __init__(self, treatment: Treatment, traces: Traces | None) -> None:
         self._traces = traces
         self._root = _Node()
-        self._by, self._key = treatment.by, treatment.key
-        self._shift: Shift | None = None
+        self._by = treatment.by
+        self._by_path = ""
+        self._offset: Callable[[str], int] | None = None
         for keys, path in treatment.maps:
             node = self._at(keys)
             node.map, node.path = True, path
@@ -131,7 +132,9 @@ class _Work:
             if isinstance(treated.action, Pseudonym):
                 node.domain = treated.action.domain_of(treated.path)
             if isinstance(treated.action, Shift):
-                self._shift = treated.action
+                assert treatment.key is not None
+                self._offset = treated.action.offsets(treatment.key)
+                self._by_path = treated.action.by or ""
         self._days = 0
         self._seen: set[tuple[str, str]] = set()
 
@@ -144,8 +147,8 @@ class _Work:
     def treat(self, document: Document) -> _MisfitError | None:
         """Treat a record; what is wrong with it, if anything is."""
         try:
-            if self._shift is not None:
-                self._days = self._offset(self._shift, document)
+            if self._offset is not None:
+                self._days = self._offset(self._identity(document))
             self._object(self._root, document)
         except _MisfitError as misfit:
             return misfit
@@ -156,19 +159,19 @@ class _Work:
             self._seen.clear()
         return None
 
-    def _offset(self, shift: Shift, document: Document) -> int:
-        assert self._key is not None
+    def _identity(self, document: Document) -> str:
+        """What decides how far the dates of a record are moved."""
         if self._by is None:
-            return shift.offset(self._key, repr(document))
+            return repr(document)
         value: Value = document
         for step in self._by:
             value = value.get(step) if isinstance(value, dict) else None
             value = value[0] if isinstance(value, Siblings) and len(value) == 1 else value
-        if value is None or type(value) in (dict, list, Siblings):
+        if value is None or isinstance(value, dict | list):
             raise _MisfitError(
-                shift.by or "", "the dates of a record are moved by this value, and it has none"
+                self._by_path, "the dates of a record are moved by this value, and it has none"
             )
-        return shift.offset(self._key, text_of(value))  # type: ignore[arg-type]  # a single value
+        return text_of(value)
 
     def _object(self, node: _Node, document: Document) -> None:
         for key, below in node.below.items():

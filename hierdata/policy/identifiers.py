@@ -29,7 +29,7 @@ def maps_of(fields: Mapping[str, FieldRule], namespaces: Mapping[str, str]) -> d
     """The maps that the rules name: their keys, and the path that names each. Raises PolicyError."""
     found: dict[Keys, str] = {}
     stated = [parse(text, namespaces) for text, rule in fields.items() if rule.map]
-    for path in sorted(stated, key=lambda path: len(path.steps)):
+    for path in sorted(stated, key=lambda path: (len(path.steps), bool(path.steps and path.steps[-1].many))):
         if path.place or not path.steps:
             raise PolicyError(f"{path}: a map is an object of JSON below the record; XML has none")
         there = in_maps(path, found, whole=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from hierdata.errors import PolicyError
 from hierdata.records.maps import DYNAMIC, dynamic, in_maps, written
-from hierdata.records.path import TEXT, Path, Step, jsonpath, parse, xpath
+from hierdata.records.path import TEXT, Path, Step, parse, xpath
 from hierdata.records.rules import Node, plant
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, Shape
@@ -32,7 +32,7 @@ def kept(
     """
     root, _ = plant(rules, shape, many_hints)
     place = root.path.place
-    found = _unlisted(root, shape, (), frozenset(many_hints))
+    found = _unlisted(root, shape, (), frozenset(many_hints), root.text)
     return [Rule(_path(place, steps, maps), role) for steps in found]
 
 
@@ -43,12 +43,14 @@ def _path(place: tuple[str, ...], steps: tuple[Step, ...], maps: Collection[Keys
 
 
 def _unlisted(
-    node: Node | None, shape: Shape, steps: tuple[Step, ...], hints: Collection[Keys]
+    node: Node | None, shape: Shape, steps: tuple[Step, ...], hints: Collection[Keys], where: str
 ) -> Iterator[tuple[Step, ...]]:
-    """The steps to every value below that no rule covers; ``node`` is None where no rule passes."""
+    """The steps to every value below that no rule covers; ``node`` is None where no rule passes.
+
+    ``where`` is the path in messages: names that no rule has may be data.
+    """
     listed = node.children if node is not None else {}
     if dynamic(shape, listed):
-        where = node.text if node is not None else jsonpath(steps)
         raise PolicyError(DYNAMIC, path=where)
     if shape.texts and TEXT not in shape.children and TEXT not in listed:
         yield (*steps, Step(TEXT, False))
@@ -62,4 +64,5 @@ def _unlisted(
         if child is None and not below.objects:
             yield path
         else:
-            yield from _unlisted(child, below, path, hints)
+            unnamed = node.below if node is not None else where
+            yield from _unlisted(child, below, path, hints, unnamed if child is None else child.text)

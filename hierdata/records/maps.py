@@ -76,7 +76,8 @@ def in_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> Path:
                 raise PolicyError(f"{path}: {path.text[: ends[-1]]} is a map, whose values are [*] again")
             steps.append(step)
             ends.append(end)
-        entered = tuple(one.key for one in steps) in maps and not (whole and place == len(path.steps))
+        itself = whole and place == len(path.steps) and not step.many
+        entered = tuple(one.key for one in steps) in maps and not itself
         if entered:
             steps[-1] = Step(steps[-1].key, True)
             steps.append(Step(VALUE, False))

@@ -199,7 +199,8 @@ def _walk(node: Node, shape: Shape, unlisted: Unlisted) -> Iterator[Problem]:
     names = [key for key in shape.children if key not in node.children]
     if shape.texts and TEXT not in node.children and TEXT not in names:
         names.append(TEXT)
-    if shape.crowded or (names and unlisted == "error" and dynamic(shape, node.children)):
+    may_be_map = not node.path.place  # XML has none
+    if shape.crowded or (may_be_map and names and unlisted == "error" and dynamic(shape, node.children)):
         yield Problem("unlisted", node.text or "$", DYNAMIC, tuple(names))
     elif names and unlisted == "error":
         count = "a field is" if len(names) == 1 else f"{len(names)} fields are"

@@ -75,7 +75,7 @@ def test_dates_of_a_record_are_moved_alike_and_by_what_the_person_is() -> None:
     by_token = {record["id"]: record for record in records}
     for one in people():
         record = by_token[TOKENS[one["id"]]]
-        offset = shift.offset(Key(KEY), one["id"])
+        offset = shift.offsets(Key(KEY))(one["id"])
         for field in ("born", "seen"):
             moved = date.fromisoformat(record[field]) - date.fromisoformat(one[field])
             assert moved.days == offset
