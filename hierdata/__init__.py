@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from hierdata.executors import WorkerError
     from hierdata.judge import Verdict
     from hierdata.measurement import Measurement, measure
-    from hierdata.pipeline import anonymize, init, measure_release, verify
+    from hierdata.pipeline import anonymize, measure_release, verify
     from hierdata.policy import Policy
     from hierdata.policy import load as load_policy
     from hierdata.profiling.draft import Draft
     from hierdata.rebuilt.measuring import ReleaseMeasurement
     from hierdata.release import Release
+    from hierdata.run.drafting import init
     from hierdata.run.spread import Resources
 
 __version__ = "0.1.0"
@@ -77,7 +78,7 @@ _HOMES = {
     "VerificationError": "errors",
     "WorkerError": "executors",
     "anonymize": "pipeline",
-    "init": "pipeline",
+    "init": "run.drafting",
     "load_policy": "policy",
     "measure": "measurement",
     "measure_release": "pipeline",

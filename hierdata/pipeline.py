@@ -24,11 +24,10 @@ from hierdata.progress import Progress, counted, silent
 from hierdata.published import read_beside, read_published, record_splits, released
 from hierdata.run.spread import Resources
 from hierdata.seeds import seed_of
-from hierdata.stores import BATCH, store_at, store_of
+from hierdata.stores import BATCH, store_at
 
 if TYPE_CHECKING:
     from hierdata.judge import Verdict
-    from hierdata.profiling.draft import Draft
     from hierdata.rebuilt.measuring import ReleaseMeasurement
     from hierdata.records.survey import Keys, Survey
     from hierdata.release import Release
@@ -267,45 +266,6 @@ def _verdict(
     if claims is not None and verdict.passed and (frozen is not None or original is not None):
         confirm(claims, policy, verdict)
     return verdict
-
-
-def init(
-    source: object,
-    *,
-    format: str | None = None,
-    records: str | None = None,
-    delimiter: str | None = None,
-    progress: Progress | None = None,
-) -> Draft:
-    """Look at a collection once, and propose a policy for it, with reasons.
-
-    ``source`` is what ``anonymize`` takes; of a store its own schema is read too, for structure. ``format``,
-    ``records`` (where the records lie) and ``delimiter`` (of CSV) stand for the keys of a policy that say so.
-    Memory does not grow with the number of records.
-
-    The draft is refused as a policy until somebody has confirmed it: ``Draft.confirmed``, or without the line
-    ``draft`` in the file. Raises InputError, TargetError, and PolicyError where the input does not tell what
-    it is.
-    """
-    from hierdata.profiling import opening
-    from hierdata.profiling.draft import drafted
-    from hierdata.profiling.fields import Notation
-
-    stated = opening.stated(format, records, delimiter)
-    store = store_of(source)
-    if store is not None:
-        try:
-            opening.refuse_beside_store(stated)
-            documents = counted(store.documents(), "reading", None, progress or silent)
-            return drafted(documents, Notation(), stated, store.structure())
-        finally:
-            if store is not source:
-                store.close()
-    collection = collect(source, opening.policy(stated))
-    notation = opening.notation(collection.form.format.name, getattr(collection.form, "layout", None))
-    stated |= {"namespaces": dict(notation.namespaces)} if notation.namespaces else {}
-    documents = counted(collection.documents(), "reading", None, progress or silent)
-    return drafted(documents, notation, stated)
 
 
 def _load(policy: PolicySource) -> Policy:

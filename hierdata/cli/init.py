@@ -34,12 +34,12 @@ def init(
 ) -> None:
     """Look at a collection once, and write the draft of a policy that you confirm and change."""
     with session(as_json, reveal):
-        from hierdata import pipeline
+        from hierdata.run import drafting
 
         if out is not None:
             require_absent(out)
         with Feedback(quiet or as_json) as feedback:
-            draft = pipeline.init(
+            draft = drafting.init(
                 source, format=as_format, records=records, delimiter=delimiter, progress=feedback.listener
             )
         if out is not None:

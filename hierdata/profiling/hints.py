@@ -40,6 +40,15 @@ HINTS: dict[str, Hint] = {word: hint for hint, words in _WORDS.items() for word 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case.
+
+    >>> words_of("patientId"), words_of("date_of_birth"), words_of("{urn:x}PLZ")
+    (['patient', 'id'], ['date', 'of', 'birth'], ['plz'])
+    """
+    return [word.lower() for word in _TOKEN.findall(name.rpartition("}")[2])]
+
+
 def hint_of(name: str) -> tuple[Hint, str] | None:
     """What a name hints at, and the word that does.
 
@@ -48,7 +57,7 @@ def hint_of(name: str) -> tuple[Hint, str] | None:
     >>> hint_of("postal_code"), hint_of("dateOfBirth"), hint_of("patientId"), hint_of("foo")
     (('postal', 'postalcode'), ('quasi', 'birth'), ('reference', 'id'), None)
     """
-    words = [word.lower() for word in _TOKEN.findall(name.rpartition("}")[2])]
+    words = words_of(name)
     together = "".join(words)
     for word in (together, together.removesuffix("s")):
         if word in HINTS:

@@ -21,14 +21,6 @@ def stated(format: str | None, records: str | None, delimiter: str | None) -> di
     return {key: value for key, value in keys.items() if value is not None}
 
 
-def refuse_beside_store(stated: dict[str, Any]) -> None:
-    """Raise PolicyError for what is about files, where the records are on a server."""
-    if stated:
-        raise PolicyError(
-            f"{', '.join(stated)} is about files, and the records are on a server: leave it out"
-        )
-
-
 def policy(stated: dict[str, Any]) -> Policy:
     """A policy that says where records lie, and nothing of their fields."""
     place = stated.get("records", "$")

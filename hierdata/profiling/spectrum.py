@@ -74,6 +74,13 @@ class Spectrum:
         other._level, other._keys, other._counts = self._level, self._keys, self._counts
         return other
 
+    def within(self, other: Spectrum) -> bool:
+        """Whether all values are among those of another, as far as both kept them."""
+        self._settle()
+        other._settle()
+        mask = np.uint64((1 << max(self._level, other._level)) - 1)
+        return bool(np.isin(self._keys[self._keys & mask == 0], other._keys).all())
+
     @property
     def exact(self) -> bool:
         """Whether all values are counted."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from textwrap import wrap
 
 from hierdata.profiling.draft import Draft, Drafted
@@ -50,7 +50,7 @@ def _lines(draft: Draft) -> Iterator[str]:
     yield f"draft: {text(f'look at every field, {waiting}then remove this line')}"
     yield "version: 1"
     for key, value in draft.stated.items():
-        yield f"{key}: {flow(value)}"
+        yield from _tables(value) if key == "tables" else (f"{key}: {flow(value)}",)
     yield from _comment("A field that appears later and has no rule stops everything.", "")
     yield "unlisted: error"
     yield from _pairs(draft)
@@ -70,6 +70,17 @@ def _lines(draft: Draft) -> Iterator[str]:
         mark = f" CONFIRM: {one.proposal.confirm}." if one.proposal.confirm else ""
         yield from _comment(f"{one.proposal.role}: {one.proposal.reason}.{mark}", "  ")
         yield f"  {text(one.path)}: {flow(one.proposal.rule)}"
+
+
+def _tables(rules: Mapping[str, object]) -> Iterator[str]:
+    yield from _comment(
+        "CONFIRM: do the tables hang together so? Names and values say so; a wrong column would make people "
+        "who never were.",
+        "",
+    )
+    yield "tables:"
+    for name, rule in rules.items():
+        yield f"  {text(name)}: {flow(rule)}"
 
 
 def _comment(words: str, indent: str) -> Iterator[str]:
