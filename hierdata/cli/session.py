@@ -43,35 +43,43 @@ def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
     Raw values that an error holds go to the file ``reveal``, and nowhere else.
     """
     gc.set_threshold(_GARBAGE)
+    stops: list[Stopped] = []
     try:
-        with _stoppable():
+        with _stoppable(stops):
             if reveal is not None:
                 require_absent(reveal)
             yield
             sys.stdout.flush()
-    except HierdataError as error:
+    except typer.Exit:
+        raise
+    except (Stopped, Exception) as error:  # noqa: BLE001  (the last resort: a traceback could show raw values)
+        # A library in C that a signal interrupts in a callback may make an error of its own of it.
+        if stops:
+            _end(stops[0], as_json)
+        _fail(error, as_json, reveal)
+
+
+def _end(stop: Stopped, as_json: bool) -> NoReturn:
+    name = signal.Signals(stop.number).name
+    raise typer.Exit(
+        explain("Stopped", f"stopped by {name}; what was begun is removed", 128 + stop.number, as_json)
+    ) from None
+
+
+def _fail(error: BaseException, as_json: bool, reveal: Path | None) -> NoReturn:
+    if isinstance(error, HierdataError):
         _refuse(error, as_json, reveal)
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         # Whoever read our output has gone; the interpreter must not try to flush the rest at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(128 + signal.SIGPIPE) from None
-    except OSError as error:
-        if error.strerror is None:
-            _crash(error, as_json)
+    if isinstance(error, OSError) and error.strerror is not None:
         _refuse(TargetError(error.strerror, path=_name(error.filename)), as_json, None)
-    except Stopped as stop:
-        name = signal.Signals(stop.number).name
-        raise typer.Exit(
-            explain("Stopped", f"stopped by {name}; what was begun is removed", 128 + stop.number, as_json)
-        ) from None
-    except typer.Exit:
-        raise
-    except Exception as error:  # noqa: BLE001  (the last resort: a traceback could show raw values)
-        _crash(error, as_json)
+    _crash(error, as_json)
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
+def _stoppable(stops: list[Stopped]) -> Iterator[None]:
     """Raise Stopped at the first signal and ignore the next ones, so that nothing interrupts the cleaning.
 
     What is raised inside a callback (the compiler's, a finalizer's) is lost there: then the signal is sent
@@ -81,7 +89,8 @@ def _stoppable() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> NoReturn:
         for other in before:
             signal.signal(other, signal.SIG_IGN)
-        raise Stopped(number)
+        stops.append(Stopped(number))
+        raise stops[-1]
 
     def lost(what: sys.UnraisableHookArgs) -> None:
         if not isinstance(what.exc_value, Stopped):
@@ -128,7 +137,7 @@ def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoRetur
     raise typer.Exit(code) from None
 
 
-def _crash(error: Exception, as_json: bool) -> NoReturn:
+def _crash(error: BaseException, as_json: bool) -> NoReturn:
     """Report an internal error by type and place alone: its message could quote the data."""
     ours = Path(__file__).parents[1]
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]

@@ -16,6 +16,7 @@ from hierdata.identifiers import Action
 from hierdata.metrics import Metric
 from hierdata.privacy import PrivacyModel
 from hierdata.recodings import Recoding
+from hierdata.stores import Store
 
 PACKAGE = Path(__file__).parents[2] / "hierdata"
 
@@ -87,6 +88,16 @@ FAMILIES = {
         },
     ),
     "engines": Family("ENGINES", Engine, {}),
+    "stores": Family(
+        "STORES",
+        Store,
+        {
+            "mongodb_reading": "one pass over a collection",
+            "mongodb_server": "how MongoDB is found and asked, and what its refusals mean",
+            "mongodb_target": "a collection in the making",
+            "mongodb_validator": "the validator of what was published",
+        },
+    ),
     "recodings": Family(
         "RECODINGS", Recoding, {"groups": "sensitive values apart by group, for anatomy and slicing"}
     ),

@@ -108,6 +108,22 @@ def test_a_signal_leaves_nothing_behind(
     assert signal.getsignal(number) is before
 
 
+def test_a_signal_that_a_library_answers_with_an_error_of_its_own_is_a_signal(
+    run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> NoReturn:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        except BaseException as stop:
+            raise SystemError("returned a result with an exception set") from stop
+        raise AssertionError
+
+    monkeypatch.setattr("hierdata.outcome.write_files", interrupted)
+    ran = run(*desk.command)
+    assert (ran.code, ran.err) == (143, "hierdata: stopped by SIGTERM; what was begun is removed\n")
+
+
 def test_a_second_signal_does_not_stop_the_cleaning(
     run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

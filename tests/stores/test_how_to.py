@@ -1,0 +1,65 @@
+"""The pages on stores, run on real servers: every command and every line of Python."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pymongo
+import pytest
+from pymongo.database import Database
+
+from tests.stores.test_mongodb_store import address_of
+from tests.test_docs import DOCS, ROOT, SEED, blocks, fits, run
+
+
+def replaced(text: str, words: Mapping[str, str]) -> str:
+    for word, by in words.items():
+        text = text.replace(word, by)
+    return text
+
+
+def follow(page: Path, words: Mapping[str, str], folder: Path) -> dict[str, Any]:
+    """Run all examples of a page in a folder with the fixtures; the names that its Python leaves."""
+    shutil.copytree(ROOT / "fixtures", folder / "fixtures")
+    known: dict[str, Any] = {}
+    printed = ""
+    for block in blocks(page):
+        text = replaced(block.text, words)
+        if block.language == "sh":
+            printed = "".join(run(line, folder) for line in text.splitlines())
+        elif block.language == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(text, page.name, "exec"), known)
+            printed = out.getvalue()
+        elif block.language == "text":
+            assert fits(text, printed), printed
+    return known
+
+
+def test_the_page_on_mongodb(
+    mongodb: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HIERDATA_SEED", SEED)
+    school, research = database.name, f"{database.name}_research"
+    words = {
+        "mongodb://localhost:27017/school/students": address_of(mongodb, database, "students"),
+        "mongodb://localhost:27017/research/students": address_of(mongodb, database, "released"),
+        "mongodb://localhost:27017": mongodb,
+        "client.school.": f"client.{school}.",
+        "client.research.": f"client.{research}.",
+    }
+    known = follow(DOCS / "how-to" / "mongodb.md", words, tmp_path)
+    client: pymongo.MongoClient[Any] = known["client"]
+    try:
+        assert set(client[school].list_collection_names()) == {"students", "released"}
+        assert client[research].list_collection_names() == ["from_python"]
+    finally:
+        client.drop_database(research)
+        client.close()
