@@ -12,6 +12,7 @@ from hierdata.facts import promises
 from hierdata.formats import FORMATS, Layout
 from hierdata.intake import FileForm, Form
 from hierdata.intake.files import SECOND_READING
+from hierdata.intake.tables import TablesForm
 from hierdata.judge import Verdict
 from hierdata.policy import Policy
 from hierdata.prepare import Prepared
@@ -54,7 +55,8 @@ class Delivery:
         that goes wrong on the server. Then there is no target, and nothing was saved.
         """
         policy, form = self.prepared.policy, self.form
-        with self.target.staging(self.source, tables=policy.joined) as staged:
+        tables = form.tables if isinstance(form, TablesForm) else ()
+        with self.target.staging(self.source, tables=tables) as staged:
             for part, file in written.files.items():
                 staged.write(part, form.read(file, written.elements[part], alone=True))
             with PrivateFolder(self.spread.folder, SECOND_READING) as folder:

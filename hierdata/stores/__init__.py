@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from hierdata.errors import PolicyError
 from hierdata.stores.base import BATCH, Exported, Staged, Store
 from hierdata.stores.mongodb import MongoStore
+from hierdata.stores.postgresql import PostgresStore, Rows
 
-__all__ = ["BATCH", "STORES", "Exported", "Staged", "Store", "store_at", "store_of"]
+__all__ = ["BATCH", "STORES", "Exported", "Rows", "Staged", "Store", "store_at", "store_of"]
 
 STORES: dict[str, type[Store]] = {
     "mongodb": MongoStore,
     "mongodb+srv": MongoStore,
+    "postgres": PostgresStore,
+    "postgresql": PostgresStore,
 }
 """The kinds of stores, by the scheme of their addresses."""
 

@@ -23,6 +23,8 @@ HOMES = {
     "pyarrow": ("formats/parquet.py",),
     "pandas": (),
     "cloudpickle": ("executors/spill.py", "executors/failures.py", "executors/spark.py"),
+    "psycopg": ("stores/postgresql_",),
+    "sqlalchemy": ("stores/postgresql_",),
     "pymongo": ("stores/mongodb_",),
     "bson": ("formats/bson_", "stores/mongodb_"),
     "pyspark": ("executors/spark.py", "executors/application.py"),
