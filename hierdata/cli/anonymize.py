@@ -12,19 +12,23 @@ from hierdata.cli.arguments import (
     BATCH,
     AsJson,
     Batch,
+    ColumnName,
     ExecutorName,
     FormatName,
     KeyFd,
     Master,
     Memory,
+    Query,
     Quiet,
     Reveal,
     Root,
+    TableName,
     Workers,
     key_for,
     resources_of,
     with_effort,
     with_format,
+    with_rows,
 )
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import print_json, require_absent, session
@@ -54,6 +58,9 @@ def anonymize(
         str | None,
         typer.Option(help="The address of a new place in a store, for the records beside the folder."),
     ] = None,
+    table: TableName = None,
+    query: Query = None,
+    column: ColumnName = None,
     batch: Batch = BATCH,
     seed_file: Annotated[
         Path | None,
@@ -84,7 +91,7 @@ def anonymize(
         loaded = with_effort(with_format(policy, as_format, root), effort)
         with Feedback(quiet) as feedback:
             release = pipeline.anonymize(
-                source,
+                with_rows(source, table, query, column),
                 loaded,
                 to=to,
                 batch=batch,

@@ -59,6 +59,17 @@ Master = Annotated[str | None, typer.Option(help="The address of a Spark cluster
 
 BATCH = 1000
 """As ``hierdata.stores.BATCH``: the room itself is imported by runs alone."""
+TableName = Annotated[
+    str | None, typer.Option("--table", help="Of PostgreSQL: the table that is read.", show_default=False)
+]
+Query = Annotated[
+    str | None, typer.Option(help="Of PostgreSQL: a query whose rows are read.", show_default=False)
+]
+ColumnName = Annotated[
+    str | None,
+    typer.Option("--column", help="Of PostgreSQL: the column with documents.", show_default=False),
+]
+
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 
 
@@ -101,6 +112,18 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
     if KEY_VARIABLE in os.environ and is_keyed(policy) and policy.key is None:
         return from_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
     return None
+
+
+def with_rows(source: str, table: str | None, query: str | None, column: str | None) -> object:
+    """The source, where options of PostgreSQL say which of its rows are meant. Raises PolicyError."""
+    if table is None and query is None and column is None:
+        return source
+    from hierdata.errors import PolicyError
+    from hierdata.stores import Rows
+
+    if not source.startswith(("postgresql://", "postgres://")):
+        raise PolicyError("--table, --query and --column are about PostgreSQL: INPUT is no such address")
+    return Rows(source, table, query, column)
 
 
 def with_format(path: Path, name: str | None, root: Path | None = None) -> Policy:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Rows:
     """Rows on a PostgreSQL server: a table, or what a query answers.
 
-    ``of`` is an address ``postgresql://host/database``, or an Engine or Connection of SQLAlchemy. A
+    ``of`` is an address ``postgresql://host/database``, or an Engine or Connection of SQLAlchemy. An address
+    may name table and column itself, ``postgresql://host/database/table#column``, and needs no Rows then. A
     connection stands for its engine: it is not used itself, so a transaction on it is left alone. ``table``
     may name its schema, ``school.students``, with quotes around a part that has a dot. ``column`` is the one
     of type json or jsonb that holds whole documents; a table with no other column needs not say so.
@@ -55,14 +56,14 @@ class PostgresStore(Store):
         if options:
             raise PolicyError("say which rows are meant with hierdata.Rows")
         self._batch = batch
-        self._server, table = Server.of(rows.of)
-        if table is not None and rows.table is not None:
-            raise PolicyError("the address names a table already: leave the other name out")
+        self._server, table, column = Server.of(rows.of)
+        if table is not None and (rows.table or rows.query) is not None:
+            raise PolicyError("the address names a table already: leave the other name or the query out")
         table = rows.table if table is None else table
         if table is not None and rows.query is not None:
             raise PolicyError("a table and a query are given: take one of them")
         self._table = None if table is None else named(table)
-        self._query, self._column = rows.query, rows.column
+        self._query, self._column = rows.query, rows.column or column
         what = "the query" if rows.query is not None else "" if table is None else f"the table {table}"
         self.place = f"{what} of {self._server.place}" if what else self._server.place
         self._relations: dict[str | None, Relation] = {}

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from hierdata.errors import InputError, TargetError
 from hierdata.formats.source import write_stream
-from hierdata.stores.postgresql_server import Name, Server, asking, connected
+from hierdata.stores.postgresql_server import Name, Server, asked, connected
 
 _JSON = ("json", "jsonb")
 _ROW = "hierdata_row"
@@ -58,7 +58,10 @@ def relation(connection: Connection, server: Server, stated: Name | str, documen
     """
     what = f"the table {stated.table}" if isinstance(stated, Name) else "the query"
     place = f"{what} of {server.place}"
-    types = _types(connection, _source(stated), place)
+    columns = asked(place, lambda: _columns(connection, _source(stated)))
+    types = dict(columns)
+    if len(types) < len(columns):
+        raise TargetError("two columns have one name: name them apart in the query", path=place)
     if document is None and len(types) == 1 and next(iter(types.values())) in _JSON:
         document = next(iter(types))
     if document is not None and document not in types:
@@ -78,10 +81,14 @@ def copy(connection: Connection, found: Relation, path: Path, batch: int, order:
     question = _bounded(select(cast(document, Text)), source)
     if order is not None:
         question = question.order_by(source.c[order])
+    return asked(found.place, lambda: _written(connection, question, path, batch))
+
+
+def _written(connection: Connection, question: Select[Any], path: Path, batch: int) -> int:
     path.touch(mode=0o600)
     count = 0
-    with asking(found.place), write_stream(path) as stream:
-        result = connection.execute(question, execution_options={"stream_results": True, "yield_per": batch})
+    streamed = {"stream_results": True, "yield_per": batch}
+    with write_stream(path) as stream, connection.execute(question, execution_options=streamed) as result:
         for (line,) in result:
             count += 1
             if line is None:
@@ -92,11 +99,10 @@ def copy(connection: Connection, found: Relation, path: Path, batch: int, order:
 
 def exists(server: Server, name: Name) -> bool:
     """Whether there is a relation of a name: a table, a view, an index."""
-    with connected(server) as connection, asking(server.place):
-        parts = [part.replace('"', '""') for part in (name.schema, name.table) if part is not None]
-        spelled = ".".join(f'"{part}"' for part in parts)
-        found = connection.scalar(select(cast(func.to_regclass(literal(spelled)), Text)))
-    return found is not None
+    parts = [part.replace('"', '""') for part in (name.schema, name.table) if part is not None]
+    question = select(cast(func.to_regclass(literal(".".join(f'"{part}"' for part in parts))), Text))
+    with connected(server) as connection:
+        return asked(server.place, lambda: connection.scalar(question)) is not None
 
 
 def _source(stated: Name | str, *names: str) -> FromClause:
@@ -114,17 +120,14 @@ def _bounded(question: Select[Any], source: FromClause) -> Select[Any]:
     return question.select_from(source).where(literal(True))
 
 
-def _types(connection: Connection, source: FromClause, place: str) -> dict[str, str]:
+def _columns(connection: Connection, source: FromClause) -> list[tuple[str, str]]:
     """The columns and their types, as the server names them; domains by what they are of."""
-    with asking(place):
-        nothing = connection.execute(_bounded(select(literal_column(f"{_ROW}.*")), source).limit(0))
-        described: Any = nothing.cursor.description if nothing.cursor is not None else ()
-        columns = [(entry[0], int(entry[1])) for entry in described]
-        nothing.close()
-        names = {oid: _type(connection, oid) for oid in {oid for _, oid in columns}}
-    if len({name for name, _ in columns}) < len(columns):
-        raise TargetError("two columns have one name: name them apart in the query", path=place)
-    return {name: names[oid] for name, oid in columns}
+    nothing = connection.execute(_bounded(select(literal_column(f"{_ROW}.*")), source).limit(0))
+    described: Any = nothing.cursor.description if nothing.cursor is not None else ()
+    columns = [(entry[0], int(entry[1])) for entry in described]
+    nothing.close()
+    names = {oid: _type(connection, oid) for oid in {oid for _, oid in columns}}
+    return [(name, names[oid]) for name, oid in columns]
 
 
 def _type(connection: Connection, oid: int) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from hierdata.errors import HierdataError, PolicyError, TargetError
+from hierdata.errors import PolicyError, TargetError
 
 try:
     import psycopg
@@ -19,6 +20,8 @@ try:
     from sqlalchemy.pool import NullPool
 except ImportError:
     raise PolicyError("PostgreSQL needs SQLAlchemy and psycopg: install hierdata[postgresql]") from None
+
+Answer = TypeVar("Answer")
 
 LONGEST_NAME = 63
 """Bytes of a name; the server cuts longer ones without a word."""
@@ -115,22 +118,22 @@ class Server:
     own: bool
 
     @classmethod
-    def of(cls, source: object) -> tuple[Server, str | None]:
-        """The server of an address, an engine or a connection, and the table that an address names.
+    def of(cls, source: object) -> tuple[Server, str | None, str | None]:
+        """The server of an address, an engine or a connection; the table and column that an address names.
 
         Raises PolicyError for anything else, and never shows it: it may hold a password.
         """
         if isinstance(source, str):
-            url, table = _read(source)
+            url, table, column = _read(source)
             limits = {} if "connect_timeout" in url.query else {"connect_timeout": _PATIENCE}
             engine = create_engine(url, poolclass=NullPool, hide_parameters=True, connect_args=limits)
-            return cls(engine, _place(url), True), table
+            return cls(engine, _place(url), True), table, column
         given = source.engine if isinstance(source, Connection) else source
         if not isinstance(given, Engine):
             raise PolicyError("an engine or a connection of SQLAlchemy is due, and none that is asynchronous")
         if given.dialect.name != "postgresql":
             raise PolicyError("the engine is of another database than PostgreSQL")
-        return cls(given, _place(given.url), False), None
+        return cls(given, _place(given.url), False), None, None
 
     def close(self) -> None:
         """Forget the connections that were opened for an address."""
@@ -138,9 +141,9 @@ class Server:
             self.engine.dispose()
 
 
-def _read(address: str) -> tuple[URL, str | None]:
-    """The parts of an address: user, password, host and port, the database, and perhaps a table."""
-    wrong = "the address must be postgresql://user@host:port/database, perhaps with /table behind it"
+def _read(address: str) -> tuple[URL, str | None, str | None]:
+    """The parts of an address: user, password, host, port and database, and perhaps a table and a column."""
+    wrong = "the address must be postgresql://user@host:port/database, perhaps with /table or /table#column"
     try:
         parts = urlsplit(address)
         user, _, place = parts.netloc.rpartition("@")
@@ -148,7 +151,7 @@ def _read(address: str) -> tuple[URL, str | None]:
         query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
     except ValueError:
         found = None
-    if found is None or parts.fragment:
+    if found is None:
         raise PolicyError(wrong)
     database, _, table = parts.path.removeprefix("/").partition("/")
     if "/" in table:
@@ -163,7 +166,7 @@ def _read(address: str) -> tuple[URL, str | None]:
         unquote(database) or None,
         query,
     )
-    return url, unquote(table) or None
+    return url, unquote(table) or None, unquote(parts.fragment) or None
 
 
 def _place(url: URL) -> str:
@@ -171,16 +174,13 @@ def _place(url: URL) -> str:
     return f"postgresql://{host}/{url.database or ''}"
 
 
-@contextmanager
-def asking(place: str) -> Iterator[None]:
-    """Ask the server; what goes wrong is said in a sentence of ours, and the driver's error is gone."""
-    refused: HierdataError | None = None
+def asked(place: str, question: Callable[[], Answer]) -> Answer:
+    """The server's answer; what goes wrong is said in a sentence of ours, and the driver's error is gone."""
     try:
-        yield
+        return question()
     except (SQLAlchemyError, psycopg.Error) as error:
         refused = TargetError(_sentence(error), path=place)
-    if refused is not None:
-        raise refused
+    raise refused
 
 
 @contextmanager
@@ -189,19 +189,21 @@ def connected(server: Server, **options: Any) -> Iterator[Connection]:
 
     Dates, times and numbers are spelled in one way, whatever the server's settings are.
     """
-    with asking(server.place):
-        connection = server.engine.connect()
+    connection = asked(server.place, server.engine.connect)
     try:
-        with asking(server.place):
-            connection = connection.execution_options(**options)
-            connection.exec_driver_sql(
-                "SELECT set_config('datestyle', 'ISO, YMD', true), set_config('timezone', 'UTC', true), "
-                "set_config('intervalstyle', 'iso_8601', true), set_config('extra_float_digits', '1', true), "
-                "set_config('bytea_output', 'hex', true)"
-            )
-        yield connection
+        yield asked(server.place, partial(_settled, connection, options))
     finally:
         _left(connection)
+
+
+def _settled(connection: Connection, options: Mapping[str, Any]) -> Connection:
+    connection = connection.execution_options(**options)
+    connection.exec_driver_sql(
+        "SELECT set_config('datestyle', 'ISO, YMD', true), set_config('timezone', 'UTC', true), "
+        "set_config('intervalstyle', 'iso_8601', true), set_config('extra_float_digits', '1', true), "
+        "set_config('bytea_output', 'hex', true)"
+    )
+    return connection
 
 
 def _left(connection: Connection) -> None:

@@ -26,7 +26,7 @@ from sqlalchemy import (
     literal,
     select,
 )
-from sqlalchemy.dialects.postgresql import JSON, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSON, JSONB
 from sqlalchemy.exc import DataError
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import UserDefinedType
@@ -37,7 +37,7 @@ from hierdata.records.flatten import Table as Keyed
 from hierdata.records.flatten import split
 from hierdata.stores.base import RECORDS, Staged
 from hierdata.stores.postgresql_reading import Relation, copy
-from hierdata.stores.postgresql_server import Name, Server, asking, beside, connected
+from hierdata.stores.postgresql_server import Name, Server, asked, beside, connected
 from hierdata.stores.postgresql_types import JSON as NESTED
 from hierdata.stores.postgresql_types import TEXT, Kind, kind_of, must_be_tried, type_of
 
@@ -79,11 +79,11 @@ class Target(Staged):
 
     def write(self, part: str, documents: Iterable[Document]) -> None:
         """Write a part (see Staged.write); the tables are seen by this transaction alone."""
-        with asking(self._place):
-            if self._column is not None:
-                self._write_documents(self._column, part, documents)
-            else:
-                self._write_rows(part, documents)
+        column = self._column
+        if column is not None:
+            asked(self._place, lambda: self._write_documents(column, part, documents))
+        else:
+            asked(self._place, lambda: self._write_rows(part, documents))
 
     def export(self, part: str, path: Path) -> None:
         """Copy what the server holds of a part (see Staged.export)."""
@@ -96,8 +96,7 @@ class Target(Staged):
 
     def publish(self) -> None:
         """Commit (see Staged.publish)."""
-        with asking(self._place):
-            self.connection.commit()
+        asked(self._place, self.connection.commit)
 
     def _copy(self, name: Name, path: Path, order: str | None) -> None:
         copy(self.connection, Relation(name, {}, self._column, self._place), path, self._batch, order)
@@ -182,9 +181,8 @@ class Target(Staged):
     def _fits(self, rows: _Rows, column: str, wanted: str) -> bool:
         """Whether all texts of a column are spelled as the server spells values of a type."""
         stated = rows.text(column)
-        spelled = func.to_jsonb(cast(stated, _Type(wanted))).op("#>>")(
-            literal("{}").op("::")(_Type("text[]"))
-        )
+        whole = cast(literal("{}"), ARRAY(Text))
+        spelled = func.to_jsonb(cast(stated, _Type(wanted))).op("#>>")(whole)
         odd = select(func.count()).select_from(rows.staged).where(rows.chosen, stated != spelled)
         try:
             with self.connection.begin_nested():

@@ -6,10 +6,13 @@ import os
 import secrets
 from collections.abc import Iterator
 
+import psycopg
 import pymongo
 import pytest
 from pymongo.database import Database
 
+from tests.stores.postgresql_server import Running, binaries
+from tests.stores.postgresql_server import serving as postgresql_serving
 from tests.stores.server import serving
 
 NAMED = os.environ.get("HIERDATA_MONGODB_URI")
@@ -33,3 +36,22 @@ def database(mongodb: str) -> Iterator[Database]:
     with pymongo.MongoClient(mongodb) as client:
         yield client[name]
         client.drop_database(name)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Running]:
+    """A server of PostgreSQL."""
+    if binaries() is None:
+        pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
+    with postgresql_serving() as running:
+        yield running
+
+
+@pytest.fixture
+def address(postgresql: Running) -> Iterator[str]:
+    """The address of a database of a test's own."""
+    name = f"hierdata_{secrets.token_hex(6)}"
+    with psycopg.connect(postgresql.address("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield postgresql.address(name)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of Debian's package (or any on the path), on a free port, its data in a temporary folder."""
+"""A PostgreSQL server, of Debian's package or any on the path, on a free port with data of its own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Running:
 def binaries() -> Path | None:
     """The folder with initdb and postgres, the newest; None where there is none."""
     on_path = shutil.which("initdb")
-    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[4]))
+    installed = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[4])
+    )
     found = [*([Path(on_path)] if on_path else []), *installed]
     return found[-1].resolve().parent if found else None
 

@@ -1,0 +1,628 @@
+"""PostgreSQL, on a real server: what is read is what is there, what is written appears whole or not."""
+
+from __future__ import annotations
+
+import json
+import stat
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy
+from sqlalchemy.pool import NullPool
+
+import hierdata
+from hierdata.cli import main
+from hierdata.document import Document
+from hierdata.stores import Rows, Store, store_at, store_of
+from hierdata.stores.postgresql_server import Name, named
+from tests.stores.postgresql_server import Running, serving
+
+ROOT = Path(__file__).parents[2]
+STUDENTS = ROOT / "fixtures" / "students"
+POLICY = ROOT / "fixtures" / "policies" / "students.yaml"
+KEYED = ROOT / "fixtures" / "policies" / "students-tables.yaml"
+K = {"kind": "k-anonymity", "k": 2}
+PEOPLE: dict[str, Any] = {
+    "version": 1,
+    "models": [K],
+    "fields": {
+        "$.name": {"role": "identifier"},
+        "$.age": {"role": "quasi", "interval": {"steps": [1, 10]}},
+        "$.born": {"role": "quasi", "date": {"steps": ["day", "month", "year"]}},
+        "$.seen": {"role": "sensitive"},
+        "$.paid": {"role": "sensitive"},
+        "$.alive": {"role": "sensitive"},
+        "$.code": {"role": "sensitive"},
+        "$.more": {"role": "sensitive", "optional": True},
+    },
+}
+MAKE_PEOPLE = """
+    CREATE TABLE people (
+        name text PRIMARY KEY, age smallint, born date, seen timestamptz, paid numeric(12,4), alive boolean,
+        code uuid
+    );
+    INSERT INTO people VALUES
+        ('marked-1', 31, '1990-05-06', '2001-03-04 12:00+02', 1.5000, true,
+         '00000000-0000-0000-0000-000000000001'),
+        ('marked-2', 34, '1990-05-06', '2001-03-04 12:30+02', 12345678.1234, false, NULL),
+        ('marked-3', NULL, '1980-01-01', NULL, 0, NULL, '00000000-0000-0000-0000-000000000002'),
+        ('marked-4', NULL, '1980-01-01', NULL, -0.0001, true, '00000000-0000-0000-0000-000000000003');
+"""
+
+
+def ask(address: str, question: str, *values: object) -> list[tuple[Any, ...]]:
+    with psycopg.connect(address, autocommit=True) as connection:
+        cursor = connection.execute(question, values or None)
+        return cursor.fetchall() if cursor.description else []
+
+
+def tables(address: str) -> set[str]:
+    found = ask(
+        address, "SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname !~ '^pg_|^info'"
+    )
+    return {name.removeprefix("public.") for (name,) in found}
+
+
+def types(address: str, table: str) -> dict[str, str]:
+    found = ask(
+        address,
+        "SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = %s::regclass "
+        "AND attnum > 0 ORDER BY attnum",
+        table,
+    )
+    return dict(found)
+
+
+def students(address: str, kind: str = "jsonb") -> list[Document]:
+    """Put the bundled students into a table with another column beside the documents."""
+    records: list[Document] = json.loads((STUDENTS / "students.json").read_text("utf-8"), parse_float=Decimal)
+    with psycopg.connect(address) as connection:
+        connection.execute(f"CREATE TABLE students (number int PRIMARY KEY, doc {kind})")
+        with connection.cursor().copy("COPY students FROM STDIN") as copy:
+            for number, record in enumerate(records):
+                copy.write_row((number, json.dumps(record, default=str)))
+    return records
+
+
+def stored(source: object) -> Store:
+    return store_at(source, batch=3)
+
+
+def told(error: BaseException) -> str:
+    """Everything that an error could show."""
+    return "".join(traceback.format_exception(error, chain=True)) + repr(error) + repr(vars(error))
+
+
+def refused(address: str, code: int, do: Callable[[], object]) -> str:
+    """What is said; nothing was changed by it, and no password, value or driver's error is in it."""
+    before = tables(address)
+    with pytest.raises(hierdata.HierdataError) as caught:
+        do()
+    assert caught.value.exit_code == code
+    message = str(caught.value)
+    assert "\n" not in message
+    assert tables(address) == before
+    everything = told(caught.value)
+    password = address.split(":")[2].split("@")[0]
+    assert password not in everything
+    assert "marked" not in everything
+    assert "psycopg." not in everything
+    assert "sqlalchemy.exc" not in everything
+    return message
+
+
+# Reading
+
+
+@pytest.mark.parametrize("batch", [1, 7, 1000])
+@pytest.mark.parametrize("kind", ["json", "jsonb"])
+def test_documents_come_with_all_digits(address: str, tmp_path: Path, batch: int, kind: str) -> None:
+    texts = [
+        '{"n": 1.50, "whole": 3, "big": 123456789012345678901234567890.12345678901234567890}',
+        '{"text": "gr\\u00fcn \\n \\\\u0041 \\"", "deep": [{"a": [null, true, []]}, {}]}',
+        '{\n "lines":\r\n [1,\n2] }',
+    ] * 4
+    ask(address, f"CREATE TABLE t (number int, doc {kind})")
+    with psycopg.connect(address) as connection, connection.cursor() as cursor:
+        cursor.executemany("INSERT INTO t VALUES (%s, %s)", list(enumerate(texts)))
+    exported = store_at(Rows(f"{address}/t#doc"), batch=batch).export(tmp_path)
+    assert exported.limitations == ()
+    assert stat.S_IMODE(exported.path.stat().st_mode) == 0o600
+    lines = exported.path.read_text("utf-8").splitlines()
+    found = [json.loads(line, parse_float=Decimal) for line in lines]
+    assert found == [json.loads(text, parse_float=Decimal) for text in texts]
+    assert str(found[0]["n"]) == "1.50"
+    assert list(stored(f"{address}/t#doc").documents()) == found
+
+
+def test_rows_come_with_their_types(address: str) -> None:
+    ask(
+        address,
+        """
+        CREATE DOMAIN grade AS smallint CHECK (VALUE < 7);
+        CREATE TYPE mood AS ENUM ('glad', 'sad');
+        CREATE TABLE "odd ""table" AS SELECT
+            7::int AS "odd %% ""name", 6::grade AS g, 9223372036854775807::bigint AS b, 1.50::numeric AS n,
+            0.1::real AS r, 1e300::double precision AS d, true AS t, NULL::text AS nothing, 'x''y'::text AS s,
+            date '2001-03-04' AS day, timestamp '2001-03-04 05:06:07.89' AS at, time '05:06' AS clock,
+            timestamptz '2001-03-04 05:06:07+02' AS zoned, interval '1 day' AS long,
+            '00000000-0000-0000-0000-000000000001'::uuid AS u, 'glad'::mood AS m,
+            '{"a": [1.0]}'::jsonb AS j, ARRAY[1, 2] AS list, '\\x00ff'::bytea AS raw
+        """.replace("%%", "%"),
+    )
+    (row,) = stored(Rows(address, table='"odd ""table"')).documents()
+    assert row == {
+        'odd % "name': 7, "g": 6, "b": 9223372036854775807, "n": Decimal("1.50"), "r": Decimal("0.1"),
+        "d": Decimal("1e300"), "t": True, "nothing": None, "s": "x'y", "day": "2001-03-04",
+        "at": "2001-03-04T05:06:07.89", "clock": "05:06:00", "zoned": "2001-03-04T03:06:07+00:00",
+        "long": "P1D", "u": "00000000-0000-0000-0000-000000000001", "m": "glad", "j": {"a": [Decimal("1.0")]},
+        "list": [1, 2], "raw": "\\x00ff",
+    }  # fmt: skip
+    assert str(row["n"]) == "1.50"
+
+
+QUERIES = {
+    "plain": "SELECT 1 AS a",
+    "semicolon": "SELECT 1 AS a ; ",
+    "comment": "SELECT 1 AS a -- and no more",
+    "colons": "SELECT 1 AS a WHERE 'x :y ::z' = 'x :y ::z'::text AND '\\:b' = '\\:b'",
+    "per cent": "SELECT 1 AS a WHERE 5 % 4 = 1 AND 'a%b' LIKE 'a%' AND '%(x)s' <> '%s'",
+    "with": "WITH one AS (SELECT 1 AS a) SELECT * FROM one ORDER BY a",
+}
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_queries_are_taken_as_they_are(address: str, query: str) -> None:
+    assert list(stored(Rows(address, query=query)).documents()) == [{"a": 1}]
+
+
+def test_a_query_writes_nothing(address: str) -> None:
+    ask(address, MAKE_PEOPLE)
+    ask(
+        address,
+        "CREATE FUNCTION spoil() RETURNS int LANGUAGE plpgsql AS "
+        "$$ BEGIN DELETE FROM people; RETURN 1; END $$",
+    )
+    wicked = {
+        "SELECT spoil() AS a": "the query wants to write, and it is only read",
+        "DELETE FROM people RETURNING age": "not SQL",
+        "WITH gone AS (DELETE FROM people RETURNING age) SELECT * FROM gone": "does not know how",
+        "SELECT 1 AS a) AS q; DELETE FROM people; --": "more than one",
+        "SELECT 1 AS a) AS hierdata_row; COMMIT; DELETE FROM people; SELECT (1": "more than one",
+    }
+    for query, why in wicked.items():
+        message = refused(
+            address, 6, lambda query=query: list(stored(Rows(address, query=query)).documents())
+        )
+        assert why in message, query
+    assert ask(address, "SELECT count(*) FROM people") == [(4,)]
+
+
+def test_all_is_read_in_one_moment(address: str, tmp_path: Path) -> None:
+    """A row that is written while the tables are read is in none of them."""
+    from hierdata.records.flatten import Table
+
+    ask(address, "CREATE TABLE a AS SELECT n AS id FROM generate_series(1, 2000) n; CREATE TABLE b (a int)")
+    both = (Table("a", key="id"), Table("b", parent="a", on="a"))
+    store = stored(address)
+    done = threading.Event()
+
+    def write() -> None:
+        with psycopg.connect(address, autocommit=True) as connection:
+            number = 2000
+            while not done.is_set():
+                number += 1
+                connection.execute(
+                    "WITH x AS (INSERT INTO a VALUES (%s)) INSERT INTO b VALUES (%s)", [number] * 2
+                )
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        time.sleep(0.05)
+        path = store.export(tmp_path, tables=both).path
+    finally:
+        done.set()
+        writer.join()
+    a = [json.loads(line)["id"] for line in (path / "a.jsonl").read_text().splitlines()]
+    b = [json.loads(line)["a"] for line in (path / "b.jsonl").read_text().splitlines()]
+    assert len(a) == 2000 + len(b)
+    assert set(b) <= set(a)
+
+
+# Releases of documents
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonb"])
+def test_documents_are_published_as_documents(address: str, tmp_path: Path, kind: str) -> None:
+    records = students(address, kind)
+    seed = bytes(32)
+    release = hierdata.anonymize(
+        Rows(address, table="students", column="doc"), POLICY, to=f"{address}/release", seed=seed
+    )
+    same = hierdata.anonymize(STUDENTS / "students.json", POLICY, seed=seed)
+    assert release.report.passed
+    assert len(records) == ask(address, "SELECT count(*) FROM students")[0][0]
+    assert types(address, "release") == {"doc": "jsonb"}
+    published = [document for (document,) in ask(address, "SELECT doc::text FROM release")]
+    key = lambda document: json.dumps(document, sort_keys=True, default=str)  # noqa: E731
+    assert sorted(key(json.loads(text, parse_float=Decimal)) for text in published) == sorted(
+        key(record) for record in release.records()
+    )
+    # The same classes as of the file, by the same seed.
+    assert sorted(map(key, release.records())) == sorted(map(key, same.records()))
+    assert hierdata.verify(f"{address}/release", POLICY, original=f"{address}/students#doc").passed
+    assert not hierdata.verify(f"{address}/students#doc", POLICY).passed
+
+
+def test_the_live_objects_of_sqlalchemy(address: str) -> None:
+    students(address)
+    engine = sqlalchemy.create_engine(address.replace("postgresql", "postgresql+psycopg"), poolclass=NullPool)
+    with engine.connect() as connection:
+        begun = connection.execute(sqlalchemy.text("SELECT txid_current()")).scalar()
+        source = Rows(connection, table="students", column="doc")
+        release = hierdata.anonymize(source, POLICY, to=Rows(engine, table="release"), batch=50)
+        assert release.report.passed
+        # The transaction that was begun on it goes on.
+        assert connection.execute(sqlalchemy.text("SELECT txid_current()")).scalar() == begun
+        assert not connection.closed
+    assert ask(address, "SELECT count(*) FROM release")[0][0] == len(list(release.records()))
+
+
+def test_a_query_of_documents_goes_into_a_schema(address: str) -> None:
+    students(address)
+    ask(address, 'CREATE SCHEMA "the outside"')
+    query = "SELECT doc FROM students WHERE number % 2 = 0 ORDER BY number"
+    to = Rows(address, table='"the outside"."a.b"', column="record")
+    assert hierdata.anonymize(Rows(address, query=query), POLICY, to=to).report.passed
+    assert tables(address) == {"students", "the outside.a.b"}
+    assert types(address, '"the outside"."a.b"') == {"record": "jsonb"}
+    assert hierdata.verify(to, POLICY, original=Rows(address, query=query)).passed
+
+
+def test_files_go_into_tables_too(address: str) -> None:
+    assert hierdata.anonymize(STUDENTS / "students.json", POLICY, to=f"{address}/release").report.passed
+    assert hierdata.verify(f"{address}/release", POLICY, original=STUDENTS / "students.json").passed
+
+
+def test_parts_have_tables_of_their_own(address: str) -> None:
+    ask(address, "CREATE TABLE ill AS SELECT n / 2 AS age, n AS illness FROM generate_series(1, 8) n")
+    fields = {"$.age": PEOPLE["fields"]["$.age"], "$.illness": {"role": "sensitive"}}
+    models = [{"kind": "frequency-l-diversity", "l": 2}]
+    policy = {"version": 1, "models": models, "recoding": "anatomy", "fields": fields}
+    assert hierdata.anonymize(f"{address}/ill", policy, to=f"{address}/release").report.passed
+    assert tables(address) == {"ill", "release", "release_sensitive"}
+    assert types(address, "release") == {"age": "integer", "group": "bigint"}
+    assert types(address, "release_sensitive") == {"group": "bigint", "illness": "bigint", "count": "bigint"}
+
+
+# Releases of rows
+
+
+def people(address: str, **more: Any) -> tuple[Rows, dict[str, Any]]:
+    ask(address, MAKE_PEOPLE)
+    return Rows(address, table="people"), PEOPLE | more
+
+
+def test_types_are_kept_where_nothing_was_generalized(address: str) -> None:
+    source, policy = people(address)
+    release = hierdata.anonymize(source, policy, to=f"{address}/release")
+    assert release.report.passed
+    assert types(address, "release") == {
+        "age": "text",
+        "born": "date",
+        "seen": "timestamp with time zone",
+        "paid": "numeric",
+        "alive": "boolean",
+        "code": "uuid",
+    }
+    rows = ask(
+        address, "SELECT age, born::text, paid::text, alive, code::text FROM release ORDER BY paid DESC"
+    )
+    assert rows[0] == ("[30, 39]", "1990-05-06", "12345678.1234", False, None)
+    assert rows[1] == ("[30, 39]", "1990-05-06", "1.5000", True, "00000000-0000-0000-0000-000000000001")
+    assert [row[0] for row in rows[2:]] == [None, None]
+    assert ask(address, "SELECT count(*) FROM release WHERE seen = '2001-03-04 10:00+00'") == [(1,)]
+    assert hierdata.verify(f"{address}/release", policy, original=source).passed
+
+
+def test_what_is_generalized_in_part_is_text_and_verified_as_such(address: str) -> None:
+    ask(
+        address,
+        "CREATE TABLE people AS SELECT age::int, born::date, n AS seen FROM (VALUES "
+        "(31, '1990-05-06', 1), (31, '1990-05-06', 2), (32, '1990-05-07', 3), (38, '1990-06-08', 4)) "
+        "AS given (age, born, n)",
+    )
+    fields = {path: PEOPLE["fields"][path] for path in ("$.age", "$.born", "$.seen")}
+    policy = PEOPLE | {"fields": fields}
+    source = f"{address}/people"
+    assert hierdata.anonymize(source, policy, to=f"{address}/release").report.passed
+    assert types(address, "release") == {"age": "text", "born": "text", "seen": "integer"}
+    rows = ask(address, "SELECT * FROM release ORDER BY seen")
+    assert rows[0] == ("31", "1990-05-06", 1)
+    assert rows[2][:2] != ("32", "1990-05-07")
+    assert hierdata.verify(f"{address}/release", policy, original=source).passed
+
+
+def test_a_json_column_beside_others_is_a_part_of_the_row(address: str) -> None:
+    ask(
+        address,
+        """CREATE TABLE mixed (a int, more jsonb);
+        INSERT INTO mixed VALUES (1, '{"b": [{"c": 1.50}, {"c": 2}]}');
+        INSERT INTO mixed VALUES (1, '{"b": [{"c": 1.50}, {"c": 3}]}')""",
+    )
+    fields = {"$.a": {"role": "quasi", "flat": True}, "$.more.b[*].c": {"role": "sensitive"}}
+    policy = {"version": 1, "models": [K], "fields": fields}
+    assert hierdata.anonymize(f"{address}/mixed", policy, to=f"{address}/release").report.passed
+    assert types(address, "release") == {"a": "integer", "more": "jsonb"}
+    assert '{"c": 1.50}' in ask(address, "SELECT more::text FROM release")[0][0]
+    assert hierdata.verify(f"{address}/release", policy, original=f"{address}/mixed").passed
+
+
+def keyed(address: str) -> None:
+    """Put the bundled tables of students on the server, keys and all."""
+    for file in sorted((STUDENTS / "tables").glob("*.csv")):
+        header, *_ = file.read_text("utf-8").splitlines()
+        columns = ", ".join(
+            f'"{name}" {"numeric" if name in ("gpa", "score") else "text"}' for name in header.split(",")
+        )
+        ask(address, f'CREATE TABLE "{file.stem}" ({columns})')
+        copying = f'COPY "{file.stem}" FROM STDIN (FORMAT csv, HEADER)'
+        with psycopg.connect(address) as connection, connection.cursor().copy(copying) as copy:
+            copy.write(file.read_bytes())
+    ask(address, "ALTER TABLE students ALTER birth_year TYPE smallint USING birth_year::smallint")
+
+
+def test_keyed_tables_are_published_as_keyed_tables(address: str) -> None:
+    keyed(address)
+    before = tables(address)
+    release = hierdata.anonymize(address, KEYED, to=f"{address}/release", seed=bytes(32))
+    same = hierdata.anonymize(STUDENTS / "tables", KEYED, seed=bytes(32))
+    assert release.report.passed
+    assert release.report.counts == same.report.counts
+    policy = hierdata.load_policy(KEYED)
+    made = {f"release_{table.name}" for table in policy.joined}
+    assert tables(address) == before | made
+    foreign = ask(
+        address,
+        "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint WHERE contype = 'f'",
+    )
+    assert set(foreign) == {(f"release_{t.name}", f"release_{t.parent}") for t in policy.joined if t.parent}
+    for table in policy.joined:
+        for join in table.joins:
+            assert types(address, f"release_{table.name}")[join] == "bigint"
+    assert hierdata.verify(f"{address}/release", KEYED, original=address).passed
+
+
+# Refusals
+
+
+def test_a_target_that_is_there_stays(address: str) -> None:
+    students(address)
+    source = f"{address}/students#doc"
+    for made in ("TABLE", "VIEW", "SEQUENCE"):
+        ask(address, f"CREATE {made} taken{' AS SELECT 1 AS a' if made != 'SEQUENCE' else ''}")
+        message = refused(address, 6, lambda: hierdata.anonymize(source, POLICY, to=f"{address}/taken"))
+        assert message.endswith("/" + address.rpartition("/")[2] + ": is already there; choose a new name")
+        ask(address, f"DROP {made} taken")
+    message = refused(address, 6, lambda: hierdata.anonymize(source, POLICY, to=f"{address}/students"))
+    assert "this is the source, which no release replaces" in message
+
+
+def test_a_target_that_was_taken_meanwhile(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    students(address)
+    monkeypatch.setattr("hierdata.stores.postgresql.PostgresStore.refuse", lambda *_: None)
+    ask(address, "CREATE TABLE release (a int)")
+    message = refused(
+        address, 6, lambda: hierdata.anonymize(f"{address}/students#doc", POLICY, to=f"{address}/release")
+    )
+    assert "is already there; choose a new name" in message
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "message"),
+    [
+        (lambda a: Rows(a, table="none"), 6, "there is no such table"),
+        (lambda a: Rows(a, table="none.students"), 6, "there is no such"),
+        (lambda a: Rows(a, table="students", column="none"), 6, "there is no such column"),
+        (lambda a: Rows(a, table="students", column="number"), 6, "neither json nor jsonb"),
+        (lambda a: Rows(a, query="SELECT none FROM students"), 6, "there is no such column"),
+        (lambda a: Rows(a, query="SELECT 'marked' FRM students"), 6, "not SQL that the server understands"),
+        (lambda a: Rows(a, query="SELECT 1/0 AS a"), 6, "a value does not fit"),
+        (lambda a: Rows(a, query="SELECT 1 AS a, 2 AS a"), 6, "two columns have one name"),
+        (lambda a: Rows(a, query="SELECT doc FROM students WHERE number < 0"), 5, "there are no rows"),
+        (
+            lambda a: Rows(a, query="SELECT NULL::jsonb AS doc"),
+            5,
+            "record 1: the column for the documents is",
+        ),
+        (lambda a: Rows(a, query="SELECT '[1]'::jsonb AS doc"), 5, "record 1: the record is not an object"),
+        (lambda a: Rows(a, query="""SELECT '{"a": 1, "a": 2}'::json AS doc"""), 5, "record 1: "),
+        (lambda a: Rows(a), 2, "say which rows are meant"),
+        (lambda a: Rows(a, table="students", query="SELECT 1"), 2, "take one of them"),
+        (lambda a: Rows(f"{a}/students", table="students"), 2, "names a table already"),
+        (lambda a: Rows(a, table="a.b.c"), 2, "`table` or `schema.table`"),
+        (lambda a: Rows(a, table="x" * 64), 2, "more than 63 bytes"),
+        (lambda a: a.rpartition("/")[0] + "/none/students", 6, "there is no such database"),
+        (lambda a: a.replace("steward", "nobody") + "/students#doc", 6, "does not let this user in"),
+        (lambda a: a + "/students?sslmode=marked#doc", 6, "no server answers there, or"),
+    ],
+)
+def test_sources_that_cannot_be_read(
+    address: str, source: Callable[[str], object], code: int, message: str
+) -> None:
+    students(address)
+    assert message in refused(
+        address, code, lambda: hierdata.anonymize(source(address), POLICY, to=f"{address}/release")
+    )
+
+
+def test_credentials_that_are_wrong(
+    address: str, postgresql: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = address.replace(postgresql.password, "marked-wrong")
+    message = refused(address, 6, lambda: hierdata.anonymize(f"{wrong}/students", POLICY))
+    assert "does not let this user in: check name and password" in message
+    nobody = address.replace(f":{postgresql.password}", "")
+    assert "does not let this user in" in refused(
+        address, 6, lambda: hierdata.anonymize(f"{nobody}/x", POLICY)
+    )
+    # The password may come from the environment, as for any client of PostgreSQL.
+    students(address)
+    monkeypatch.setenv("PGPASSWORD", postgresql.password)
+    assert hierdata.anonymize(f"{nobody}/students#doc", POLICY).report.passed
+
+
+def test_no_right_to_read_or_to_write(address: str, postgresql: Running) -> None:
+    students(address)
+    database = address.rpartition("/")[2]
+    ask(address, f"DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD '{postgresql.password}'")
+    ask(address, "REVOKE CREATE ON SCHEMA public FROM public")
+    guest = postgresql.address(database, "guest")
+    message = refused(address, 6, lambda: hierdata.anonymize(f"{guest}/students#doc", POLICY))
+    assert "the user lacks the right" in message
+    message = refused(
+        address, 6, lambda: hierdata.anonymize(f"{address}/students#doc", POLICY, to=f"{guest}/release")
+    )
+    assert "the user lacks the right" in message
+    assert "the table release" in message
+    ask(address, "DROP ROLE guest")
+
+
+def test_no_server_is_there(address: str, postgresql: Running) -> None:
+    nowhere = address.replace(f":{postgresql.port}/", ":1/")
+    assert "no server answers there" in refused(
+        address, 6, lambda: hierdata.anonymize(f"{nowhere}/t", POLICY)
+    )
+    away = hierdata.anonymize
+    message = refused(address, 6, lambda: away(STUDENTS / "students.json", POLICY, to=f"{nowhere}/t"))
+    assert "no server answers there" in message
+
+
+def test_a_text_that_the_server_does_not_hold(address: str, tmp_path: Path) -> None:
+    records = [{"a": "x", "s": "marked\0"}, {"a": "x", "s": "marked"}]
+    fields = {"$.a": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive"}}
+    policy = {"version": 1, "models": [K], "fields": fields}
+    message = refused(address, 6, lambda: hierdata.anonymize(records, policy, to=f"{address}/release"))
+    assert "U+0000" in message
+
+
+def test_what_the_judge_does_not_find_again_is_rolled_back(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    students(address)
+    from hierdata.stores.postgresql_target import Target
+
+    write = Target.write
+
+    def losing(self: Target, part: str, documents: Any) -> None:
+        write(self, part, list(documents)[1:])
+
+    monkeypatch.setattr(Target, "write", losing)
+    message = refused(
+        address,
+        4,
+        lambda: hierdata.anonymize(
+            f"{address}/students#doc", POLICY, to=f"{address}/release", out=tmp_path / "out"
+        ),
+    )
+    assert "did not find on the server" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_commit_leaves_nothing(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody ends the connection after all was written and judged."""
+    students(address)
+    from hierdata.stores.postgresql_target import Target
+
+    publish = Target.publish
+
+    def late(self: Target) -> None:
+        ask(address, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            " AND datname = current_database()")  # fmt: skip
+        publish(self)
+
+    monkeypatch.setattr(Target, "publish", late)
+    message = refused(
+        address,
+        6,
+        lambda: hierdata.anonymize(
+            f"{address}/students#doc", POLICY, to=f"{address}/release", out=tmp_path / "out"
+        ),
+    )
+    assert "the server has gone" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_server_goes_while_it_is_read(tmp_path: Path, postgresql: Running) -> None:
+    with serving() as running:
+        address = running.address("postgres")
+        ask(address, "CREATE TABLE t AS SELECT n AS a FROM generate_series(1, 200000) n")
+        ended = threading.Timer(0.3, running.process.kill)
+        query = "SELECT a, pg_sleep(0.0002)::text AS slow FROM t"
+        policy = PEOPLE | {
+            "fields": {"$.a": {"role": "quasi", "flat": True}, "$.slow": {"role": "sensitive"}}
+        }
+        ended.start()
+        with pytest.raises(hierdata.TargetError, match=r"the server has gone, or the connection") as caught:
+            hierdata.anonymize(Rows(address, query=query), policy, staging=tmp_path)
+        assert running.password not in told(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_objects_and_addresses(tmp_path: Path) -> None:
+    for given in (
+        "postgresql://u:marked@h/d/t/more",
+        "postgresql://u:marked@h1:1,h2:2/d",
+        "postgresql://h:marked/d",
+    ):
+        with pytest.raises(hierdata.PolicyError, match="the address must be") as caught:
+            store_at(given)
+        assert "marked" not in told(caught.value)
+    with pytest.raises(hierdata.PolicyError, match="another database"):
+        store_at(Rows(sqlalchemy.create_engine("sqlite://"), table="t"))
+    with pytest.raises(hierdata.PolicyError, match="an engine or a connection"):
+        store_at(Rows([1], table="t"))
+    assert store_of(tmp_path / "t") is None
+    assert "marked" not in repr(Rows("postgresql://u:marked@h/d"))
+    place = store_at("postgresql://u:mark%65d@h:5433/d%20b/t#c").place
+    assert place == "the table t of postgresql://h:5433/d b"
+    assert named('"a""b".c') == Name('a"b', "c")
+
+
+# The command
+
+
+def test_the_command_reads_and_writes(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    students(address)
+    password = address.split(":")[2].split("@")[0]
+    out = tmp_path / "out"
+    run = ["anonymize", address, "--policy", str(POLICY), "--out", str(out)]
+    assert main([*run, "--table", "students", "--column", "doc", "--to", f"{address}/release"]) == 0
+    assert ask(address, "SELECT count(*) > 0 FROM release") == [(True,)]
+    assert (out / "public" / "records.jsonl").exists()
+    assert main(["verify", f"{address}/release", "--policy", str(POLICY)]) == 0
+    again = ["anonymize", address, "--policy", str(POLICY), "--out", str(tmp_path / "again")]
+    assert main([*again, "--query", "SELECT doc FROM students", "--to", f"{address}/release"]) == 6
+    assert main([*again, "--table", "a", "--query", "b"]) == 2
+    assert (
+        main(["anonymize", "x.json", "--policy", str(POLICY), "--out", str(tmp_path / "z"), "--table", "a"])
+        == 2
+    )
+    shown = "".join(capsys.readouterr())
+    for file in tmp_path.rglob("*"):
+        shown += file.read_text("utf-8") if file.is_file() else ""
+    assert password not in shown
+    assert "127.0.0.1" not in (out / "public" / "release.json").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
