@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 SEED_VARIABLE = "HIERDATA_SEED"
 LEAST_SEED = 16
 """Bytes of a seed; fewer could be tried one by one, and the seed tells the order of the input."""
+SeedFile = Annotated[
+    Path | None,
+    typer.Option(help=f"At least {LEAST_SEED} secret bytes; else {SEED_VARIABLE}, else random bits."),
+]
 
 
 def anonymize(
@@ -62,10 +66,7 @@ def anonymize(
     query: Query = None,
     column: ColumnName = None,
     batch: Batch = BATCH,
-    seed_file: Annotated[
-        Path | None,
-        typer.Option(help=f"At least {LEAST_SEED} secret bytes; else {SEED_VARIABLE}, else random bits."),
-    ] = None,
+    seed_file: SeedFile = None,
     key_fd: KeyFd = None,
     effort: Annotated[
         int | None,
@@ -84,7 +85,6 @@ def anonymize(
     """Publish a collection under a policy, verified, into a new folder: whole or not at all."""
     with session(as_json, reveal):
         _require_room(out)
-        seed = _seed(seed_file)
         resources = resources_of(executor, workers, memory, master)
         from hierdata import pipeline
 
@@ -96,7 +96,7 @@ def anonymize(
                 to=to,
                 batch=batch,
                 out=out,
-                seed=seed,
+                seed=_seed(seed_file),
                 key=key_for(loaded, key_fd),
                 staging=out.parent,
                 resources=resources,
