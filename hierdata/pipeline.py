@@ -186,11 +186,12 @@ def _released(
     from hierdata.run.delivery import Delivery, form_in
     from hierdata.run.files import Publishing
     from hierdata.run.judging import judged
+    from hierdata.run.overview import in_order
 
     policy = hand.policy
     with _looked_over(hand.source, policy, key, resources, staging, progress) as looked:
         overview, prepared, collection, spread = looked
-        form = form_in(collection.form, target)
+        form = form_in(in_order(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
         metrics = every_metric(prepared.policy, prepared.schema, prepared.domains, gates)
         recoding = RECODINGS[policy.recoding](prepared.policy.divided)

@@ -70,6 +70,7 @@ class Prepared:
 def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -> Prepared:
     """Fix everything for a surveyed collection. Raises PolicyError for all that does not fit."""
     binding = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields, many_hints=many_hints)
+    binding = replace(binding, sparse=policy.empty == "drop")
     schema = binding.schema
     _check_pseudonyms(policy, survey, schema)
     by_type = [dict(_keys(schema, kind.index)) for kind in schema.types]

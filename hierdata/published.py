@@ -51,7 +51,7 @@ def released(published: Path, policy: Policy) -> Released:
     if not published.exists():
         raise TargetError("there is no such file or folder", path=str(published))
     folder = published / "public" if (published / "public").is_dir() else published
-    tables = policy.tables is not None and folder == published
+    tables = (policy.tables is not None or policy.depth == 1) and folder == published
     if not published.is_dir() or (tables and not (published / PUBLIC_FILES[0]).is_file()):
         if policy.separates:
             raise PolicyError(

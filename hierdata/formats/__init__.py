@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hierdata.errors import PolicyError
-from hierdata.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Rowwise, Split
+from hierdata.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Order, Rowwise, Split
 from hierdata.formats.bson import Bson
 from hierdata.formats.csv import Csv
 from hierdata.formats.extended_json import ExtendedJson
@@ -12,7 +12,7 @@ from hierdata.formats.jsonl import JsonLines
 from hierdata.formats.parquet import Parquet
 from hierdata.formats.xml import Xml
 
-__all__ = ["FORMATS", "MAX_DEPTH", "WHOLE", "Format", "Layout", "Rowwise", "Split", "detect"]
+__all__ = ["FORMATS", "MAX_DEPTH", "WHOLE", "Format", "Layout", "Order", "Rowwise", "Split", "detect"]
 
 FORMATS: dict[str, type[Format]] = {
     "json": Json,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar, TypeAlias
 
 from hierdata.document import Document
 from hierdata.errors import InputError
@@ -17,6 +17,10 @@ MAX_DEPTH = 64
 MAX_RECORD = 1 << 26
 """Bytes (of text, characters) of a record that a reader accepts: no file can make it hold more than a few."""
 TOO_LONG = f"the record is longer than {MAX_RECORD >> 20} MiB"
+
+
+Order: TypeAlias = "dict[str, Order]"
+"""Names of elements in order, each with the order of what is in it."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,8 @@ class Layout:
     For JSON an empty path means that the file is an array of records; for XML (root, record), or the root
     alone where it is the one record of its file. ``namespaces`` maps prefixes, as the published file writes
     them, to URIs ("" is the default namespace). ``asides`` are the keys of comments and processing
-    instructions that are read; others are passed over.
+    instructions that are read; others are passed over. ``order`` is that of the elements in a written
+    record, each with the order inside it; what is not in it follows as it comes.
     ``stated`` tells that the policy named the place: other children of an XML root are then dropped, where
     they are an error otherwise. ``alone`` refuses all that lies beside the records with a VerificationError:
     who judges a file must have seen all of it.
@@ -40,6 +45,7 @@ class Layout:
     stated: bool = False
     alone: bool = False
     asides: frozenset[tuple[str, ...]] = frozenset()
+    order: Order = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     delimiter: str = ","
     terminator: str = "\n"

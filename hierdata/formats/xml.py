@@ -67,13 +67,13 @@ class Xml(Format):
         stream.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
         if len(layout.records) == 1:
             (document,) = documents
-            stream.write(encode(markup.whole(layout.records[0], document) + "\n"))
+            stream.write(encode(markup.whole(layout.records[0], document, layout.order) + "\n"))
             return
         root, record = layout.records
         opening, closing, default = markup.root(root)
         stream.write(encode(opening + "\n"))
         for document in documents:
-            stream.write(encode(markup.element(record, document, default) + "\n"))
+            stream.write(encode(markup.element(record, document, default, layout.order) + "\n"))
         stream.write(encode(closing + "\n"))
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import count
 
-from hierdata.document import COMMENT, INSTRUCTION, TEXT, Value
+from hierdata.document import COMMENT, INSTRUCTION, TEXT, Document, Value
 from hierdata.errors import InputError
+from hierdata.formats.base import Order
 from hierdata.formats.objects import literal
 
 _XML = "http://www.w3.org/XML/1998/namespace"
@@ -21,6 +23,9 @@ _IN_TEXT = re.compile("[&<>\r]|" + _FORBIDDEN.pattern)
 _IN_ATTRIBUTE = re.compile('[&<>"\t\n\r]|' + _FORBIDDEN.pattern)
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"})
 _ATTRIBUTE_ESCAPES = _ESCAPES | str.maketrans({"\t": "&#9;", "\n": "&#10;"})
+
+_MOST_ORDERS = 10_000
+_ANY_ORDER: Order = {}
 
 
 class Markup:
@@ -37,6 +42,7 @@ class Markup:
         self._tags: dict[tuple[str, str], tuple[str, str, str]] = {}
         self._attributes: dict[str, tuple[str, str]] = {}
         self._own_prefixes: dict[str, str] = {}
+        self._orders: dict[tuple[int, tuple[str, ...]], Sequence[str]] = {}
 
     def root(self, key: str) -> tuple[str, str, str]:
         """Return the root's opening and closing tag, and the default namespace inside it."""
@@ -50,23 +56,27 @@ class Markup:
             declaration += f' xmlns:{_checked(prefix)}="{_attribute_text(declared)}"'
         return f"<{name}{declaration}>", f"</{name}>", default
 
-    def whole(self, key: str, value: Value) -> str:
+    def whole(self, key: str, value: Value, order: Order) -> str:
         """Return a record that is the root of its file."""
         opening, _, default = self.root(key)
         name, _, declarations = opening[1:-1].partition(" ")
-        return self._content(name, declarations and " " + declarations, value, default)
+        return self._content(name, declarations and " " + declarations, value, default, order)
 
-    def element(self, key: str, value: Value, default: str) -> str:
-        """Return an element with all that is in it; ``default`` is the default namespace around it."""
+    def element(self, key: str, value: Value, default: str, order: Order) -> str:
+        """Return an element with all that is in it, in this order (see Layout).
+
+        ``default`` is the default namespace around it.
+        """
         name, declaration, default = self._tag(key, default)
-        return self._content(name, declaration, value, default)
+        return self._content(name, declaration, value, default, order)
 
-    def _content(self, name: str, declaration: str, value: Value, default: str) -> str:
+    def _content(self, name: str, declaration: str, value: Value, default: str, order: Order) -> str:
         if not isinstance(value, dict):
             text = _text(_scalar(value))
             return f"<{name}{declaration}>{text}</{name}>" if text else f"<{name}{declaration}/>"
         opening, content = [f"<{name}{declaration}"], []
-        for inner, item in value.items():
+        for inner in self._in_order(value, order) if order else value:
+            item = value[inner]
             if item is None:
                 continue
             if inner.startswith("@"):
@@ -76,12 +86,24 @@ class Markup:
             elif inner == COMMENT or inner.startswith(INSTRUCTION):
                 content += [_aside(inner, each) for each in (item if isinstance(item, list) else [item])]
             elif isinstance(item, list):
-                content += [self.element(inner, each, default) for each in item if each is not None]
+                own = order.get(inner, _ANY_ORDER)
+                content += [self.element(inner, each, default, own) for each in item if each is not None]
             else:
-                content.append(self.element(inner, item, default))
+                content.append(self.element(inner, item, default, order.get(inner, _ANY_ORDER)))
         if not any(content):
             return "".join(opening) + "/>"
         return "".join(opening) + ">" + "".join(content) + f"</{name}>"
+
+    def _in_order(self, value: Document, order: Order) -> Sequence[str]:
+        keys = tuple(value)
+        known = self._orders.get((id(order), keys))
+        if known is None:
+            if len(self._orders) == _MOST_ORDERS:
+                self._orders.clear()
+            places = {key: place for place, key in enumerate(order)}
+            known = sorted(keys, key=lambda key: places.get(key, len(places)))
+            self._orders[id(order), keys] = known
+        return known
 
     def _tag(self, key: str, default: str) -> tuple[str, str, str]:
         """Return an element's name, its namespace declaration and the default namespace inside it."""

@@ -10,32 +10,28 @@ from hierdata.errors import PolicyError
 from hierdata.formats.source import PathSource, Source
 from hierdata.intake.checking import checked
 from hierdata.intake.files import dumped, file_collection, file_form, piped
+from hierdata.intake.folders import FilesForm, is_pattern, many_files, published_files_form
 from hierdata.intake.form import Collection, FileForm, Form
 from hierdata.intake.objects import elements, is_table, objects, table_collection
 from hierdata.intake.splits import InputSplit
 from hierdata.intake.tables import folder_collection, given_tables, tables_form
 from hierdata.policy import Policy
 
-__all__ = ["Collection", "FileForm", "Form", "InputSplit", "checked", "collect", "form_of"]
+__all__ = ["Collection", "FileForm", "FilesForm", "Form", "InputSplit", "checked", "collect", "form_of"]
 
 
 def collect(source: object, policy: Policy) -> Collection:
     """A collection from a path, a Source, an lxml tree, a table in memory, or dicts or elements.
 
-    A folder is what mongodump made of a database with one collection; under the policy's ``tables`` it has
-    their files, and a dict tables by name. Raises TargetError for a file
-    that cannot be read, InputError for one without records, PolicyError when the format cannot be told or
-    something else was given.
+    A folder is what mongodump made of a database with one collection, or stands for all its files, as a
+    pattern such as ``ccda/*.xml`` does. Under the policy's ``tables`` it has their files, and a dict has
+    tables by name. Raises TargetError for a file that cannot be read, InputError for one without records,
+    PolicyError when the format cannot be told or something else was given.
     """
     if policy.tables is not None:
         return _keyed(source, policy)
     if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        if path.is_dir():
-            path = dumped(path)
-        if path.is_fifo() or path.is_char_device():
-            return piped(path, policy)
-        return file_collection(PathSource(path), policy)
+        return _at(Path(source), policy)
     if isinstance(source, Source):
         return file_collection(source, policy)
     if is_table(source):
@@ -52,10 +48,21 @@ def collect(source: object, policy: Policy) -> Collection:
     )
 
 
+def _at(path: Path, policy: Policy) -> Collection:
+    """A collection in files."""
+    if path.is_dir() and policy.depth != 1:
+        path = dumped(path)
+    if path.is_dir() or is_pattern(path) or policy.depth == 1:
+        return many_files(path, policy)
+    if path.is_fifo() or path.is_char_device():
+        return piped(path, policy)
+    return file_collection(PathSource(path), policy)
+
+
 def form_of(path: Path, policy: Policy, element: str | None = None) -> Form:
     """The form of a published file or folder; with ``element`` its documents are no records."""
     if path.is_dir():
-        return tables_form(path, policy)
+        return published_files_form(path, policy) if policy.depth == 1 else tables_form(path, policy)
     return file_form(path, policy, element)
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from hierdata.document import Document
 from hierdata.errors import PolicyError, TargetError
-from hierdata.formats import FORMATS, Layout
+from hierdata.formats import Format, Layout
 from hierdata.formats.source import PathSource, Source, write_stream
 from hierdata.intake.columns import TABULAR, check_columns, format_of, published_form, table_form
-from hierdata.intake.form import Collection, FileForm, Form, file_in, open_layout
+from hierdata.intake.form import Collection, FileForm, Form, file_in, open_layout, stated
 from hierdata.policy import Policy
 from hierdata.private import PrivateFolder
 
@@ -25,6 +25,8 @@ def file_collection(source: Source, policy: Policy) -> Collection:
     """A collection in one file."""
     format = format_of(source.name, policy)
     layout = open_layout(source, format, policy.place)
+    if format.name == "xml":
+        layout = stated(layout, policy)
     suffix = format.extension + (".gz" if source.name.lower().endswith(".gz") else "")
     form: Form = FileForm(format, layout, suffix)
     if format.name in TABULAR:
@@ -34,7 +36,7 @@ def file_collection(source: Source, policy: Policy) -> Collection:
 
 
 def dumped(folder: Path) -> Path:
-    """The one collection in a folder that mongodump made of a database; PolicyError where it is no such."""
+    """The one collection in a folder that mongodump made of a database; any other folder as it is."""
     files = [file for end in ("bson", "bson.gz") for file in folder.glob(f"*.{end}")]
     own = [file for file in files if not file.name.startswith("system.")]
     if len(own) == 1:
@@ -45,7 +47,7 @@ def dumped(folder: Path) -> Path:
         )
     if any(folder.glob("*/*.bson")) or any(folder.glob("*/*.bson.gz")):
         raise PolicyError("the folder is a dump of databases: name the folder of one, or one file")
-    raise PolicyError("the input is a folder: say with `tables` which tables in it make up the records")
+    return folder
 
 
 def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
@@ -55,14 +57,12 @@ def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
     if format.name in TABULAR:
         return published_form(source, format, path.suffix, policy)
     place = () if element is not None and format.name == "xml" else policy.place
-    return FileForm(format, open_layout(source, format, place), path.suffix)
+    layout = open_layout(source, format, place)
+    return FileForm(format, stated(layout, policy) if format.name == "xml" else layout, path.suffix)
 
 
-def spilled(documents: Iterator[Document], form: FileForm) -> Collection:
+def spilled(documents: Iterator[Document], format: Format, layout: Layout, form: Form) -> Collection:
     """Documents that can be read only once, written to a private file that goes with the collection."""
-    # JSON Lines hold all that JSON does, and can be read in parts.
-    format = FORMATS["jsonl"]() if form.format.name == "json" else form.format
-    layout = Layout() if form.format.name == "json" else form.layout
     with _private(f"spill{format.extension}") as source:
         with write_stream(source.path) as stream:
             format.write(documents, stream, layout)

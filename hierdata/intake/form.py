@@ -9,16 +9,21 @@ from functools import partial
 from itertools import repeat
 from pathlib import Path
 
-from hierdata.document import Document
-from hierdata.formats import Format, Layout
+from hierdata.document import COMMENT, INSTRUCTION, Document
+from hierdata.formats import Format, Layout, Order
 from hierdata.formats.source import PathSource, Source, write_stream
 from hierdata.intake.splits import SIZE, FileSplit, InputSplit, WholeSplit, file_splits, opened, read_file
+from hierdata.policy import Policy
 
 
 class Form(ABC):
     """How the documents of a collection lie in files; a release has the form of its input."""
 
     format: Format
+
+    def arranged(self, order: Order) -> Form:
+        """The form in which elements of records are written in this order, where there are elements."""
+        return self
 
     @abstractmethod
     def name(self, part: str) -> str:
@@ -85,7 +90,11 @@ class FileForm(Form):
     def _layout(self, element: str | None) -> Layout:
         if element is None or self.format.name != "xml":
             return self.layout
-        return replace(self.layout, records=(self.layout.records[0], element))
+        return replace(self.layout, records=(self.layout.records[0], element), order={})
+
+    def arranged(self, order: Order) -> Form:
+        """The form with this order of elements (see Form.arranged)."""
+        return replace(self, layout=replace(self.layout, order=order))
 
 
 @dataclass(frozen=True)
@@ -116,3 +125,26 @@ def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layou
     """Where the records lie in a file."""
     with opened(source) as stream:
         return format.layout(stream, place)
+
+
+def stated(layout: Layout, policy: Policy) -> Layout:
+    """A layout of XML with what the policy says: which comments are read, and prefixes that the file lacks.
+
+    >>> from hierdata.policy import from_data
+    >>> rule, names = {"/r/s/x:a": {"role": "sensitive"}}, {"x": "urn:x", "y": "urn:y"}
+    >>> model = [{"kind": "k-anonymity", "k": 2}]
+    >>> policy = from_data({"version": 1, "namespaces": names, "models": model, "fields": rule})
+    >>> stated(Layout(("r", "s"), {"": "urn:d", "x": "urn:other", "z": "urn:y"}), policy).namespaces
+    {'': 'urn:d', 'x': 'urn:other', 'z': 'urn:y'}
+    """
+    namespaces = dict(layout.namespaces)
+    for prefix, uri in policy.namespaces.items():
+        if prefix and prefix not in namespaces and uri not in namespaces.values():
+            namespaces[prefix] = uri
+    return replace(layout, namespaces=namespaces, asides=asides_of(policy))
+
+
+def asides_of(policy: Policy) -> frozenset[tuple[str, ...]]:
+    """The keys of comments and processing instructions that rules name; of all others nothing is read."""
+    last = (COMMENT, INSTRUCTION)
+    return frozenset(path.keys for path in policy.paths if path.place and path.keys[-1].startswith(last))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from hierdata.document import Document
@@ -12,16 +14,16 @@ from hierdata.formats.objects import from_python
 from hierdata.formats.parquet import Parquet, documents, from_frame, table_layout
 from hierdata.intake.columns import check_columns, fitted, table_form
 from hierdata.intake.files import spilled
-from hierdata.intake.form import Collection, FileForm
+from hierdata.intake.folders import ROOT, files_form
+from hierdata.intake.form import Collection, FileForm, Form, asides_of, stated
 from hierdata.policy import Policy
 from hierdata.records.survey import Keys
-
-DEFAULT_ROOT = "records"
-"""The root element of a release whose records came as lxml elements."""
 
 
 def elements(root: Any, policy: Policy) -> list[object]:
     """The records of an lxml tree: the root's children of the name that the policy or the first one gives."""
+    if policy.depth == 1:
+        return [root]
     children = [child for child in root if isinstance(child.tag, str)]
     name = policy.place[-1] if policy.place else next((child.tag for child in children), None)
     return [child for child in children if child.tag == name]
@@ -36,22 +38,25 @@ def objects(items: Iterable[object], policy: Policy) -> Collection:
     if hasattr(first, "nsmap"):
         from hierdata.formats.xmltree import from_element
 
-        convert: Callable[..., Document] = from_element
-        place = policy.place or (DEFAULT_ROOT, str(first.tag))  # type: ignore[attr-defined]
+        convert: Callable[..., Document] = partial(from_element, asides=asides_of(policy))
+        place = policy.place or (ROOT, str(first.tag))  # type: ignore[attr-defined]
         format: Format = FORMATS["xml"]()
         namespaces = {prefix or "": uri for prefix, uri in first.nsmap.items()}
-        layout = Layout(place, namespaces)
+        layout = stated(Layout(place, namespaces), policy)
+        form: Form = files_form(format, layout, policy)
+        together = replace(layout, records=(ROOT, place[-1]))
     else:
-        convert, format, layout = from_python, FORMATS["json"](), Layout(policy.place)
+        # JSON Lines hold all that JSON does, and can be read in parts.
+        convert, format, together = from_python, FORMATS["jsonl"](), Layout()
+        form = FileForm(FORMATS["json"](), Layout(policy.place), ".json")
 
     def converted(source: Iterable[object]) -> Iterator[Document]:
         for ordinal, item in enumerate(source, 1):
             yield convert(item, record=ordinal)
 
-    form = FileForm(format, layout, format.extension)
     if iterator is not items:
         return Collection(form, lambda: converted(items))
-    return spilled(converted(_chain(first, iterator)), form)
+    return spilled(converted(_chain(first, iterator)), format, together, form)
 
 
 def is_table(source: object) -> bool:

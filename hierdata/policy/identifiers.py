@@ -99,7 +99,7 @@ def linked_domains(policy: Policy) -> dict[str, str]:
 
 def path_in(policy: Policy, text: str, *, whole: bool = False) -> Path:
     """A path of the policy. Raises PolicyError."""
-    return in_maps(parse(text, policy.namespaces), policy.maps, whole=whole)
+    return in_maps(parse(text, policy.namespaces, policy.depth), policy.maps, whole=whole)
 
 
 def looked_at(policy: Policy) -> Treatment:

@@ -39,7 +39,7 @@ from hierdata.presets import PRESETS
 from hierdata.privacy import PrivacyModel
 from hierdata.records.flatten import Table
 from hierdata.records.maps import in_maps
-from hierdata.records.path import Path, parse
+from hierdata.records.path import Path, depth_of, parse
 from hierdata.records.rules import Unlisted
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, Shape
@@ -70,6 +70,9 @@ class Policy(BaseModel):
     csv: CsvOptions | None = Field(default=None, description="how CSV is spelled")
     unlisted: Literal["error", "drop"] | Keep = Field(
         default="error", description="fields that no rule names"
+    )
+    empty: Literal["keep", "drop"] = Field(
+        default="keep", description="vertices without any value and without others below them"
     )
     record_schema: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, alias="schema", description="JSON Schema that every input record must satisfy, or XSD"
@@ -159,6 +162,11 @@ class Policy(BaseModel):
         return maps_of(self.fields, self.namespaces)
 
     @cached_property
+    def depth(self) -> int:
+        """How many steps of an XPath lead to a record: 2, or 1 where each is the root of a file."""
+        return depth_of(self.records, self.namespaces)
+
+    @cached_property
     def paths(self) -> tuple[Path, ...]:
         """The paths of ``fields``, in order."""
         return tuple(path_in(self, text, whole=rule.map) for text, rule in self.fields.items())
@@ -175,10 +183,10 @@ class Policy(BaseModel):
 
     @cached_property
     def place(self) -> Keys:
-        """The keys down to the records; of XML root and record element. Empty: the input tells."""
+        """The keys down to the records; of XML root and record element, or the root alone. Else empty."""
         if self.records is None:
             return self.paths[0].place
-        path = in_maps(parse(self.records, self.namespaces), ())
+        path = in_maps(parse(self.records, self.namespaces, 1), ())
         return path.place + path.keys
 
     @cached_property

@@ -8,12 +8,16 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from hierdata.errors import PolicyError
 from hierdata.policy.fields import Reason
-from hierdata.records.path import parse
+from hierdata.records.path import depth_of, parse
 
 
 def _readable(text: str, info: ValidationInfo) -> str:
     try:
-        parse(text, info.data.get("namespaces"))
+        namespaces = info.data.get("namespaces")
+        if info.field_name == "records":
+            parse(text, namespaces, 1)
+        else:
+            parse(text, namespaces, depth_of(info.data.get("records"), namespaces))
     except PolicyError as error:
         raise ValueError(str(error)) from None
     return text

@@ -70,7 +70,8 @@ def rebuild(
     else:
         members = (document for document, times in documents for _ in range(times))
     completed = WithSuppressed(original, domains, untied, None if groups is None else groups.group_of)
-    records = completed.all(bind(members, prepared.binding))
+    # What was published stands there, be it empty.
+    records = completed.all(bind(members, replace(prepared.binding, sparse=False)))
     forest = encode(records, schema, [[one.by_label for one in own] for own in readers], domains)
     trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
     forest = replace(forest, hierarchies=trees, domains=original.domains)

@@ -41,10 +41,22 @@ def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> It
     """
     for batch in batches(documents):
         try:
-            yield from _roots(batch, binding)
+            roots: Iterable[Vertex] = _roots(batch, binding)
         except _MisfitError:
-            yield from _one_by_one(batch, binding, before)
+            roots = _one_by_one(batch, binding, before)
+        for root in roots:
+            if binding.sparse:
+                _thin(root)
+            yield root
         before += len(batch)
+
+
+def _thin(vertex: Vertex) -> bool:
+    """Take out the empty vertices below one, the lowest first; whether anything is left of it."""
+    if vertex.children:
+        vertex.children = tuple(filter(_thin, vertex.children))
+    values = chain(vertex.quasi, vertex.sensitive, vertex.carried)
+    return bool(vertex.children) or any(value is not None for value in values)
 
 
 def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[Vertex]:

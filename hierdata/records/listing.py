@@ -38,7 +38,7 @@ def kept(
 
 def _path(place: tuple[str, ...], steps: tuple[Step, ...], maps: Collection[Keys]) -> Path:
     if place:
-        return parse(xpath(place, (step.key for step in steps)))
+        return parse(xpath(place, (step.key for step in steps)), depth=len(place))
     return in_maps(parse(written(steps, maps)), maps)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+from hierdata.document import COMMENT, INSTRUCTION
 from hierdata.document import TEXT as TEXT
 from hierdata.errors import PolicyError
 
@@ -22,7 +23,8 @@ _MANY = re.compile(r"\[\s*\*\s*\]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})(?:\\u([dD][c-fC-F][0-9a-fA-F]{2}))?|(.))", re.DOTALL)
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "/": "/", "\\": "\\", "'": "'", '"': '"'}
 _XPATH_STEP = re.compile(
-    r"/(?:(?P<text>text\(\s*\))"
+    r"/(?:(?P<text>text\(\s*\))|(?P<comment>comment\(\s*\))"
+    r"|processing-instruction\(\s*(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")\s*\)"
     r"|(?P<at>@?)(?:Q?\{(?P<uri>[^{}]*)\}|(?:(?P<prefix>[^\W\d][\w.\-]*):(?!:))?)(?P<name>[^\W\d][\w.\-]*))(?=/|$)"
 )
 
@@ -41,7 +43,8 @@ class Step:
 class Path:
     """A path below a record. ``keys`` is its identity; ``text`` is what the user wrote.
 
-    ``place`` is where the records lie in XML (root, record element), empty in the other notations. ``named``
+    ``place`` is where the records lie in XML (root and record element, or the root alone where it is the
+    record), empty in the other notations. ``named``
     tells that the path ends in ``~``: not the values but their keys in a map are meant (see ``maps``).
 
     >>> path = parse("$.courses[*].code")
@@ -74,9 +77,10 @@ class Path:
         return self.text
 
 
-def parse(text: str, namespaces: Mapping[str, str] | None = None) -> Path:
+def parse(text: str, namespaces: Mapping[str, str] | None = None, depth: int = 2) -> Path:
     """Read a path. ``namespaces`` maps XPath prefixes to URIs, ``""`` to that of plain element names.
 
+    ``depth`` is how many steps of an XPath lead to a record: 2, or 1 where each is the root of a file.
     Raises PolicyError with the position (from 1) of what cannot be read.
 
     >>> parse("/students/student/course/@code").keys
@@ -87,8 +91,19 @@ def parse(text: str, namespaces: Mapping[str, str] | None = None) -> Path:
     if text.startswith("$"):
         return _parse_jsonpath(text)
     if text.startswith("/"):
-        return _parse_xpath(text, namespaces or {})
+        return _parse_xpath(text, namespaces or {}, depth)
     return _parse_dotted(text)
+
+
+def depth_of(records: str | None, namespaces: Mapping[str, str] | None = None) -> int:
+    """How many steps of an XPath lead to a record, where the records are said to lie at this path.
+
+    >>> depth_of("/ClinicalDocument"), depth_of("/students/student"), depth_of(None)
+    (1, 2, 2)
+    """
+    if records is None or not records.startswith("/"):
+        return 2
+    return 2 if parse(records, namespaces, 1).steps else 1
 
 
 def jsonpath(steps: Iterable[Step]) -> str:
@@ -116,7 +131,13 @@ def xpath(place: tuple[str, ...], keys: Iterable[str]) -> str:
     >>> xpath(("students", "student"), ("course", "{urn:x}note", "#text"))
     '/students/student/course/{urn:x}note/text()'
     """
-    return "".join(f"/{'text()' if key == TEXT else key}" for key in (*place, *keys))
+    return "".join(f"/{_xpath_step(key)}" for key in (*place, *keys))
+
+
+def _xpath_step(key: str) -> str:
+    if key.startswith(INSTRUCTION):
+        return f"processing-instruction('{key.removeprefix(INSTRUCTION)}')"
+    return {TEXT: "text()", COMMENT: "comment()"}.get(key, key)
 
 
 def _refuse(text: str, position: int, why: str) -> NoReturn:
@@ -172,31 +193,52 @@ def _unescape(text: str, position: int, raw: str) -> str:
     return _ESCAPE.sub(character, raw)
 
 
-def _parse_xpath(text: str, namespaces: Mapping[str, str]) -> Path:
+def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
     keys: list[str] = []
     ends: list[int] = []
     position = 0
     while position < len(text):
-        if keys and (keys[-1] == TEXT or keys[-1].startswith("@")):
-            _refuse(text, position, "nothing can stand below an attribute or text()")
+        if keys and _is_last(keys[-1]):
+            _refuse(text, position, "nothing can stand below an attribute, text() and the like")
         match = _XPATH_STEP.match(text, position)
         if match is None:
-            _refuse(text, position, "only /name, /prefix:name, /@name and /text() are understood")
+            _refuse(
+                text,
+                position,
+                "only /name, /prefix:name, /@name, /text(), /comment() and /processing-instruction('name') "
+                "are understood",
+            )
         key = _xpath_key(text, match, namespaces)
-        if len(keys) < 2 and (key == TEXT or key.startswith("@")):
-            _refuse(text, position, "the first two steps are the root element and the record's element")
+        if len(keys) < depth and _is_last(key):
+            _refuse(text, position, _PLACES[depth])
         position = match.end()
         keys.append(key)
         ends.append(position)
-    if len(keys) < 2:
-        _refuse(text, len(text), "the first two steps are the root element and the record's element")
-    steps = tuple(Step(key, None) for key in keys[2:])
-    return Path(steps, text, place=(keys[0], keys[1]), ends=tuple(ends[1:]))
+    if len(keys) < depth:
+        _refuse(text, len(text), _PLACES[depth])
+    steps = tuple(Step(key, None) for key in keys[depth:])
+    return Path(steps, text, place=tuple(keys[:depth]), ends=tuple(ends[depth - 1 :]))
+
+
+_PLACES = {
+    1: "the first step is the record's element, the root of its file",
+    2: "the first two steps are the root element and the record's element",
+}
+
+
+def _is_last(key: str) -> bool:
+    """Whether a key of XML is no element's."""
+    return key in (TEXT, COMMENT) or key.startswith(("@", INSTRUCTION))
 
 
 def _xpath_key(text: str, match: re.Match[str], namespaces: Mapping[str, str]) -> str:
     if match["text"]:
         return TEXT
+    if match["comment"]:
+        return COMMENT
+    target = match["one"] or match["two"]
+    if target is not None:
+        return INSTRUCTION + target
     prefix, uri = match["prefix"], match["uri"]
     if prefix is not None:
         uri = _XML if prefix == "xml" else namespaces.get(prefix)

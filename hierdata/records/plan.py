@@ -51,10 +51,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Binding:
-    """The schema of a collection, with what ``bind`` needs to follow it."""
+    """The schema of a collection, with what ``bind`` needs to follow it.
+
+    ``sparse`` leaves out vertices without any value and without others below them.
+    """
 
     schema: Schema
     plan: Plan = field(repr=False)
+    sparse: bool = False
 
 
 def resolve(

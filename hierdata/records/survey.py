@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import cast
+from typing import TypeAlias, cast
 
 from hierdata.document import Document, Scalar, Siblings, Value
 from hierdata.records.batches import batches
@@ -19,6 +19,7 @@ from hierdata.records.path import TEXT
 from hierdata.records.values import SCALARS, Missing, Values
 
 Keys = tuple[str, ...]
+Order: TypeAlias = "dict[str, Order]"
 
 MOST_KEYS = 4096
 """Different keys that the objects at one path may have: a survey's memory must not follow the data."""
@@ -65,6 +66,11 @@ class Shape:
                 below = Shape(occurrences=shape.texts, scalars=shape.texts)
             shape = below
         return shape
+
+    @property
+    def order(self) -> Order:
+        """The elements in the order of their first appearance, each with the order of what is in it."""
+        return {key: below.order for key, below in self.children.items() if not key.startswith("@")}
 
     def merge(self, other: Shape) -> None:
         """Add what another part of the collection showed."""

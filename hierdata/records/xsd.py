@@ -1,11 +1,12 @@
-"""Which elements an XML Schema lets repeat."""
+"""What an XML Schema says of records: which elements may repeat, and their order."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.errors import PolicyError, TargetError
 from hierdata.untrusted import SCHEMA, TooMuch, bytes_within
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 Keys = tuple[str, ...]
+Order: TypeAlias = "dict[str, Order]"
+"""Names of elements in order, each with the order of what is in it."""
 
 _MOST_VISITS = 300_000
 """Parts of types on all paths: two elements of the next type in each of forty lead to a billion."""
@@ -24,27 +27,30 @@ _WRAPPERS = frozenset(
 )
 
 
-def many_hints(file: Path, place: tuple[str, str]) -> frozenset[Keys]:
+def many_hints(file: Path, place: tuple[str, ...]) -> frozenset[Keys]:
     """The paths below a record whose element may stand more than once: ``maxOccurs`` on it or around it.
 
     ``place`` names the root element and the record's, as ``path.Path.place`` does. Elements inside themselves
     are followed once. Raises TargetError where the file cannot be read, PolicyError where it is not an XSD in
     one file that declares the place.
     """
+    with opened(file) as schema:
+        return frozenset(schema.repeated(schema.record(place), (), ()))
+
+
+def arranged(file: Path, place: tuple[str, ...], order: Order) -> Order:
+    """An order of elements put right by an XSD; those that it does not declare follow. Raises as above."""
+    with opened(file) as schema:
+        return schema.arranged(schema.record(place), order)
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Xsd]:
+    """An XSD to be asked; what is wrong with it is told when it is found."""
     try:
-        return _hints(_Schema(_load(file), file.name), file.name, place)
+        yield Xsd(_load(file), file.name)
     except RecursionError:
         raise PolicyError(f"the XSD {file.name} has types or groups that contain themselves") from None
-
-
-def _hints(schema: _Schema, file: str, place: tuple[str, str]) -> frozenset[Keys]:
-    root = schema.named("element", place[0])
-    if root is None:
-        raise PolicyError(f"the XSD {file} declares no element for the root of the records' path")
-    for name, element, _ in schema.children(root):
-        if name == place[1]:
-            return frozenset(schema.repeated(element, (), ()))
-    raise PolicyError(f"the XSD {file} declares no record element under the root of the records' path")
 
 
 def _load(file: Path) -> _Element:
@@ -70,7 +76,7 @@ def _load(file: Path) -> _Element:
     return root
 
 
-class _Schema:
+class Xsd:
     """The global components of an XSD, by kind and name in Clark notation."""
 
     def __init__(self, root: _Element, file: str) -> None:
@@ -87,6 +93,26 @@ class _Schema:
     def named(self, kind: str, name: str) -> _Element | None:
         """A global component, or None."""
         return self._named.get((f"{_XS}{kind}", name))
+
+    def record(self, place: tuple[str, ...]) -> _Element:
+        """The declaration of the records' element: below the root's, or the root itself."""
+        root = self.named("element", place[0])
+        if root is None:
+            raise PolicyError(f"the XSD {self._file} declares no element for the root of the records' path")
+        if len(place) == 1:
+            return root
+        for name, element, _ in self.children(root):
+            if name == place[1]:
+                return element
+        raise PolicyError(
+            f"the XSD {self._file} declares no record element under the root of the records' path"
+        )
+
+    def arranged(self, element: _Element, order: Order) -> Order:
+        """An order of what is in an element, as far as the element is declared."""
+        declared = {name: child for name, child, _ in self.children(element) if name in order}
+        known = {name: self.arranged(child, order[name]) for name, child in declared.items()}
+        return known | {name: below for name, below in order.items() if name not in known}
 
     def repeated(self, element: _Element, keys: Keys, open_types: tuple[_Element, ...]) -> Iterator[Keys]:
         """The paths of elements below this one that may repeat."""

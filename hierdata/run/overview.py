@@ -13,7 +13,7 @@ from hierdata.blocks import may_be_cut
 from hierdata.errors import InputError, PolicyError
 from hierdata.executors import Held
 from hierdata.identifiers.treatment import MARK, Treatment
-from hierdata.intake import Collection, FileForm, InputSplit
+from hierdata.intake import Collection, FileForm, FilesForm, Form, InputSplit
 from hierdata.intake.columns import TABULAR
 from hierdata.policy import Policy
 from hierdata.policy.identifiers import linked_domains
@@ -81,12 +81,25 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
     if named.lower().endswith(".xsd") != is_xml:
         kind = "an XSD" if is_xml else "a JSON Schema"
         raise PolicyError(f"the records are {form.format.name}: name {kind} under schema, or none")
-    if not isinstance(form, FileForm) or not is_xml:
+    if not isinstance(form, FileForm | FilesForm) or not is_xml:
         return frozenset()
     from hierdata.records.xsd import many_hints
 
-    root, record = form.layout.records
-    return many_hints(policy.folder / named, (root, record))
+    return many_hints(policy.folder / named, policy.place or form.layout.records)
+
+
+def in_order(collection: Collection, overview: Overview) -> Form:
+    """The form of the release: elements in the order of the XSD, or else of their first appearance."""
+    form, named = collection.form, overview.policy.record_schema
+    if form.format.name != "xml" or not isinstance(form, FileForm | FilesForm):
+        return form
+    order = overview.survey.shape.order
+    if named is None:
+        return form.arranged(order)
+    from hierdata.records.xsd import arranged
+
+    place = overview.policy.place or form.layout.records
+    return form.arranged(arranged(overview.policy.folder / named, place, order))
 
 
 def _surveyed(
