@@ -381,7 +381,7 @@ def test_annotations_are_found_along_references_and_alternatives(tmp_path: Path)
 @pytest.mark.parametrize(
     ("schema", "complaint"),
     [
-        ({"properties": {"a": {"additionalProperties": FLAT}}}, "stands where no property leads"),
+        ({"properties": {"a": {"patternProperties": {"x": FLAT}}}}, "stands where no property leads"),
         ({"properties": {"a": {"items": {"items": FLAT}}}}, "arrays directly inside arrays"),
         ({"properties": {"a": {"$ref": "other.json"}}}, "leads nowhere in this file"),
         ({"properties": {"a": {"$ref": "#/properties/a"}}}, "never ends"),

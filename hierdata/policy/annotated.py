@@ -24,7 +24,8 @@ def is_schema(data: object) -> bool:
 def policy_of(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The policy that a JSON Schema's annotations state, as plain data.
 
-    Properties give the paths, arrays ``[*]``; ``$ref`` within the file and allOf, anyOf, oneOf are followed.
+    Properties give the paths, arrays ``[*]``; of a map ``propertyNames`` are the keys and
+    ``additionalProperties`` the values. ``$ref`` within the file and allOf, anyOf, oneOf are followed.
     Raises PolicyError with every annotation that stands where no path leads.
 
     >>> tags = {"type": "array", "items": {"type": "string", "x-hierdata": {"role": "quasi"}}}
@@ -76,6 +77,8 @@ class _Walk:
             self.visit(below, (*steps, Step(name, False)), refs)
         if "items" in schema and steps:
             self._items(schema["items"], steps, refs)
+        if steps:
+            self._entries(schema, steps, refs)
         for key in _ALTERNATIVES:
             for alternative in schema.get(key, ()):
                 self.visit(alternative, steps, refs)
@@ -86,6 +89,15 @@ class _Walk:
             self.problems.append(f"{jsonpath(steps)}: arrays directly inside arrays are not supported")
         else:
             self.visit(items, (*before, Step(last.key, True)), refs)
+
+    def _entries(self, schema: Mapping[str, Any], steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
+        """What stands at the keys and the values of an object that is a map."""
+        *before, last = steps
+        inside = (*steps, Step("value", True, inner=True)) if last.many else (*before, Step(last.key, True))
+        names = schema.get("propertyNames")
+        if isinstance(names, Mapping) and KEY in names:
+            self._record(names, f"{jsonpath(inside)}~")
+        self.visit(schema.get("additionalProperties"), inside, refs)
 
     def _record(self, schema: Mapping[str, Any], path: str) -> None:
         self.seen.add(id(schema))

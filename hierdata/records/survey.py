@@ -21,7 +21,7 @@ from hierdata.records.values import SCALARS, Missing, Values
 Keys = tuple[str, ...]
 Order: TypeAlias = "dict[str, Order]"
 
-MOST_KEYS = 4096
+MOST_KEYS = 1 << 16
 """Different keys that the objects at one path may have: a survey's memory must not follow the data."""
 
 

@@ -1,0 +1,87 @@
+"""Marked values where values are replaced: pseudonyms, constants, moved dates, and in maps."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+import hierdata
+from tests.adversarial.marked import CHANGES, MARKS, NUMBER, PEOPLE, SEED, TEXT, Bench, json_policy, positions
+
+KEY = bytes(range(60, 100))
+ACTIONS: dict[str, Any] = {
+    "$.id": {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}},
+    "$.note": {"role": "free_text", "action": "redact"},
+    "$.born": {"role": "quasi", "date": {"steps": ["day", "year"]}, "action": {"shift": {"days": 9}}},
+    "$.stays": {"map": True},
+    "$.stays[*]~": {"role": "quasi", "date": {"steps": ["day", "year"]}, "action": {"shift": {"days": 9}}},
+    "$.stays[*].doctor": {"role": "identifier", "action": {"pseudonym": {"domain": "doctors"}}},
+    "$.stays[*].ward": {"role": "sensitive"},
+    "$.scores": {"map": True},
+    "$.scores[*]~": {"role": "identifier", "action": {"pseudonym": {"length": 16}}},
+    "$.scores[*]": {"role": "sensitive"},
+}
+REPLACED = (("id",), ("note",))
+
+
+def policy() -> dict[str, Any]:
+    stated = json_policy()
+    own = {path: rule if "map" in rule else {**rule, "optional": True} for path, rule in ACTIONS.items()}
+    return stated | {"fields": stated["fields"] | own}
+
+
+def person(ordinal: int) -> dict[str, Any]:
+    return copy.deepcopy(PEOPLE[ordinal]) | {
+        "stays": {f"2001-0{1 + ordinal % 2}-03": {"doctor": f"d{ordinal}", "ward": "ab"[ordinal % 2]}},
+        "scores": {f"s{ordinal}": ordinal % 3},
+    }
+
+
+def planted(position: tuple[str | int, ...], change: str) -> list[dict[str, Any]]:
+    people = [person(ordinal) for ordinal in range(len(PEOPLE))]
+    inner: Any = people[-2]
+    for key in position[:-1]:
+        inner = inner[key]
+    inner[position[-1]] = CHANGES[change](inner[position[-1]])
+    return people
+
+
+HERE = [
+    position
+    for position in positions(person(len(PEOPLE) - 2))
+    if position[0] in ("id", "note", "born", "stays", "scores")
+]
+
+
+@pytest.mark.parametrize(
+    "change", [pytest.param(name, marks=() if name == "text" else pytest.mark.slow) for name in CHANGES]
+)
+def test_a_mark_where_values_are_replaced(bench: Bench, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HIERDATA_KEY", KEY.hex())
+    bench.policies[".json"] = policy()
+    for position in HERE:
+        bench.run(json.dumps(planted(position, change)).encode(), ".json")
+    assert bench.codes
+
+
+def test_marks_as_keys_of_maps(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HIERDATA_KEY", KEY.hex())
+    bench.policies[".json"] = policy()
+    for field, keys in (("stays", [TEXT, str(NUMBER)]), ("scores", [TEXT, str(NUMBER)])):
+        people = [person(ordinal) for ordinal in range(len(PEOPLE))]
+        people[-2][field] = {key: next(iter(people[-2][field].values())) for key in keys}
+        bench.run(json.dumps(people).encode(), ".json")
+    assert bench.codes == {0, 5}  # a key that is replaced, and one that is no date
+
+
+@pytest.mark.parametrize("position", REPLACED)
+@pytest.mark.parametrize("change", ["text", "number"])
+def test_what_was_replaced_is_in_no_published_file(position: tuple[str], change: str) -> None:
+    release = hierdata.anonymize(planted(position, change), policy(), seed=SEED, key=KEY)
+    for path in release.folder.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert not [mark for mark in MARKS if mark.encode() in content], path.name

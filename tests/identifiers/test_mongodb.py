@@ -1,0 +1,80 @@
+"""Values of MongoDB's types: ids become text, dates stay dates, and every form of a collection agrees."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hierdata
+from hierdata.identifiers import Shift
+from hierdata.identifiers.key import Key
+from tests.identifiers.people import KEY
+
+ROOT = Path(__file__).parents[2]
+SEED = b"a seed of sixteen bytes"
+FORMS = ("canonical.ejson", "relaxed.ejson", "university")
+FLAT = {"role": "quasi", "flat": True}
+
+
+def policy(fields: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"version": 1, "models": [{"kind": "k-anonymity", "k": 2}], "fields": fields, **more}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_object_id_becomes_the_same_pseudonym_in_every_form(form: str) -> None:
+    source = ROOT / "fixtures" / "students" / "mongodb" / form
+    if source.is_dir():
+        (source,) = source.glob("*.bson")
+    ids = {"role": "identifier", "action": {"pseudonym": {"domain": "documents"}}}
+    stated = policy({"$._id": ids, "$.major": FLAT}, unlisted="drop")
+    release = hierdata.anonymize(source, stated, seed=SEED, key=KEY)
+    found = {record["_id"] for record in release.records()}
+    assert all(type(token) is str and len(token) == 32 for token in found)
+    originals = [
+        json.loads(line)["_id"]["$oid"]
+        for line in (ROOT / "fixtures/students/mongodb/canonical.ejson").read_text().splitlines()
+    ]
+    from hierdata.identifiers import Pseudonym
+
+    replace = Pseudonym(domain="documents").replace("", Key(KEY))
+    assert replace is not None
+    assert found <= {replace(text, 0) for text in originals}
+
+
+def test_dates_are_moved_and_stay_dates(tmp_path: Path) -> None:
+    begin = datetime(2001, 3, 4, 5, 6, 7)
+    lines = [
+        json.dumps(
+            {
+                "who": number,
+                "in": {"$date": f"{begin + timedelta(days=number):%Y-%m-%dT%H:%M:%SZ}"},
+                "out": {"$date": f"{begin + timedelta(days=2 * number):%Y-%m-%dT%H:%M:%SZ}"},
+                "at": {f"2001-04-1{number % 9}": {"$timestamp": {"t": 1000000000 + number, "i": 7}}},
+            }
+        )
+        for number in range(8)
+    ]
+    source = tmp_path / "stays.ejson"
+    source.write_text("\n".join(lines))
+    shift = {"shift": {"days": 20, "by": "$.who"}}
+    fields = {
+        "$.who": {"role": "identifier", "action": {"pseudonym": {}}},
+        "$.in": {"role": "quasi", "date": {"steps": ["day", "century"]}, "action": shift},
+        "$.out": {"role": "sensitive", "action": shift},
+        "$.at": {"map": True},
+        "$.at[*]~": {"role": "quasi", "date": {"steps": ["day", "month", "decade"]}, "action": shift},
+        "$.at[*]": {"role": "sensitive", "action": shift},
+    }
+    hierdata.anonymize(source, policy(fields), seed=SEED, key=KEY).save(tmp_path / "release")
+    assert hierdata.verify(tmp_path / "release", policy(fields), original=source, key=KEY).passed
+    (written,) = (tmp_path / "release" / "public").glob("records.*")
+    published = [json.loads(line) for line in written.read_text().splitlines()]
+    offset = Shift(days=20).offsets(Key(KEY))
+    due = {f"{begin + timedelta(days=2 * n + offset(str(n))):%Y-%m-%dT%H:%M:%SZ}" for n in range(8)}
+    assert {record["out"]["$date"] for record in published} <= due
+    stamps = {record["at"][0]["value"]["$timestamp"]["t"] for record in published}
+    assert stamps <= {1000000000 + n + 86400 * offset(str(n)) for n in range(8)}
