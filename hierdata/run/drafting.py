@@ -83,9 +83,7 @@ def _tables(source: object) -> dict[str, object] | None:
         if name in found:
             raise InputError(f"the table {name}: there are several files of it in the folder")
         found[name] = file
-    if not found:
-        raise InputError("the folder holds no tables: no file ends in .csv, .csv.gz or .parquet")
-    return found
+    return found or None
 
 
 def _joins(

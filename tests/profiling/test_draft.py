@@ -26,6 +26,7 @@ from hierdata.synth import GENERATORS
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BUNDLED = [
     *sorted((FIXTURES / "students").glob("students.*")),
+    *sorted((FIXTURES / "students" / "mongodb").iterdir()),
     FIXTURES / "patients" / "patients.jsonl",
     *sorted((FIXTURES / "students" / "tables").glob("*.csv")),
 ]
