@@ -46,8 +46,8 @@ def steps(spread: float, whole: bool) -> list[Decimal]:
 
 
 def prefix(looks: Looks) -> dict[str, Any]:
-    """First characters of codes: all but the last, and fewer, by the length of the shortest."""
-    length = min(looks.shortest, 12) if looks.texts else _USUAL
+    """First characters of codes: all but the last, and fewer, by the length of the longest."""
+    length = min(looks.longest, 12) if looks.texts else _USUAL
     keep = [kept for kept in range(length - 1, 0, -1) if length <= 6 or kept in _kept(length)]
     return {"prefix": {"keep": keep or [1]}}
 

@@ -66,15 +66,21 @@ class Field:
     attribute: Attribute | None = None
     obstacle: str = ""
     is_map: bool = False
-    name: str = ""
-    """The name that may hint at what it is; empty for the keys of maps."""
+    names: tuple[str, ...] = ()
+    """The names that may hint at what it is: its own (empty for the keys of maps), and of what it is in."""
     stated: Stated | None = None
     """What the server's own schema says of it."""
 
     @property
     def hint(self) -> tuple[Hint, str] | None:
-        """What the name hints at."""
-        return hint_of(self.name)
+        """What its own name hints at."""
+        return hint_of(self.names[0]) if self.names else None
+
+    @property
+    def outer_hint(self) -> tuple[Hint, str] | None:
+        """What the nearest name around it hints at, where its own does not."""
+        found = (hint_of(name) for name in self.names[1:])
+        return None if self.hint is not None else next((hint for hint in found if hint is not None), None)
 
 
 def fields(found: Profile, notation: Notation) -> Iterator[Field]:
@@ -138,19 +144,24 @@ class _Fields:
         keys = self._keys(path)
         stated = self._found.stated.get(keys)
         text = self._notation.text(path)
-        name = _name(keys, self._found.maps)
-        return Field(keys, text, inside, presence, attribute, obstacle, name=name, stated=stated)
+        names = tuple(_names(keys, self._found.maps))
+        return Field(keys, text, inside, presence, attribute, obstacle, names=names, stated=stated)
 
     @staticmethod
     def _keys(path: tuple[Step, ...]) -> Keys:
         return tuple(step.key for step in path)
 
 
-def _name(keys: Keys, maps: Collection[Keys]) -> str:
-    """What a field is called: an element for its text, a map for its values, the keys of maps nothing."""
-    if keys[:-1] in maps:
-        return "" if keys[-1] == KEY else keys[-2]
-    return next((key.removeprefix("@") for key in reversed(keys) if key != TEXT), "")
+def _names(keys: Keys, maps: Collection[Keys]) -> Iterator[str]:
+    """The names of a field and of what it is in, from the inside: an element's for its text, a map's for its
+    values, none for the keys of a map.
+    """
+    for depth in range(len(keys), 0, -1):
+        key, in_map = keys[depth - 1], keys[: depth - 1] in maps
+        if in_map and key == KEY:
+            yield ""
+        elif key != TEXT and not in_map:
+            yield key.removeprefix("@")
 
 
 def _obstacle(shape: Shape, is_map: bool) -> str:

@@ -19,7 +19,7 @@ _WORDS: dict[Hint, str] = {
     """,
     "free_text": "comment comments description memo message narrative note notes remark remarks summary text",
     "sensitive": """
-        allergy balance belief cause condition conviction credit crime debt diagnoses diagnosis
+        allergy balance belief cause condition conviction crime debt diagnoses diagnosis
         disability disease disorder drug drugs finding gpa grade hiv icd illness income loan
         mark medication offence offense orientation outcome party politics pregnancy procedure
         prognosis rating reason religion result salary score symptom symptoms test therapy
@@ -35,6 +35,26 @@ _WORDS: dict[Hint, str] = {
         state status term time title town visit ward weight workclass year
     """,
 }
+PERSONS = frozenset(
+    [
+        "client",
+        "customer",
+        "employee",
+        "household",
+        "individual",
+        "member",
+        "participant",
+        "patient",
+        "person",
+        "pupil",
+        "respondent",
+        "staff",
+        "student",
+        "subject",
+        "user",
+    ]
+)
+"""Words for those whom a record may be about: their ids name them, however often they stand."""
 HINTS: dict[str, Hint] = {word: hint for hint, words in _WORDS.items() for word in words.split()}
 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

@@ -8,6 +8,7 @@ from typing import Any
 
 from hierdata.profiling import domains
 from hierdata.profiling.fields import ABSENT, Field
+from hierdata.profiling.hints import PERSONS, words_of
 from hierdata.profiling.looks import Looks
 
 FEW = 50
@@ -75,6 +76,21 @@ class Seen:
         return "" if self.of.hint is None else self.of.hint[1]
 
     @property
+    def outer(self) -> str | None:
+        """The kind of what the nearest name around it hints at, where its own does not."""
+        return None if self.of.outer_hint is None else self.of.outer_hint[0]
+
+    @property
+    def by_outer_name(self) -> str:
+        """The reason where that name gave it."""
+        return "" if self.of.outer_hint is None else f"what it is in has the name ({self.of.outer_hint[1]})"
+
+    @property
+    def of_person(self) -> bool:
+        """Whether the name has a word for those whom a record may be about."""
+        return bool(self.of.names) and not PERSONS.isdisjoint(words_of(self.of.names[0]))
+
+    @property
     def by_name(self) -> str:
         """The reason where the name gave it."""
         return f"its name says so ({self.word})" if self.word else ""
@@ -121,6 +137,8 @@ def _naming(seen: Seen) -> Proposal | None:
         return Proposal({"role": "free_text"}, "binary data, which may say anything")
     if seen.hint == "identifier":
         return Proposal({"role": "identifier"}, seen.by_name)
+    if seen.outer == "identifier" or seen.of.outer_hint == ("reference", "name"):
+        return Proposal({"role": "identifier"}, seen.by_outer_name)
     return None
 
 
@@ -166,7 +184,7 @@ def _unique(seen: Seen) -> Proposal | None:
     looks = seen.looks
     if seen.hint == "reference" and seen.unique >= 0.5:
         return Proposal({"role": "identifier"}, f"{seen.by_name}, and its values hardly repeat")
-    if seen.hint == "reference" and seen.distinct > FEW and seen.word.endswith("id"):
+    if seen.hint == "reference" and seen.word.endswith("id") and (seen.of_person or seen.distinct > FEW):
         return Proposal(
             {"role": "identifier"},
             f"{seen.by_name}, and its values repeat",
@@ -186,8 +204,8 @@ def _unique(seen: Seen) -> Proposal | None:
 
 
 def _sensitive(seen: Seen) -> Proposal | None:
-    medical = seen.looks.mostly("medical") and seen.distinct > 1
-    if seen.hint != "sensitive" and not (medical and seen.hint is None):
+    medical = seen.looks.mostly("medical") and seen.hint is None
+    if seen.hint != "sensitive" and seen.outer != "sensitive" and not medical:
         return None
     rule: dict[str, Any] = {"role": "sensitive"}
     if seen.textual and seen.looks.numeric:
@@ -199,17 +217,19 @@ def _sensitive(seen: Seen) -> Proposal | None:
             else "hardly any two values are equal, and they are published as they are"
         )
         return Proposal(rule, seen.by_name, alone)
-    return Proposal(rule, "the values look like medical codes", "is it what must not become known?")
+    reason = "the values look like medical codes" if medical else seen.by_outer_name
+    return Proposal(rule, reason, "is it what must not become known?")
 
 
 def _number(seen: Seen) -> Proposal | None:
     looks = seen.looks
-    if not looks.numeric or seen.hint == "postal" or _is_code(seen) or seen.listed:
+    named = seen.hint in ("postal", "reference")
+    if not looks.numeric or named or _is_code(seen) or seen.listed:
         return None
     sure = seen.hint == "quasi"
     reason = seen.by_name if sure else "all values are numbers"
-    if seen.distinct <= 4 and not sure:
-        return Proposal({"role": "quasi", **domains.flat()}, f"{reason}, few of them", _DOUBT)
+    if seen.distinct <= 4:
+        return Proposal({"role": "quasi", **domains.flat()}, f"{reason}, few of them", "" if sure else _DOUBT)
     return Proposal({"role": "quasi", **domains.interval(looks)}, reason, "" if sure else _DOUBT)
 
 

@@ -120,6 +120,33 @@ def test_direct_identifiers_are_dropped() -> None:
     assert rule([*range(1, 60), *range(1, 60)], "patient_id") == {"role": "identifier", "confirm": True}
 
 
+def test_names_around_a_field_speak_where_its_own_does_not() -> None:
+    records = [
+        {
+            "address": {"line": f"{n % 9} x", "city": "ab"[n % 2]},
+            "name": {"first": "ab"[n % 2]},
+            "tests": [{"value": n % 7, "kind": "ab"[n % 2]}],
+            "plain": {"x": n % 3},
+        }
+        for n in range(40)
+    ]
+    draft = hierdata.init(records)
+    assert errors(draft, records) == []
+    assert {one.path: (one.proposal.role, bool(one.proposal.confirm)) for one in draft.fields} == {
+        "$.address.line": ("identifier", False),
+        "$.address.city": ("quasi", False),
+        "$.name.first": ("identifier", False),
+        "$.tests[*].value": ("sensitive", True),
+        "$.tests[*].kind": ("sensitive", True),
+        "$.plain.x": ("quasi", True),
+    }
+
+
+def test_ids_of_things_are_categories_and_ids_of_people_are_not() -> None:
+    assert rule([n % 8 for n in range(40)], "ward_id")["flat"] is True
+    assert rule([n % 8 for n in range(40)], "studentId") == {"role": "identifier", "confirm": True}
+
+
 def test_a_name_that_repeats_is_no_identifier() -> None:
     assert rule(["north", "south"] * 9, "name")["role"] == "quasi"
 
