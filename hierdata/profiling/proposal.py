@@ -15,6 +15,8 @@ FEW = 50
 """Up to so many different values are categories that somebody can look through."""
 
 _NEARLY_ALL = 0.9
+_FEWEST = 5
+_RARE = "hardly any record has it: that it is there tells who it is, and its name may be data"
 _ENOUGH = 20
 """Records from which on it says something that no two have the same value."""
 _LONG_TEXT = 80
@@ -124,8 +126,12 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
         values.below(2) / attribute.present,
     )
     answer = next(answer for judge in _JUDGEMENTS if (answer := judge(seen)) is not None)
-    if seen.looks.missing and answer.published:
-        return replace(answer, rule={**answer.rule, "missing": sorted(seen.looks.missing)})
+    if not answer.published:
+        return answer
+    if seen.looks.missing:
+        answer = replace(answer, rule={**answer.rule, "missing": sorted(seen.looks.missing)})
+    if attribute.holders < _FEWEST and records >= _ENOUGH:
+        return replace(answer, confirm=f"{answer.confirm}. {_RARE}" if answer.confirm else _RARE)
     return answer
 
 

@@ -30,3 +30,13 @@ def test_broken_input_is_refused(run: Run, desk: Desk, broken: Path) -> None:
     assert ran.json["error"]["kind"] == "InputError"
     assert "7319" not in ran.out + ran.err
     assert desk.names() == {"people.jsonl", "policy.yaml"}
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda path: path.name)
+def test_no_draft_is_made_of_broken_input(run: Run, desk: Desk, broken: Path) -> None:
+    ran = run("init", broken, "--out", desk.folder / "draft.yaml", "--json")
+    assert ran.code == 5, ran.err
+    assert ran.err.startswith("hierdata: ")
+    assert ran.err.count("\n") == 1
+    assert "7319" not in ran.out + ran.err
+    assert desk.names() == {"people.jsonl", "policy.yaml"}

@@ -142,6 +142,13 @@ def test_names_around_a_field_speak_where_its_own_does_not() -> None:
     }
 
 
+def test_a_field_that_hardly_any_record_has_is_to_be_looked_at() -> None:
+    records = [{"sex": "mf"[n % 2], **({"odd": n % 2} if n < 4 else {})} for n in range(40)]
+    draft = hierdata.init(records)
+    assert "its name may be data" in draft.fields[1].proposal.confirm
+    assert draft.fields[0].proposal.confirm == ""
+
+
 def test_ids_of_things_are_categories_and_ids_of_people_are_not() -> None:
     assert rule([n % 8 for n in range(40)], "ward_id")["flat"] is True
     assert rule([n % 8 for n in range(40)], "studentId") == {"role": "identifier", "confirm": True}
