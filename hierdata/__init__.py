@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hierdata.release import Release
     from hierdata.run.drafting import init
     from hierdata.run.spread import Resources
+    from hierdata.stores.postgresql import Rows
 
 __version__ = "0.1.0"
 
@@ -48,6 +49,7 @@ __all__ = [
     "Release",
     "ReleaseMeasurement",
     "Resources",
+    "Rows",
     "TargetError",
     "Verdict",
     "VerificationError",
@@ -73,6 +75,7 @@ _HOMES = {
     "Release": "release",
     "ReleaseMeasurement": "rebuilt.measuring",
     "Resources": "run.spread",
+    "Rows": "stores.postgresql",
     "TargetError": "errors",
     "Verdict": "judge",
     "VerificationError": "errors",

@@ -258,7 +258,7 @@ def fits(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, " ".join(filter(None, map(words, printed.splitlines())))) is not None
 
 
-ON_SERVERS = ("mongodb.md",)
+ON_SERVERS = ("mongodb.md", "postgresql.md")
 """Pages whose examples need a server: tests/stores runs them."""
 EXAMPLES = [
     page

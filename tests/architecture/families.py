@@ -96,6 +96,10 @@ FAMILIES = {
             "mongodb_server": "how MongoDB is found and asked, and what its refusals mean",
             "mongodb_target": "a collection in the making",
             "mongodb_validator": "the validator of what was published",
+            "postgresql_reading": "one pass over rows, in one snapshot",
+            "postgresql_server": "how PostgreSQL is found and asked, and what its refusals mean",
+            "postgresql_target": "new tables in one transaction",
+            "postgresql_types": "types of published columns",
         },
     ),
     "recodings": Family(

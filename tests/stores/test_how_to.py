@@ -11,8 +11,10 @@ from typing import Any
 
 import pymongo
 import pytest
+import sqlalchemy
 from pymongo.database import Database
 
+from tests.stores.postgresql_server import Running
 from tests.stores.test_mongodb_store import address_of
 from tests.test_docs import DOCS, ROOT, SEED, blocks, fits, run
 
@@ -30,7 +32,9 @@ def follow(page: Path, words: Mapping[str, str], folder: Path) -> dict[str, Any]
     printed = ""
     for block in blocks(page):
         text = replaced(block.text, words)
-        if block.language == "sh":
+        if block.file is not None:
+            (folder / block.file).write_text(text, "utf-8")
+        elif block.language == "sh":
             printed = "".join(run(line, folder) for line in text.splitlines())
         elif block.language == "python":
             out = io.StringIO()
@@ -40,6 +44,22 @@ def follow(page: Path, words: Mapping[str, str], folder: Path) -> dict[str, Any]
         elif block.language == "text":
             assert fits(text, printed), printed
     return known
+
+
+def test_the_page_on_postgresql(
+    address: str, postgresql: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HIERDATA_SEED", SEED)
+    monkeypatch.setenv("PGPASSWORD", postgresql.password)
+    place = address.replace(f":{postgresql.password}@", "@").partition("://")[2]
+    known = follow(DOCS / "how-to" / "postgresql.md", {"steward@localhost/school": place}, tmp_path)
+    with known["engine"].connect() as connection:
+        made = set(sqlalchemy.inspect(connection).get_table_names())
+    known["engine"].dispose()
+    assert made - {"students", "patients", "people", "visits"} == {
+        *("released", "patients_released", "study_people", "study_visits")
+    }
 
 
 def test_the_page_on_mongodb(
