@@ -15,6 +15,7 @@ from hierdata.errors import PolicyError, PromiseError
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.pieces import Frame
 from hierdata.policy import Policy
+from hierdata.policy.identifiers import unlinked
 from hierdata.policy.parts import Keep
 from hierdata.population import Compared, Population, read_population
 from hierdata.privacy.base import Constraint
@@ -252,6 +253,7 @@ def judge_rules(
         ),
         models=policy.scoped_models,
         exempt=frozenset(policy.exempt),
+        tokens=frozenset(unlinked(policy)),
         patterns={
             keys: pattern
             for keys, (_, rule) in policy.by_keys.items()

@@ -104,7 +104,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
         if not is_keyed(policy):
             raise PolicyError("--key-fd gives a key, and the policy replaces nothing by one")
         try:
-            with os.fdopen(key_fd, "rb") as stream:
+            with os.fdopen(key_fd, "rb", closefd=key_fd > 2) as stream:
                 given = stream.read(_LONGEST_KEY)
         except OSError as error:
             raise TargetError(f"the file descriptor {key_fd} cannot be read ({error.strerror})") from None

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from hierdata.document import Document
 from hierdata.judge.attribute import REMEMBERED, Attribute
+from hierdata.judge.pattern import Pattern
 from hierdata.judge.walk import Children, Walk, digest
 from hierdata.scalars import TYPED_TEXTS, Int64
 
@@ -21,10 +22,14 @@ _PLAIN = frozenset({str, int, bool, type(None), Int64, *TYPED_TEXTS})
 
 @dataclass
 class _Columns:
-    """Records with the same keys and types: their sensitive fields, and what the rest of them came to."""
+    """Records with the same keys and types: their sensitive fields, and what the rest of them came to.
+
+    ``tokens`` are fields that no two records share, and that nobody compares: only their form is looked at.
+    """
 
     shown: Callable[[Document], object]
     sensitive: tuple[tuple[str, Attribute, int], ...]
+    tokens: tuple[tuple[str, Pattern], ...]
     known: dict[object, tuple[bytes, bytes]] = field(default_factory=dict)
 
 
@@ -51,6 +56,9 @@ class Reader:
         known = columns.known.get(shown)
         if known is None:
             return self._first(record, columns, shown)
+        for key, pattern in columns.tokens:
+            if not pattern.matches(record[key]):
+                self._walk.found[pattern.path] += self._walk.times
         step = self._walk.step
         codes = [
             code * step + index
@@ -76,16 +84,19 @@ class Reader:
         """The columns of a record; None where it must be walked."""
         rules = self._walk.root.below
         sensitive: list[tuple[str, Attribute, int]] = []
+        tokens: list[tuple[str, Pattern]] = []
         shown: list[str] = []
         value: Any
         for key, value in record.items():
             rule = rules.get(key)
-            if isinstance(value, list | dict) or (rule is not None and (rule.counted or rule.pattern)):
+            if isinstance(value, list | dict) or (rule is not None and rule.counted):
                 return None
             if rule is not None and rule.attribute is not None:
                 sensitive.append((key, rule.attribute, rule.index))
+            elif rule is not None and rule.token and rule.pattern is not None:
+                tokens.append((key, rule.pattern))
             elif type(value) in _PLAIN:
                 shown.append(key)
             else:
                 return None
-        return _Columns(itemgetter(*shown), tuple(sensitive)) if shown else None
+        return _Columns(itemgetter(*shown), tuple(sensitive), tuple(tokens)) if shown else None

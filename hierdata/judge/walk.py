@@ -41,7 +41,7 @@ class _Rule:
 
     __slots__ = (
         *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "pattern", "plain"),
-        "within",
+        *("token", "within"),
     )
 
     def __init__(self) -> None:
@@ -52,6 +52,7 @@ class _Rule:
         self.exempt = False
         self.forbidden: str | None = None
         self.pattern: Pattern | None = None
+        self.token = False
         self.plain = False  # a listed field of which nothing else is said
         self.within = False  # more than that is said of something below
         self.known: dict[tuple[str, bytes], Walked] = {}  # what objects that lay here came to
@@ -131,6 +132,8 @@ class Walk:
             self.root.at(keys).forbidden = ".".join(keys)
         for keys, pattern in rules.patterns.items():
             self.root.at(keys).pattern = Pattern(keys, pattern)
+        for keys in rules.tokens:
+            self.root.at(keys).token = True
 
     def vertex(self, content: dict[str, Value], below: Mapping[str, _Rule]) -> Walked:
         """An object: its parts in canonical and in document order."""
@@ -177,7 +180,7 @@ class Walk:
         if rule.forbidden is not None:
             self.found[rule.forbidden] += self.times
         form, raw, held, below = self._content(key, value, rule)
-        if raw and not (rule.exempt and rule.pattern):
+        if raw and not rule.token:
             written.append(f"{key!r}:{raw}")
         if form and not rule.exempt:
             parts.append(f"{key!r}:{form}")

@@ -97,6 +97,14 @@ def linked_domains(policy: Policy) -> dict[str, str]:
     }
 
 
+def unlinked(policy: Policy) -> Iterator[Keys]:
+    """The fields whose pseudonyms stand in one record alone."""
+    linked = linked_domains(policy)
+    for keys, action in policy.pseudonyms.items():
+        if action.domain_of(str(policy.by_keys[keys][0])) not in linked:
+            yield keys
+
+
 def path_in(policy: Policy, text: str, *, whole: bool = False) -> Path:
     """A path of the policy. Raises PolicyError."""
     return in_maps(parse(text, policy.namespaces, policy.depth), policy.maps, whole=whole)

@@ -224,6 +224,13 @@ def test_a_key_shows_itself_nowhere() -> None:
     assert pickle.loads(pickle.dumps(key)).derived("a", "b") == key.derived("a", "b")
 
 
+def test_a_process_that_was_not_told_a_secret_says_so() -> None:
+    pickled = pickle.dumps(Key(bytes(range(50))))
+    assert b"Secret" in pickled or b"_Named" in pickled
+    with pytest.raises(PolicyError, match="not known to this process"):
+        pickle.loads(pickled).derived("a", "b")  # the key itself is gone
+
+
 def test_purposes_and_names_have_keys_of_their_own() -> None:
     found = {KEY.derived(purpose, name) for purpose in ("a", "b") for name in ("", "x", "y")}
     assert len(found) == 6
