@@ -28,7 +28,7 @@ def lint(
             metavar="POLICY", help="YAML, JSON, or a JSON Schema with x-hierdata.", show_default=False
         ),
     ],
-    data: Annotated[Path | None, typer.Option(help="The collection that the policy is for.")] = None,
+    data: Annotated[str | None, typer.Option(help="The collection that the policy is for.")] = None,
     root: Root = None,
     as_format: FormatName = None,
     as_json: AsJson = False,
@@ -60,7 +60,7 @@ class _Tables:
 
 
 def _check(
-    file: Path, data: Path | None, root: Path | None, as_format: str | None, feedback: Feedback
+    file: Path, data: str | None, root: Path | None, as_format: str | None, feedback: Feedback
 ) -> tuple[list[Finding], _Tables]:
     """All findings, and the tables of a policy that can be used."""
     from hierdata import pipeline
@@ -120,19 +120,20 @@ def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> li
     return []
 
 
-def _against_schema(policy: Policy, data: Path | None) -> list[Finding]:
+def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
     """The first record that does not satisfy the policy's JSON Schema; without data, whether it is one."""
     from hierdata.intake import checked, collect
+    from hierdata.intake.stores import at_hand
     from hierdata.lint import Finding
 
     if policy.record_schema is None or policy.record_schema.lower().endswith(".xsd"):
         return []
     try:
-        collection = collect(data, policy) if data is not None else None
-        for _ in checked(
-            collection.documents() if collection is not None else (), policy.folder / policy.record_schema
-        ):
-            pass
+        schema = policy.folder / policy.record_schema
+        with at_hand([] if data is None else data, policy) as hand:
+            documents = () if data is None else collect(hand.source, hand.policy).documents()
+            for _ in checked(documents, schema):
+                pass
     except HierdataError as error:
         return [Finding("error", "schema", str(error), error.revealed)]
     return []

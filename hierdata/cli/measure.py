@@ -28,7 +28,7 @@ SHOWN = 20
 
 def measure(
     what: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="TABLE|RELEASE",
             help="A table (CSV, JSON, JSON Lines or Parquet), or the folder or records of a release.",
@@ -52,7 +52,7 @@ def measure(
             metavar="KEY=COLUMN", help="Of a table: the column that a key generalizes; may be repeated."
         ),
     ] = None,
-    original: Annotated[Path | None, typer.Option(help="Of a release: the input it was made of.")] = None,
+    original: Annotated[str | None, typer.Option(help="Of a release: the input it was made of.")] = None,
     policy: Annotated[
         Path | None, typer.Option(help="Of a release: the policy it was made with, and its attackers.")
     ] = None,
@@ -114,7 +114,7 @@ class _Known:
 
 
 def _measure_table(
-    table: Path,
+    table: str,
     keys: list[str],
     sensitive: str,
     known: _Known,
@@ -144,7 +144,7 @@ def _measure_table(
         reveal_values(reveal, list(_revealed(found)))
 
 
-def _measure_release(release: Path, original: Path, policy: Policy, key: bytes | None, as_json: bool) -> None:
+def _measure_release(release: str, original: str, policy: Policy, key: bytes | None, as_json: bool) -> None:
     from hierdata import pipeline
 
     with Feedback(as_json) as feedback:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 import traceback
@@ -118,10 +119,21 @@ def _stoppable(stops: list[Stopped]) -> Iterator[None]:
 
 def explain(kind: str, message: str, code: int, as_json: bool, **details: Any) -> int:
     """Say what went wrong on stderr, with ``--json`` on stdout too; the exit code is returned."""
+    message = _discreet(message)
+    details = {name: _discreet(one) if isinstance(one, str) else one for name, one in details.items()}
     print(f"hierdata: {message}", file=sys.stderr)
     if as_json:
         print_json({"error": {"kind": kind, "message": message, "exit_code": code, **details}})
     return code
+
+
+def _discreet(text: str) -> str:
+    """A text without user and password of an address, such as one that stands where a file should.
+
+    >>> _discreet("mongodb:/steward:secret@host: there is no such folder")
+    'mongodb:/...@host: there is no such folder'
+    """
+    return re.sub(r"(:/+)\S*@", r"\1...@", text)
 
 
 def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoReturn:

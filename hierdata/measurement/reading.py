@@ -23,6 +23,7 @@ from hierdata.intake.form import FileForm, open_layout
 from hierdata.intake.objects import is_table
 from hierdata.measurement.rows import Column, Rows
 from hierdata.progress import Progress, counted
+from hierdata.stores import store_of
 
 FLAT = tuple(name for name in FORMATS if name != "xml")
 """The formats that hold tables; of JSON, arrays of flat records."""
@@ -41,12 +42,19 @@ class _Codes(dict[Scalar, int]):
 
 
 def rows(source: object, columns: Sequence[str], format: str | None, progress: Progress) -> Rows:
-    """The rows of a file (CSV, JSON, JSON Lines, Parquet) or of a table in memory, at these columns.
+    """The rows of a file (CSV, JSON, JSON Lines, Parquet) or of a table in memory or on a server, by columns.
 
     Equal numbers are one value, None is missing. Raises PolicyError for a column that there is not and for
     what is no table, InputError for values that are no single ones and for a table without rows, TargetError
     for a file that cannot be read.
     """
+    store = store_of(source)
+    if store is not None:
+        try:
+            return rows(store.documents(), columns, format, progress)
+        finally:
+            if store is not source:
+                store.close()
     header, found_in = _opened(source, format)
     _require(columns, columns if header is None else header)
     unseen = set(columns if header is None else ())

@@ -335,6 +335,46 @@ def test_the_command_publishes_and_verifies(
     assert code == 4
 
 
+def test_lint_and_measure_read_a_collection(
+    source: Any, database: Database, mongodb: str, policy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = address_of(mongodb, database, "people")
+    code, *_ = run("lint", policy, "--data", there, capsys=capsys)
+    assert code == 0
+    code, out, _ = run("measure", there, "--key", "age", "--sensitive", "income", "--json", capsys=capsys)
+    assert (code, json.loads(out)["rows"]) == (0, 60)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("anonymize", "people.json", "--policy", "{policy}", "--out", "{address}"),
+        ("anonymize", "people.json", "--policy", "{address}", "--out", "release"),
+        ("anonymize", "{address}", "--policy", "{policy}", "--out", "{address}"),
+        ("lint", "{address}"),
+        ("lint", "{policy}", "--data", "{address}"),
+        ("measure", "{address}", "--key", "age", "--sensitive", "income"),
+        ("measure", "{address}", "--original", "{address}", "--policy", "{policy}"),
+        ("verify", "{address}", "--policy", "{policy}", "--facts", "{address}"),
+        ("verify", "{policy}", "--policy", "{policy}", "--original", "{address}"),
+        ("init", "{address}"),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["mongodb", "mongo"])
+def test_no_command_shows_a_password(
+    arguments: tuple[str, ...],
+    scheme: str,
+    policy: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    address = f"{scheme}://steward:{SECRET}@127.0.0.1:1/a/b?serverSelectionTimeoutMS=50"
+    code, *_ = run(*(one.format(address=address, policy=policy) for one in arguments), capsys=capsys)
+    assert code in (2, 5, 6)
+
+
 Case = Callable[[str, Database], tuple[str, str]]
 CASES: dict[str, tuple[int, str, Case]] = {
     "source and target are one": (6, "this is the source", lambda own, _: (f"{own}/people", f"{own}/people")),
