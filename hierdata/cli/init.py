@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal
+from hierdata.cli.arguments import (
+    AsJson,
+    ColumnName,
+    FormatName,
+    Query,
+    Quiet,
+    Reveal,
+    TableName,
+    with_rows,
+)
 from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import print_json, require_absent, reveal_values, session
 
@@ -17,7 +26,14 @@ if TYPE_CHECKING:
 
 
 def init(
-    source: Annotated[str, typer.Argument(metavar="INPUT", help="The collection.", show_default=False)],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="A file, a folder of tables or of one file a record, or the address of a store.",
+            show_default=False,
+        ),
+    ],
     out: Annotated[
         Path | None, typer.Option(help="A new file for the draft; without it, it is printed.")
     ] = None,
@@ -28,6 +44,9 @@ def init(
     delimiter: Annotated[
         str | None, typer.Option(help="What separates the cells of CSV, else found in the header.")
     ] = None,
+    table: TableName = None,
+    query: Query = None,
+    column: ColumnName = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     reveal: Reveal = None,
@@ -40,7 +59,11 @@ def init(
             require_absent(out)
         with Feedback(quiet or as_json) as feedback:
             draft = drafting.init(
-                source, format=as_format, records=records, delimiter=delimiter, progress=feedback.listener
+                with_rows(source, table, query, column),
+                format=as_format,
+                records=records,
+                delimiter=delimiter,
+                progress=feedback.listener,
             )
         if out is not None:
             draft.save(out)

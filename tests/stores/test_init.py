@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from bson import Int64, ObjectId
 from bson.datetime_ms import DatetimeMS
 from pymongo.database import Database
 
 import hierdata
+from hierdata.cli import main
 from hierdata.errors import InputError, PolicyError
 from hierdata.lint import lint
 from hierdata.policy import from_data
@@ -122,3 +124,36 @@ def test_a_deep_schema_ends() -> None:
     for _ in range(500):
         schema = {"properties": {"a": schema}}
     assert len(stated_fields(schema)) < 100
+
+
+def test_a_table_of_postgresql(address: str, tmp_path: Path) -> None:
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE people (id serial, age smallint, town text, diagnosis text, seen date)"
+        )
+        for n in range(40):
+            connection.execute(
+                "INSERT INTO people (age, town, diagnosis, seen) VALUES (%s, %s, %s, %s)",
+                (
+                    20 + n % 30,
+                    ("north", "south")[n % 2],
+                    ("flu", "cold", MARK)[n % 3],
+                    f"2001-03-{1 + n % 28:02}",
+                ),
+            )
+    path = tmp_path / "draft.yaml"
+    assert main(["init", address, "--table", "people", "--out", str(path), "--quiet"]) == 0
+    assert MARK not in path.read_text()
+    draft = hierdata.init(hierdata.Rows(address, table="people"))
+    assert {one.path: one.proposal.role for one in draft.fields} == {
+        "$.id": "identifier",
+        "$.age": "quasi",
+        "$.town": "quasi",
+        "$.diagnosis": "sensitive",
+        "$.seen": "quasi",
+    }
+    hierdata.anonymize(hierdata.Rows(address, table="people"), draft.confirmed())
+
+
+def test_a_confirmed_draft_publishes_a_collection(collection: Any) -> None:
+    hierdata.anonymize(collection, hierdata.init(collection).confirmed())
