@@ -133,6 +133,10 @@ class Server:
             raise PolicyError("an engine or a connection of SQLAlchemy is due, and none that is asynchronous")
         if given.dialect.name != "postgresql":
             raise PolicyError("the engine is of another database than PostgreSQL")
+        if (
+            given.dialect.driver != "psycopg"
+        ):  # others take several statements at once, and hide one in a query
+            raise PolicyError("the engine needs the driver psycopg: postgresql+psycopg://...")
         return cls(given, _place(given.url), False), None, None
 
     def close(self) -> None:

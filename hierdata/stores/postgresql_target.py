@@ -5,21 +5,19 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from psycopg import sql
 from sqlalchemy import (
     BigInteger,
     Column,
     ColumnElement,
     Connection,
     ForeignKey,
-    Insert,
     MetaData,
     Table,
     Text,
-    bindparam,
     cast,
     func,
     insert,
@@ -114,8 +112,7 @@ class Target(Staged):
 
     def _write_documents(self, column: str, part: str, documents: Iterable[Document]) -> None:
         table = self._table(self._named(part), [Column(column, JSONB, nullable=False)])
-        put = insert(table).values({column: cast(bindparam("document", type_=Text), JSONB)})
-        self._put(put, ({"document": dumps_exact(document)} for document in documents))
+        self._put(table, ((dumps_exact(document),) for document in documents))
 
     def _write_rows(self, part: str, documents: Iterable[Document]) -> None:
         """Write rows into a table that goes with the transaction: types are known when all have been seen."""
@@ -132,8 +129,7 @@ class Target(Staged):
         self.connection.execute(CreateTable(staged))
         seen: dict[str, dict[str, set[Kind]]] = {}
         rows = split(keyed, documents) if keyed else ((part, document) for document in documents)
-        put = insert(staged).values(row=cast(bindparam("document", type_=Text), JSON))
-        self._put(put, _noted(rows, seen))
+        self._put(staged, _noted(rows, seen))
         made: dict[str, Table] = {}
         for table in keyed:
             own = _Rows(staged, table.name, self._types.get(table.name, {}), seen.get(table.name, {}))
@@ -142,10 +138,15 @@ class Target(Staged):
             types = self._types.get(None, {}) if part == RECORDS else {}
             self._fill(self._named(part), _Rows(staged, part, types, seen.get(part, {})))
 
-    def _put(self, put: Insert, rows: Iterator[dict[str, Any]]) -> None:
-        """Insert rows in batches."""
-        while batch := list(islice(rows, self._batch)):
-            self.connection.execute(put, batch)
+    def _put(self, table: Table, rows: Iterator[tuple[Any, ...]]) -> None:
+        """Copy rows into a table, within the transaction."""
+        driver: Any = self.connection.connection.driver_connection
+        place = (table.name,) if table.schema is None else (table.schema, table.name)
+        columns = sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns)
+        question = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(*place), columns)
+        with driver.cursor() as cursor, cursor.copy(question) as copying:
+            for row in rows:
+                copying.write_row(row)
 
     def _fill(
         self, name: Name, rows: _Rows, keyed: Keyed | None = None, made: Mapping[str, Table] | None = None
@@ -215,15 +216,17 @@ class _Rows:
 @contextmanager
 def begun(target: Target) -> Iterator[Target]:
     """A target in a transaction, which is rolled back unless it was published."""
-    with connected(target.server) as connection:
+    # Said outright: an engine may commit each statement by itself, or be read-only.
+    options = {"isolation_level": "READ COMMITTED", "postgresql_readonly": False}
+    with connected(target.server, **options) as connection:
         target.connection = connection
         yield target
 
 
 def _noted(
     rows: Iterable[tuple[str, Document]], seen: dict[str, dict[str, set[Kind]]]
-) -> Iterator[dict[str, Any]]:
-    """Rows as parameters; which kinds of values each column has is noted on the way."""
+) -> Iterator[tuple[int, str, str]]:
+    """Rows with their number and part; which kinds of values each column has is noted on the way."""
     for number, (part, row) in enumerate(rows, 1):
         kinds = seen.setdefault(part, {})
         for column, value in row.items():
@@ -231,4 +234,4 @@ def _noted(
             known = kinds.setdefault(column, set())
             if kind is not None:
                 known.add(kind)
-        yield {"number": number, "part": part, "document": dumps_exact(row)}
+        yield number, part, dumps_exact(row)

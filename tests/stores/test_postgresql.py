@@ -276,6 +276,63 @@ def test_the_live_objects_of_sqlalchemy(address: str) -> None:
     assert ask(address, "SELECT count(*) FROM release")[0][0] == len(list(release.records()))
 
 
+def test_an_engine_that_commits_by_itself_does_not_here(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hierdata.stores.postgresql_target import Target
+
+    students(address)
+    place = address.replace("postgresql", "postgresql+psycopg")
+    engine = sqlalchemy.create_engine(place, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    source = Rows(engine, query="SELECT doc FROM students LIMIT 60")
+    export = Target.export
+
+    def noticing(self: Target, part: str, path: Path) -> None:
+        export(self, part, path)
+        assert tables(address) == {"students"}
+
+    monkeypatch.setattr(Target, "export", noticing)
+    assert hierdata.anonymize(source, POLICY, to=Rows(engine, table="release")).report.passed
+    assert tables(address) == {"students", "release"}
+    engine.dialect.driver = "pg8000"
+    with pytest.raises(hierdata.PolicyError, match="needs the driver psycopg"):
+        store_at(Rows(engine, table="t"))
+
+
+ODD = (
+    "a b",
+    'a"b',
+    "a%b",
+    "a%(b)s",
+    "a:b",
+    "a.b",
+    "hierdata",
+    "document",
+    "row",
+    "number",
+    "part",
+    "group",
+    "é",
+)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_names_of_columns_and_tables_are_quoted(address: str, name: str) -> None:
+    quoted = name.replace('"', '""').replace("%", "%%")
+    ask(address, f'CREATE TABLE "{quoted}" ("{quoted}" int, other text)'.replace("%%", "%"))
+    ask(address, f"INSERT INTO \"{quoted}\" VALUES (1, 'x'), (1, 'y')".replace("%%", "%"))
+    escaped = name.replace("\\", "\\\\").replace("'", "\\'")
+    fields = {f"$['{escaped}']": {"role": "quasi", "flat": True}, "$.other": {"role": "sensitive"}}
+    policy = {"version": 1, "models": [K], "fields": fields}
+    table = '"' + name.replace('"', '""') + '"'
+    to = f'"new {name.replace(chr(34), chr(34) * 2)}"'
+    assert hierdata.anonymize(Rows(address, table=table), policy, to=Rows(address, table=to)).report.passed
+    assert f"new {name}" in tables(address)
+    documents = Rows(address, table=f'"doc {name.replace(chr(34), chr(34) * 2)}"', column=name)
+    assert hierdata.anonymize(Rows(address, table=table), policy, to=documents).report.passed
+    assert hierdata.verify(documents, policy, original=Rows(address, table=table)).passed
+
+
 def test_a_query_of_documents_goes_into_a_schema(address: str) -> None:
     students(address)
     ask(address, 'CREATE SCHEMA "the outside"')
