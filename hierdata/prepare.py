@@ -253,7 +253,7 @@ def judge_rules(
         ),
         models=policy.scoped_models,
         exempt=frozenset(policy.exempt),
-        tokens=frozenset(unlinked(policy)),
+        tokens=unlinked(policy),
         patterns={
             keys: pattern
             for keys, (_, rule) in policy.by_keys.items()

@@ -20,6 +20,7 @@ from hierdata.judge.places import Classes
 from hierdata.judge.reading import Reading
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.slicing import judge_slices
+from hierdata.judge.tokens import SHARED, repeated
 
 __all__ = [
     "JudgeHear",
@@ -68,4 +69,6 @@ def judge_counted(
     reading = Reading(rules, attributes)
     classes = Classes(rules, attributes)
     classes.add(reading.seen(documents))
+    if shared := repeated(*reading.tokens.taken(1)):
+        reading.found[SHARED] += shared
     return classes.verdict(reading.found, reading.malformed)

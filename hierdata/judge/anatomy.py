@@ -41,6 +41,7 @@ def judge_groups(
         records += times
         walk.record(document, times)
     tables = {sensitive_part(keys): Table(kind, kind.places) for keys, kind in kinds.items()}
+    walk.close()
     malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
     panel = Panel(rules, attributes)
     groups = [(kind, group) for kind in kinds.values() for group in kind.groups.values()]

@@ -29,7 +29,7 @@ class _Columns:
 
     shown: Callable[[Document], object]
     sensitive: tuple[tuple[str, Attribute, int], ...]
-    tokens: tuple[tuple[str, Pattern], ...]
+    tokens: tuple[tuple[str, Pattern, str], ...]
     known: dict[object, tuple[bytes, bytes]] = field(default_factory=dict)
 
 
@@ -42,7 +42,8 @@ class Reader:
         self._room = REMEMBERED
 
     def read(self, record: Document) -> Seen:
-        """What the judge sees of a record; the walk counts what it finds."""
+        """What the judge sees of a record; the walk counts what it finds, and holds the record's tokens."""
+        self._walk.tokens.clear()
         header = tuple(record), tuple(map(type, record.values()))
         try:
             columns = self._columns[header]
@@ -56,9 +57,12 @@ class Reader:
         known = columns.known.get(shown)
         if known is None:
             return self._first(record, columns, shown)
-        for key, pattern in columns.tokens:
-            if not pattern.matches(record[key]):
+        for key, pattern, domain in columns.tokens:
+            value = record[key]
+            if not pattern.matches(value):
                 self._walk.found[pattern.path] += self._walk.times
+            if isinstance(value, str):
+                self._walk.tokens.add((domain, value))
         step = self._walk.step
         codes = [
             code * step + index
@@ -84,7 +88,7 @@ class Reader:
         """The columns of a record; None where it must be walked."""
         rules = self._walk.root.below
         sensitive: list[tuple[str, Attribute, int]] = []
-        tokens: list[tuple[str, Pattern]] = []
+        tokens: list[tuple[str, Pattern, str]] = []
         shown: list[str] = []
         value: Any
         for key, value in record.items():
@@ -93,8 +97,8 @@ class Reader:
                 return None
             if rule is not None and rule.attribute is not None:
                 sensitive.append((key, rule.attribute, rule.index))
-            elif rule is not None and rule.token and rule.pattern is not None:
-                tokens.append((key, rule.pattern))
+            elif rule is not None and rule.token is not None and rule.pattern is not None:
+                tokens.append((key, rule.pattern, rule.token))
             elif type(value) in _PLAIN:
                 shown.append(key)
             else:

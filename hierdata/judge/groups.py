@@ -11,6 +11,7 @@ from hierdata.judge.attribute import Attribute
 from hierdata.judge.pattern import Pattern
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.spelled import single, whole
+from hierdata.judge.tokens import SHARED, Tokens, repeated
 from hierdata.judge.walk import UNLISTED
 
 
@@ -146,13 +147,14 @@ def shown(tables: Mapping[str, Table], rules: JudgeRules) -> dict[str, tuple[str
 class _Node:
     """What the rules say of one path, and the paths below it."""
 
-    __slots__ = ("below", "forbidden", "kind", "pattern")
+    __slots__ = ("below", "forbidden", "kind", "pattern", "token")
 
     def __init__(self) -> None:
         self.below: dict[str, _Node] = {}
         self.kind: Kind | None = None
         self.forbidden: str | None = None
         self.pattern: Pattern | None = None
+        self.token: str | None = None
 
     def at(self, keys: Keys) -> _Node:
         """The node at these keys, made when it is not there."""
@@ -172,12 +174,16 @@ class GroupWalk:
         self._listed = rules.listed is not None
         self._root = _Node()
         self._met: set[tuple[Keys, int]] = set()
+        self._own: set[tuple[str, str]] = set()
+        self._tokens = Tokens()
         for keys in (*(rules.listed or ()), *rules.exempt):
             self._root.at(keys)
         for keys in rules.forbidden:
             self._root.at(keys).forbidden = ".".join(keys)
         for keys, expression in rules.patterns.items():
             self._root.at(keys).pattern = Pattern(keys, expression)
+        for keys, domain in rules.tokens.items():
+            self._root.at(keys).token = domain
         for rule in rules.sensitive:
             self._root.at(rule.keys).forbidden = ".".join(rule.keys)
         for kind in kinds:
@@ -189,7 +195,14 @@ class GroupWalk:
         """Walk a record that occurs so often."""
         self._met.clear()
         self._times = times
+        self._own.clear()
         self._item(document, self._root)
+        self._tokens.add(self._own, times)
+
+    def close(self) -> None:
+        """Count what only all records together tell."""
+        if shared := repeated(*self._tokens.taken(1)):
+            self.found[SHARED] += shared
 
     def _item(self, item: Value, node: _Node) -> None:
         if isinstance(item, list):
@@ -197,9 +210,11 @@ class GroupWalk:
                 self._item(inner, node)
             return
         text = node.below.get(TEXT)
-        pattern = text.pattern if text is not None and isinstance(item, str) and item else node.pattern
-        if pattern is not None and not pattern.matches(item):
-            self.found[pattern.path] += self._times
+        at = text if text is not None and isinstance(item, str) and item else node
+        if at.pattern is not None and not at.pattern.matches(item):
+            self.found[at.pattern.path] += self._times
+        if at.token is not None and isinstance(item, str):
+            self._own.add((at.token, item))
         if isinstance(item, dict):
             if node.kind is not None:
                 item = self._joined(item, node.kind)

@@ -19,6 +19,7 @@ from hierdata.judge.attribute import Attribute
 from hierdata.judge.places import Classes
 from hierdata.judge.reading import Reading, Seen
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
+from hierdata.judge.tokens import SHARED, repeated
 
 HELD = 1 << 17
 """Documents and their children that a walk holds before it hands on pieces."""
@@ -51,11 +52,12 @@ class JudgeWalk:
     ) -> Iterator[tuple[int, bytes]]:
         """What is held, put away. Sensitive values go to every bucket: models ask which there are at all."""
         news = {code: _plain(value) for code, value in values.items()}
+        tokens = reading.tokens.taken(self._buckets)
         for bucket, records in enumerate(buckets):
             found = {} if bucket else dict(reading.found)
             malformed = 0 if bucket else reading.malformed
-            if news or records or found or malformed:
-                yield bucket, marshal.dumps((news, records, found, malformed))
+            if news or records or found or malformed or tokens[bucket]:
+                yield bucket, marshal.dumps((news, records, found, malformed, tokens[bucket]))
             records.clear()
         reading.found.clear()
         reading.malformed = 0
@@ -74,13 +76,17 @@ class JudgeHear:
         forbidden: Counter[str] = Counter()
         wrong = 0
         own: dict[int, int] = {}
+        tokens = bytearray()
         for piece in pieces:
-            news, records, found, malformed = marshal.loads(piece)  # noqa: S302  (made by a walk of ours)
+            news, records, found, malformed, some = marshal.loads(piece)  # noqa: S302  (made by a walk of ours)
             for foreign, value in news.items():  # a walk tells its values before it uses their codes
                 own[foreign] = _code(attributes, foreign, value)
             classes.add(records, own.__getitem__)
             forbidden.update(found)
             wrong += malformed
+            tokens += some
+        if shared := repeated(tokens):
+            forbidden[SHARED] += shared
         return classes.verdict(forbidden, wrong)
 
 

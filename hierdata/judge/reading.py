@@ -11,6 +11,7 @@ from hierdata.judge.attribute import REMEMBERED, Attribute
 from hierdata.judge.flat import Reader
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.spelled import single, whole
+from hierdata.judge.tokens import Tokens
 from hierdata.judge.walk import Children, Walk
 
 Seen: TypeAlias = "tuple[bytes, bytes, bytes | None, int, int, int | None, list[int], Children]"
@@ -23,16 +24,20 @@ the codes of its sensitive values and its children.
 
 
 class Reading:
-    """Documents read one after the other; ``found`` and ``malformed`` count what must not be there."""
+    """Documents read one after the other; ``found`` and ``malformed`` count what must not be there.
+
+    ``tokens`` are the pseudonyms that two records must not share.
+    """
 
     def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
         self._rules = rules
         self._walk = Walk(rules, attributes)
         self._reader = Reader(self._walk)
-        pardons = replace(rules, exempt=rules.tokens)
+        pardons = replace(rules, exempt=frozenset(rules.tokens))
         self._unpardoned = Reader(Walk(pardons, attributes)) if rules.pardoned else None
         self._fitting: dict[bytes, int | None] = {}
         self.found = self._walk.found
+        self.tokens = Tokens()
         self.malformed = 0
 
     def seen(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
@@ -49,6 +54,8 @@ class Reading:
             walk.overfull = False
             key, raw, codes, children = read(record)
             self.malformed += walk.overfull * times
+            if walk.tokens:
+                self.tokens.add(walk.tokens, times)
             if unpardoned is not None:
                 bare = unpardoned.read(record)[0]
             if self._rules.population is not None:

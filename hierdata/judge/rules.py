@@ -54,8 +54,8 @@ class JudgeRules:
     vertex type, whatever attributes stand in which; None: each attribute has its own.
     ``population`` counts for models that ask who in a population fits a class. ``patterns`` are regular
     expressions that all values at a path must match: pseudonyms and constants; what does not is forbidden.
-    ``tokens`` are the exempt paths among them whose values no two records share: comparing these tells
-    nothing.
+    ``tokens`` are the exempt paths among them whose values no two records may share, each with the domain
+    within which they must not: comparing these tells nothing.
     ``not_judged`` names models whose facts are missing: they never pass.
     """
 
@@ -70,12 +70,12 @@ class JudgeRules:
     not_judged: tuple[str, ...] = ()
     population: Population | None = None
     patterns: Mapping[Keys, str] = field(default_factory=dict)
-    tokens: frozenset[Keys] = frozenset()
+    tokens: Mapping[Keys, str] = field(default_factory=dict)
 
     @property
     def pardoned(self) -> frozenset[Keys]:
         """The exempt paths that somebody may compare."""
-        return self.exempt - self.tokens
+        return self.exempt - self.tokens.keys()
 
 
 @dataclass(frozen=True)

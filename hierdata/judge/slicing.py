@@ -54,6 +54,7 @@ def judge_slices(
         walk.record(document, times)
         forms.add(document, times)
     tables = dict(_tables(rules, kinds))
+    walk.close()
     malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
     malformed += _repeated(tables.values())
     groups = _Groups(tuple(kinds.values()))
@@ -105,7 +106,7 @@ class _Forms:
         plain = replace(rules, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None)
         self._rules = rules
         self._reader = Reader(Walk(plain, ids))
-        unpardoned = replace(plain, exempt=rules.tokens)
+        unpardoned = replace(plain, exempt=frozenset(rules.tokens))
         self._unpardoned = Reader(Walk(unpardoned, ids)) if rules.pardoned else None
         self.classes: dict[tuple[bytes, Ids], _Sliced] = {}
         self.unions: dict[bytes, Class] = {}

@@ -52,7 +52,7 @@ class _Rule:
         self.exempt = False
         self.forbidden: str | None = None
         self.pattern: Pattern | None = None
-        self.token = False
+        self.token: str | None = None  # the domain of a pseudonym
         self.plain = False  # a listed field of which nothing else is said
         self.within = False  # more than that is said of something below
         self.known: dict[tuple[str, bytes], Walked] = {}  # what objects that lay here came to
@@ -100,7 +100,8 @@ def _kind(value: Decimal) -> str:
 class Walk:
     """Walks documents, one after the other; ``members`` is how many records the next one stands for.
 
-    ``times`` is how often the next one occurs. ``found`` counts forbidden paths; ``overfull`` tells that some
+    ``times`` is how often the next one occurs. ``found`` counts forbidden paths; ``tokens`` are pseudonyms
+    with their domains, until somebody empties it; ``overfull`` tells that some
     vertex showed more values than members.
     """
 
@@ -108,6 +109,8 @@ class Walk:
         self.root = _Rule()
         self._nothing = _Rule()
         self.found: Counter[str] = Counter()
+        self.tokens: set[tuple[str, str]] = set()
+        self._met = 0
         self.members = 1
         self.times = 1
         self.overfull = False
@@ -132,8 +135,8 @@ class Walk:
             self.root.at(keys).forbidden = ".".join(keys)
         for keys, pattern in rules.patterns.items():
             self.root.at(keys).pattern = Pattern(keys, pattern)
-        for keys in rules.tokens:
-            self.root.at(keys).token = True
+        for keys, domain in rules.tokens.items():
+            self.root.at(keys).token = domain
 
     def vertex(self, content: dict[str, Value], below: Mapping[str, _Rule]) -> Walked:
         """An object: its parts in canonical and in document order."""
@@ -180,7 +183,7 @@ class Walk:
         if rule.forbidden is not None:
             self.found[rule.forbidden] += self.times
         form, raw, held, below = self._content(key, value, rule)
-        if raw and not rule.token:
+        if raw and rule.token is None:
             written.append(f"{key!r}:{raw}")
         if form and not rule.exempt:
             parts.append(f"{key!r}:{form}")
@@ -203,6 +206,9 @@ class Walk:
         """One value: a vertex of its own when it is an object (or an array in an array)."""
         if rule.pattern is not None and not rule.pattern.matches(value):
             self.found[rule.pattern.path] += self.times
+        if rule.token is not None and isinstance(value, str):
+            self.tokens.add((rule.token, value))
+            self._met += 1
         if isinstance(value, dict | list):
             return self._alike(key, value, rule)
         if rule.attribute is not None:
@@ -218,10 +224,11 @@ class Walk:
             return self._own(key, value, rule)
         known = rule.known.get(mark)
         if known is None:
-            found = self.found.total()
+            found = self.found.total() + self._met
             known = self._own(key, value, rule)
             # What is found must be found again, and how many values are too many depends on the members.
-            if len(mark[1]) <= _SMALL and not self._multisets and self.found.total() == found:
+            again = self.found.total() + self._met > found
+            if len(mark[1]) <= _SMALL and not self._multisets and not again:
                 if len(rule.known) == _ALIKE:
                     rule.known.clear()
                 rule.known[mark] = known

@@ -97,12 +97,13 @@ def linked_domains(policy: Policy) -> dict[str, str]:
     }
 
 
-def unlinked(policy: Policy) -> Iterator[Keys]:
-    """The fields whose pseudonyms stand in one record alone."""
+def unlinked(policy: Policy) -> dict[Keys, str]:
+    """The fields whose pseudonyms stand in one record alone, each with its domain."""
     linked = linked_domains(policy)
-    for keys, action in policy.pseudonyms.items():
-        if action.domain_of(str(policy.by_keys[keys][0])) not in linked:
-            yield keys
+    domains = {
+        keys: action.domain_of(str(policy.by_keys[keys][0])) for keys, action in policy.pseudonyms.items()
+    }
+    return {keys: domain for keys, domain in domains.items() if domain not in linked}
 
 
 def path_in(policy: Policy, text: str, *, whole: bool = False) -> Path:

@@ -383,6 +383,43 @@ def test_a_raw_identifier_deep_in_a_release_fails(tmp_path: Path) -> None:
     assert hierdata.verify(tmp_path / "release", stated).forbidden == {"visits.who": 1}
 
 
+def repeat_a_pseudonym(records: list[Document]) -> None:
+    """One person's visit gets the pseudonym of another's."""
+    records[3]["visits"][0]["who"] = records[4]["visits"][0]["who"]
+
+
+@pytest.mark.parametrize("recoding", ["generalization", "anatomy", "slicing"])
+def test_a_pseudonym_that_two_records_share_fails(recoding: str, tmp_path: Path) -> None:
+    source, stated = write(tmp_path, "jsonl")
+    stated["recoding"] = recoding
+    hierdata.anonymize(source, stated, seed=SEED, key=KEY).save(tmp_path / "release")
+    forged(tmp_path / "release", repeat_a_pseudonym)
+    verdict = hierdata.verify(tmp_path / "release", stated)
+    assert verdict.forbidden == {"a pseudonym in several records": 1}
+    assert not verdict.passed
+
+
+def test_a_pseudonym_that_two_rows_share_fails_whoever_reads_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, stated = write(tmp_path, "jsonl")
+    hierdata.anonymize(source, stated, seed=SEED, key=KEY).save(tmp_path / "release")
+    forged(tmp_path / "release", lambda records: records[9].update(id=records[1]["id"]))
+    monkeypatch.setattr("hierdata.intake.form.SIZE", 600)
+    monkeypatch.setattr("hierdata.intake.splits.SIZE", 600)
+    verdicts = [
+        hierdata.verify(tmp_path / "release", stated, resources=resources)
+        for resources in (Resources("serial"), Resources("processes", 2))
+    ]
+    assert verdicts[0] == verdicts[1]
+    assert "a pseudonym in several records" in verdicts[0].forbidden
+    path = tmp_path / "people.csv"
+    path.write_text("id,sex\n" + f"{'0' * 32},f\n" * 3)
+    rules = flat_policy()["fields"]
+    table = flat_policy() | {"fields": {name: rules[name] for name in ("$.id", "$.sex")}}
+    assert hierdata.verify(path, table).forbidden == {"a pseudonym in several records": 1}
+
+
 def test_facts_belong_to_the_actions_too(tmp_path: Path) -> None:
     source, stated = write(tmp_path, "jsonl")
     hierdata.anonymize(source, stated, seed=SEED, key=KEY).save(tmp_path / "release")
