@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from hierdata.document import Document
 from hierdata.errors import PolicyError, VerificationError
 from hierdata.facts import promises
 from hierdata.formats import FORMATS, Layout
@@ -58,7 +60,7 @@ class Delivery:
         tables = form.tables if isinstance(form, TablesForm) else ()
         with self.target.staging(self.source, tables=tables) as staged:
             for part, file in written.files.items():
-                staged.write(part, form.read(file, written.elements[part], alone=True))
+                staged.write(part, _Documents(partial(form.read, file, written.elements[part], alone=True)))
             with PrivateFolder(self.spread.folder, SECOND_READING) as folder:
                 back = replace(written, files={part: folder / form.name(part) for part in written.files})
                 for part, file in back.files.items():
@@ -78,6 +80,16 @@ class Delivery:
         if self.notice is not None:
             for sentence in staged.lacking:
                 self.notice(sentence)
+
+
+@dataclass(frozen=True)
+class _Documents:
+    """The documents of a file, each time from the beginning."""
+
+    read: Callable[[], Iterator[Document]]
+
+    def __iter__(self) -> Iterator[Document]:
+        return self.read()
 
 
 def _figures(verdict: Verdict, policy: Policy) -> object:

@@ -36,7 +36,10 @@ class Staged(ABC):
 
     @abstractmethod
     def write(self, part: str, documents: Iterable[Document]) -> None:
-        """Write a part of the release (``records`` first) in batches, in its order."""
+        """Write a part of the release (``records`` first) in batches, in its order.
+
+        The documents can be gone through more than once: a target may have to know all before the first.
+        """
 
     @abstractmethod
     def export(self, part: str, path: Path) -> None:

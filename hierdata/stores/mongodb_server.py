@@ -38,6 +38,7 @@ _BY_CODE = {
     26: "the collection is not there any more",
     43: "the collection was dropped, or the server forgot how far it had been read",
     48: "is already there; choose a new name",
+    121: "the server finds a record of other types than were written",
     175: "the collection was dropped or renamed while it was read",
     239: "reading takes longer than the server keeps what was: raise its minSnapshotHistoryWindowInSeconds",
     10107: "this server takes no writes: name the primary, or all servers of the set",

@@ -32,6 +32,7 @@ LARGEST = 16 * 1024 * 1024
 """Bytes of a document that MongoDB holds."""
 _PATIENCE = 2
 """Seconds for removing what was begun: the server may be what failed."""
+NO_VALIDATOR = "the server takes no validator: the target has none"
 _MAJORITY = pymongo.WriteConcern("majority")
 
 
@@ -58,13 +59,13 @@ class Target(Staged):
             write_concern=_MAJORITY,
             read_preference=pymongo.ReadPreference.PRIMARY,
         )
-        asked(self._place, partial(database.create_collection, self._begun[part].name))
         shape = Shape()
-        following = self._encoded(documents, shape)
+        for raw in _numbered(documents):
+            shape.see(bson.decode(raw, OPTIONS))
+        self._create(part, {"$jsonSchema": shape.schema()})
+        following = map(RawBSONDocument, _numbered(documents))
         while batch := list(islice(following, self._batch)):
             asked(self._place, partial(self._begun[part].insert_many, batch))
-        self._validators[part] = {"$jsonSchema": shape.schema()}
-        self._check(self._begun[part], part)
         self._index(self._begun[part], shape)
 
     def export(self, part: str, path: Path) -> None:
@@ -94,24 +95,15 @@ class Target(Staged):
                 gone = False
         return gone
 
-    def _encoded(self, documents: Iterable[Document], shape: Shape) -> Iterator[RawBSONDocument]:
-        for number, document in enumerate(documents, 1):
-            raw = _bson(document, number)
-            if "_id" not in document:
-                raw = with_number(raw, number)
-            if len(raw) > LARGEST:
-                raise TargetError("has more than 16 MiB, which is more than MongoDB holds", record=number)
-            shape.see(bson.decode(raw, OPTIONS))
-            yield RawBSONDocument(raw)
-
-    def _check(self, begun: Collection[Raw], part: str) -> None:
-        """Have the server hold every record of a part, and any that may come, against the validator."""
-        validator = self._validators[part]
-        if not self._takes(partial(begun.database.command, "collMod", begun.name, validator=validator)):
-            self.lacking.append("the server takes no validator: the target has none")
-            del self._validators[part]
-        elif asked(self._place, lambda: begun.find_one({"$nor": [validator]}, {"_id": 1})) is not None:
-            raise TargetError("the server finds a record of other types than were written", path=self._place)
+    def _create(self, part: str, validator: Raw) -> None:
+        """Make a collection in which the server holds every record against the validator."""
+        begun = self._begun[part]
+        create = partial(begun.database.create_collection, begun.name)
+        if self._takes(partial(create, validator=validator)):
+            self._validators[part] = validator
+        else:
+            asked(self._place, create)
+            self.lacking.append(NO_VALIDATOR)
 
     def _index(self, begun: Collection[Raw], shape: Shape) -> None:
         """Make the indexes of the source whose fields were published."""
@@ -125,8 +117,9 @@ class Target(Staged):
         """Give a renamed collection its validator again, where a server forgets it."""
         database = self._target.database
         (entry,) = asked(self._place, lambda: list(database.list_collections(filter={"name": name})))
-        if validator is not None and not entry.get("options", {}).get("validator"):
-            asked(self._place, partial(database.command, "collMod", name, validator=validator))
+        forgotten = validator is not None and not entry.get("options", {}).get("validator")
+        if forgotten and not self._takes(partial(database.command, "collMod", name, validator=validator)):
+            self.lacking.append(NO_VALIDATOR)
 
     def _takes(self, question: Callable[[], object]) -> bool:
         """Whether the server does what it is asked to; TargetError where it cannot be asked."""
@@ -162,6 +155,17 @@ def unfinished(target: Target) -> Iterator[Target]:
         path=failed.path,
         revealed=failed.revealed,
     )
+
+
+def _numbered(documents: Iterable[Document]) -> Iterator[bytes]:
+    """Documents as the server shall have them: one without an ``_id`` is given its number."""
+    for number, document in enumerate(documents, 1):
+        raw = _bson(document, number)
+        if "_id" not in document:
+            raw = with_number(raw, number)
+        if len(raw) > LARGEST:
+            raise TargetError("has more than 16 MiB, which is more than MongoDB holds", record=number)
+        yield raw
 
 
 def _bson(document: Document, number: int) -> bytes:

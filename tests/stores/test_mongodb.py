@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -375,26 +376,30 @@ def test_no_command_shows_a_password(
     assert code in (2, 5, 6)
 
 
-Case = Callable[[str, Database], tuple[str, str]]
+Case = Callable[[Callable[[str], str]], tuple[str, str]]
 CASES: dict[str, tuple[int, str, Case]] = {
-    "source and target are one": (6, "this is the source", lambda own, _: (f"{own}/people", f"{own}/people")),
-    "target exists": (6, "is already there", lambda own, _: (f"{own}/people", f"{own}/other")),
-    "empty": (5, "the collection is empty", lambda own, _: (f"{own}/none", f"{own}/release")),
-    "no collection": (2, "must name a database and a collection", lambda own, _: (own, f"{own}/release")),
-    "unknown scheme": (2, "an address must begin with", lambda own, _: (f"{own}/people", "mysql://h/a")),
+    "source and target are one": (6, "this is the source", lambda own: (own("people"), own("people"))),
+    "target exists": (6, "is already there", lambda own: (own("people"), own("other"))),
+    "empty": (5, "the collection is empty", lambda own: (own("none"), own("release"))),
+    "no collection": (
+        2,
+        "must name a database and a collection",
+        lambda own: (own("people").partition("?")[0].rpartition("/")[0], own("release")),
+    ),
+    "unknown scheme": (2, "an address must begin with", lambda own: (own("people"), "mysql://h/a")),
     "gone": (
         6,
         "no server answers there",
-        lambda own, _: (
+        lambda own: (
             f"mongodb://steward:{SECRET}@127.0.0.1:1/a/b?serverSelectionTimeoutMS=200",
-            f"{own}/release",
+            own("release"),
         ),
     ),
     "target gone": (
         6,
         "no server answers there",
-        lambda own, _: (
-            f"{own}/people",
+        lambda own: (
+            own("people"),
             f"mongodb://steward:{SECRET}@127.0.0.1:1/a/b?serverSelectionTimeoutMS=200",
         ),
     ),
@@ -413,7 +418,7 @@ def test_a_sentence_a_code_and_nothing_else(
 ) -> None:
     database.other.insert_one({"n": 1})
     code, sentence, places = CASES[case]
-    given, to = places(f"{mongodb}/{database.name}", database)
+    given, to = places(partial(address_of, mongodb, database))
     before = content(source)
     options = ("--policy", policy, "--out", tmp_path / "release", "--to", to)
     found, out, err = run("anonymize", given, *options, capsys=capsys)
@@ -430,9 +435,9 @@ def test_a_promise_that_cannot_be_met_leaves_no_target(
     database: Database, mongodb: str, policy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     database.people.insert_many(people(2))
-    there = f"{mongodb}/{database.name}"
-    options = ("--policy", policy, "--out", tmp_path / "release", "--to", f"{there}/release")
-    code, *_ = run("anonymize", f"{there}/people", *options, capsys=capsys)
+    to = address_of(mongodb, database, "release")
+    options = ("--policy", policy, "--out", tmp_path / "release", "--to", to)
+    code, *_ = run("anonymize", address_of(mongodb, database, "people"), *options, capsys=capsys)
     assert (code, names(database), left(tmp_path)) == (3, {"people"}, [])
 
 
@@ -441,9 +446,9 @@ def test_a_signal_while_the_target_is_written(
     database: Database, mongodb: str, policy: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     database.people.insert_many(people(3000))
-    there = f"{mongodb}/{database.name}"
-    command = [sys.executable, "-m", "hierdata", "anonymize", f"{there}/people", "--policy", policy]
-    command += ["--out", tmp_path / "release", "--to", f"{there}/release", "--batch", "1", "--quiet"]
+    source, to = (address_of(mongodb, database, name) for name in ("people", "release"))
+    command = [sys.executable, "-m", "hierdata", "anonymize", source, "--policy", policy]
+    command += ["--out", tmp_path / "release", "--to", to, "--batch", "1", "--quiet"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=dict(os.environ)) as process:
         try:
             while process.poll() is None and names(database) == {"people"}:
