@@ -86,14 +86,7 @@ class Target(Staged):
 
     def drop(self) -> bool:
         """Remove all that is not published; False where the server does not let us."""
-        gone = True
-        for begun in self._begun.values():
-            try:
-                with pymongo.timeout(_PATIENCE):
-                    begun.drop()
-            except errors.PyMongoError:
-                gone = False
-        return gone
+        return all([_gone(begun) for begun in self._begun.values()])
 
     def _create(self, part: str, validator: Raw) -> None:
         """Make a collection in which the server holds every record against the validator."""
@@ -155,6 +148,19 @@ def unfinished(target: Target) -> Iterator[Target]:
         path=failed.path,
         revealed=failed.revealed,
     )
+
+
+def _gone(begun: Collection[Raw]) -> bool:
+    """Drop a collection. Who may not drop it may not have been allowed to make it either."""
+    try:
+        with pymongo.timeout(_PATIENCE):
+            try:
+                begun.drop()
+            except errors.OperationFailure:
+                return begun.name not in begun.database.list_collection_names()
+    except errors.PyMongoError:
+        return False
+    return True
 
 
 def _numbered(documents: Iterable[Document]) -> Iterator[bytes]:

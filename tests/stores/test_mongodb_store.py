@@ -363,6 +363,25 @@ def test_wrong_credentials_and_passwords_that_nobody_sees(
         store.close()
 
 
+def test_a_user_who_may_read_and_write_is_enough_and_one_who_may_not_is_told(tmp_path: Path) -> None:
+    roles = [{"role": "read", "db": "one"}, {"role": "readWrite", "db": "two"}]
+    with serving(tmp_path / "data") as (address, _), pymongo.MongoClient(address) as client:
+        client.admin.command("createUser", "steward", pwd="right", roles=roles)
+        client.one.people.insert_many(RECORDS)
+        client.one.people.create_index("age")
+    with serving(tmp_path / "data", "--auth") as (address, _):
+        there = address.replace("mongodb://", "mongodb://steward:right@") + "/?authSource=admin"
+        with pymongo.MongoClient(there) as client:
+            source = store_at(client.one.people)
+            assert len(list(source.documents())) == 2
+            assert not publish(store_at(client.two.release), source).lacking
+            assert store_at(client.two.release).structure() is not None
+            assert set(client.two.release.index_information()) == {"_id_", "age_1"}
+            refused = r"the collection one\.other: the user .* may not do this: .*on its database$"
+            with pytest.raises(TargetError, match=refused):
+                publish(store_at(client.one.other), source)
+
+
 SECRET = "s3cret-w0rd"
 
 
