@@ -86,7 +86,8 @@ class Target(Staged):
 
     def drop(self) -> bool:
         """Remove all that is not published; False where the server does not let us."""
-        return all([_gone(begun) for begun in self._begun.values()])
+        left = [begun for begun in self._begun.values() if not _gone(begun)]
+        return not left
 
     def _create(self, part: str, validator: Raw) -> None:
         """Make a collection in which the server holds every record against the validator."""

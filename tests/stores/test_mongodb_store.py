@@ -367,7 +367,7 @@ def test_a_user_who_may_read_and_write_is_enough_and_one_who_may_not_is_told(tmp
     roles = [{"role": "read", "db": "one"}, {"role": "readWrite", "db": "two"}]
     with serving(tmp_path / "data") as (address, _), pymongo.MongoClient(address) as client:
         client.admin.command("createUser", "steward", pwd="right", roles=roles)
-        client.one.people.insert_many(RECORDS)
+        client.one.people.insert_many(dict(record) for record in RECORDS)
         client.one.people.create_index("age")
     with serving(tmp_path / "data", "--auth") as (address, _):
         there = address.replace("mongodb://", "mongodb://steward:right@") + "/?authSource=admin"
