@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np
 
@@ -81,6 +81,12 @@ def _searched(
         gone |= partition.representative < 0
         partitions.append(partition)
     return forest, tuple(partitions)
+
+
+def tried(forest: Forest, stage: Stage, rng: np.random.Generator) -> Mapping[Hashable, int]:
+    """What each way that the first step of a stage chooses from would lose here."""
+    engine, constraints = next(stage.work())
+    return engine.tried(forest, Scope.of(forest, stage.kind), constraints, rng)
 
 
 def nothing_holds(prepared: Prepared) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from hierdata.document import COUNT, GROUP
 from hierdata.engines import ENGINES, Constraints, Engine
@@ -26,6 +26,11 @@ class Stage:
         for at, step in enumerate(self.steps, 1):
             mended = frozenset[Mended]().union(*(later.mends for later in self.steps[at:]))
             yield step, self.constraints.left_to(mended)
+
+    def settled(self, losses: Mapping[Hashable, int]) -> Stage:
+        """The stage with the choice of its first step made by what its ways lose (``Engine.settled``)."""
+        first, *others = self.steps
+        return replace(self, steps=(first.settled(losses), *others))
 
 
 def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:

@@ -20,7 +20,7 @@ from hierdata.forest import Forest
 from hierdata.histograms import histograms
 from hierdata.kernels.anonytree import align
 from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, SLOT_COUNT, WEIGHT
-from hierdata.kernels.bounding import histogram_of
+from hierdata.kernels.bounding import Histograms, histogram_of
 from hierdata.kernels.growth import merge, plant
 
 
@@ -36,9 +36,17 @@ class Class:
 
 class Twin:
     def __init__(
-        self, forest: Forest, constraints: Constraints, least: int, largest: int, candidates: int
+        self,
+        forest: Forest,
+        constraints: Constraints,
+        least: int,
+        largest: int,
+        candidates: int,
+        aligned: int,
+        stride: int,
     ) -> None:
-        self.forest, self.constraints, self.candidates = forest, constraints, candidates
+        self.forest, self.constraints = forest, constraints
+        self.candidates, self.aligned, self.stride = candidates, aligned, stride
         self.least, self.largest = least, largest
         self.closing = Closing(forest, constraints, least)
         self.room = 2 * largest
@@ -86,6 +94,42 @@ class Twin:
         losses = [(self.total_loss([*records, other], start), at) for at, other in enumerate(others)]
         fitting = [(loss, at) for loss, at in losses if loss is not None]
         return others[min(fitting)[1]] if fitting else None
+
+    def promising(self, records: list[int], most: dict[int, int], start: int) -> int | None:
+        """Who raises the total loss least of those aligned; ``most``: what a member keeps with each at most.
+
+        It is what the bounds say at first, and what came out where somebody was aligned.
+        """
+        rows, _ = self.representative(records, start) or (None, None)
+        assert rows is not None
+        if len(records) > 1:
+            vector = np.zeros(len(self.bounds.weights), np.uint8)
+            total = int(histogram_of(rows, len(rows), self.bounds, vector))
+            for other in most:
+                most[other] = min(most[other], self._together(rows, vector, total, other, self.bounds))
+
+        def rise(other: int) -> tuple[int, int]:
+            raised = self.forest.scale * self.weights[other] - (len(records) + 1) * most[other]
+            return raised, [*most].index(other)
+
+        found: list[tuple[int, int]] = []
+        fitting = {}
+        for other in sorted(most, key=rise):
+            if len(found) == self.aligned or (found and rise(other)[0] > min(found)[0]):
+                break
+            rep = self.representative([*records, other], start)
+            if rep is None:
+                continue
+            fitting[other] = most[other] = self.kept(rep[0], range(len(rep[0])))
+            found.append(rise(other))
+        return min(fitting, key=rise) if fitting else None
+
+    def _together(self, rows: np.ndarray, vector: np.ndarray, total: int, record: int, by: Histograms) -> int:
+        """What a member keeps at most, by its histogram, if a record joins."""
+        least = np.minimum(vector.astype(int), by.counts[record].astype(int)) @ by.weights
+        bound = total + int(by.totals[record]) - 2 * int(least)
+        both = self.forest.scale * (int(rows[0, WEIGHT]) + self.weights[record])
+        return (both - bound) // 2
 
     def closed(self, records: list[int], others: Sequence[int], start: int) -> Class | None:
         """The class when all models have been asked, with as many of the others as it takes."""
@@ -147,8 +191,8 @@ class Twin:
 
     # The search.
 
-    def search(self) -> list[Class]:
-        drafts = [self.draft(plan) for plan in self.plans()]
+    def search(self, plans: list[tuple[int, ...]] | None = None) -> list[Class]:
+        drafts = [self.draft(plan) for plan in plans or self.plans()]
         best = max(drafts, key=lambda draft: sum(len(one.records) * one.saved for one in draft))
         return self.join_late(best)
 
@@ -170,11 +214,17 @@ class Twin:
         self.bounds = histograms(self.forest, ~self.has_room(size))
         self.windows: dict[int, list[int]] = {}
         there = set(there)
-        proposals = {seed: self.propose(seed, size, there) for seed in sorted(seeds)}
+        first = set(sorted(seeds & there)[:: self.stride])
+        later = (seeds & there) - first
+        proposals = {seed: self.propose(seed, size, there) for seed in sorted(first)}
         closed: dict[int, Class] = {}
         made = []
         while True:
             proposals = {seed: one for seed, one in proposals.items() if one is not None and seed in there}
+            if not proposals and later & there:
+                proposals = {seed: self.propose(seed, size, there) for seed in sorted(later & there)}
+                later = set()
+                continue
             if not proposals:
                 return made
             seed = min(proposals, key=lambda seed: (-proposals[seed].saved, seed))
@@ -198,12 +248,17 @@ class Twin:
             window = [other for _, other in sorted(zip(bounds, others, strict=True))][:width]
         self.windows[seed] = window
         records = [seed]
+        own = self.bounds.bounds(seed, np.array(window, np.int64)).tolist()
+        most = {
+            other: (self.forest.scale * (self.weights[seed] + self.weights[other]) - bound) // 2
+            for other, bound in zip(window, own, strict=True)
+        }
         while len(records) < size:
-            others = [other for other in window if other not in records]
-            more = self.cheapest(records, others, size)
+            more = self.promising(records, most, size)
             if more is None:
                 return None
             records.append(more)
+            del most[more]
         rows, _ = self.representative(records, size) or (None, None)
         assert rows is not None
         return Class(records, size, self.kept(rows, range(len(rows))))
@@ -234,8 +289,5 @@ class Twin:
         """By how much more may be kept of all values if a record joins."""
         vector = np.zeros(len(self.plain.weights), np.uint8)
         total = int(histogram_of(one.rows, len(one.rows), self.plain, vector))
-        own = self.plain.counts[record].astype(int)
-        apart = np.minimum(vector.astype(int), own) @ self.plain.weights
-        bound = total + int(self.plain.totals[record]) - 2 * int(apart)
-        both = self.forest.scale * (int(one.rows[0, WEIGHT]) + self.weights[record])
-        return (len(one.records) + 1) * ((both - bound) // 2) - len(one.records) * one.saved
+        kept = self._together(one.rows, vector, total, record, self.plain)
+        return (len(one.records) + 1) * kept - len(one.records) * one.saved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
@@ -86,7 +86,8 @@ class Engine(ABC, BaseModel):
     every type with sensitive attributes where the recoding keeps the types apart, else the records.
 
     An engine ``begins`` if it can start from single rows, and ``goes_on`` if it can start from the classes of
-    the step before; what it ``mends`` the steps before it need not keep.
+    the step before; what it ``mends`` the steps before it need not keep. One that ``chooses`` between ways to
+    go chooses once for all blocks of a collection (``tried``, ``settled``).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -95,6 +96,7 @@ class Engine(ABC, BaseModel):
     begins: ClassVar[bool] = True
     goes_on: ClassVar[bool] = False
     mends: ClassVar[frozenset[Mended]] = frozenset()
+    chooses: ClassVar[bool] = False
 
     kind: str
     on: str | None = Field(
@@ -123,3 +125,17 @@ class Engine(ABC, BaseModel):
         that no later step mends; ``partition`` is the step before's, None for the first.
         ``progress`` is told from time to time how many rows have been dealt with.
         """
+
+    def tried(
+        self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
+    ) -> Mapping[Hashable, int]:
+        """What the ways of going about it that this engine chooses from would lose here, times the scale.
+
+        All blocks of a collection have one scale, and losses by ways that were tried in each are added up for
+        ``settled``; one way at least always is. Nothing from an engine that never ``chooses``.
+        """
+        return {}
+
+    def settled(self, losses: Mapping[Hashable, int]) -> Engine:
+        """The engine with its choice made by these losses, so that it goes the same way in every block."""
+        return self

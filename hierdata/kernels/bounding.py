@@ -121,3 +121,30 @@ def bounds_to(
         for i in range(count):
             shared += worth[i] * min(own[i], np.int64(counts[record, columns[i]]))
         out[at] = total + totals[record] - shared
+
+
+@jit
+def bounds_to_all(
+    vector: NDArray[np.uint8],
+    total: np.int64,
+    by_column: NDArray[np.uint8],
+    histograms: Histograms,
+    out: NDArray[np.int64],
+) -> None:
+    """The same of all records, column after column, several records at once.
+
+    ``by_column[column, record]`` is ``counts[record, column]``, one column after the other in memory.
+    """
+    weights, totals = histograms.weights, histograms.totals
+    for record in range(len(out)):
+        out[record] = total + totals[record]
+    for column in range(len(vector)):
+        own = np.int64(vector[column])
+        worth = 2 * weights[column]
+        counts = by_column[column]
+        if own == 1:  # as most are; without products
+            for record in range(len(out)):
+                out[record] -= worth if counts[record] > 0 else 0
+        elif own > 1:
+            for record in range(len(out)):
+                out[record] -= worth * min(own, np.int64(counts[record]))

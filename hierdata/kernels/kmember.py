@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from hierdata.kernels.anonytree import align
 from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, WEIGHT, Rules, Scratch, Settings
-from hierdata.kernels.bounding import Histograms, bounds_to, histogram_of
+from hierdata.kernels.bounding import Histograms, bounds_to, bounds_to_all, histogram_of
 from hierdata.kernels.growth import copy, merge, plant
 from hierdata.kernels.jit import jit
 
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
 
-_LOWEST = -(2**62)
+_HIGHEST = 2**62
 
 
 class Buffers(NamedTuple):
@@ -61,12 +61,15 @@ def saved_by(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses:
 
 @jit
 def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> int:
-    """Fill ``near`` with the records of least bound, equals in order, not the seed; answer how many."""
+    """Fill ``near`` with those of the others of least bound, equals in order, not the seed; answer how many.
+
+    ``bounds`` goes by record.
+    """
     window = len(near)
     found = np.empty(window, np.int64)
     count = 0
     for at in range(len(others)):
-        bound = bounds[at]
+        bound = bounds[others[at]]
         if others[at] == seed or (count == window and bound >= found[window - 1]):
             continue
         place = min(count, window - 1)
@@ -86,7 +89,7 @@ def grow(
     have: int,
     until: int,
     dropped: int,
-    in_order: bool,
+    aligned: int,
     near: Ordinals,
     most: Ordinals,
     joined: Ordinals,
@@ -101,42 +104,45 @@ def grow(
     """Let the class in ``buffers`` take in who raises its total loss least, until it has ``until`` records.
 
     ``most[at]`` bounds from above what a member keeps if ``near[at]`` joins, -1 where that one cannot; it is
-    brought down here. Alignments come by rising bounds and end where none can win; of equals the first of
-    ``near`` joins. With ``in_order`` they join as they stand, whatever they raise. Losses are compared
-    without their lowest ``dropped`` bits. Answers the vertices of the representative, the records, which are
-    fewer where nobody fits, and the alignments.
+    brought down here. Alignments come by rising bounds and end where none can win, or when as many as
+    ``aligned`` could join; of equals the first of ``near`` joins. If ``aligned`` is 0 they join as they
+    stand, whatever they raise, as long as they can. Losses are compared without their lowest ``dropped``
+    bits. Answers the vertices of the representative, the records, which are fewer where nobody fits, and the
+    alignments.
     """
     rep, members, new, new_members, queue = buffers
     scale = settings.scale
+    first = have
     evaluated = 0
     vector = np.empty(len(histograms.weights), np.uint8)
     bounds = np.empty(len(near), np.int64)
     rises = np.empty(len(near), np.int64)
     while have < until:
         weight = np.int64(rep[0, WEIGHT])
-        if have > 1:  # of the seed alone, the caller has the closer bounds
+        if have > 1 and aligned > 0:  # of the seed alone, the caller has the closer bounds
             bounds_to(vector, histogram_of(rep, count, histograms, vector), near, histograms, bounds)
             for at in range(len(near)):
                 both = scale * (weight + rows[roots[near[at]], WEIGHT])
                 most[at] = min(most[at], (both - bounds[at]) // 2)
         for at in range(len(near)):
             own = scale * np.int64(rows[roots[near[at]], WEIGHT])
-            rises[at] = (own >> dropped) - (have + 1) * (most[at] >> dropped)
-        order = np.argsort(rises, kind="mergesort")
-        best = np.int64(-_LOWEST)
+            rises[at] = (own >> dropped) - (have + 1) * (most[at] >> dropped) if most[at] >= 0 else _HIGHEST
+        best = np.int64(_HIGHEST)
         best_at = -1
-        for at in order:
-            if rises[at] > best:
+        fitting = 0
+        while fitting < max(aligned, 1) and len(near) > 0:
+            at = have - first if aligned == 0 else int(np.argmin(rises))  # the first of equals
+            if rises[at] > best or rises[at] == _HIGHEST:
                 break
-            if most[at] < 0 or (in_order and at > 0 and most[at - 1] >= 0):
-                continue
             root = roots[near[at]]
             own = scale * np.int64(rows[root, WEIGHT])
             loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
             evaluated += 1
+            rises[at] = _HIGHEST
             if work.mates[0, 0] != 0:
                 most[at] = -1
                 continue
+            fitting += 1
             most[at] = (scale * weight + own - loss) // 2
             rise = (own >> dropped) - (have + 1) * (most[at] >> dropped)
             if rise < best or (rise == best and at < best_at):
@@ -149,9 +155,12 @@ def grow(
         count = merge(
             roots[near[best_at]], have, settings, work, queue, rep, members, new, new_members, rows, rules
         )
-        copy(new, count, new.shape[1], rep)
-        copy(new_members, have + 1, count, members)
+        rep, new = new, rep
+        members, new_members = new_members, members
         have += 1
+    if (have - first) % 2:
+        copy(rep, count, rep.shape[1], new)
+        copy(members, have, count, new_members)
     return count, have, evaluated
 
 
@@ -160,12 +169,14 @@ def first_class(
     fresh: Ordinals,
     size: int,
     dropped: int,
+    aligned: int,
     there: NDArray[np.bool_],
     proposals: Proposals,
     settings: Settings,
     work: Scratch,
     buffers: Buffers,
     histograms: Histograms,
+    by_column: NDArray[np.uint8],
     roots: Ordinals,
     rows: Rows,
     rules: Rules,
@@ -173,12 +184,13 @@ def first_class(
     """The record whose class keeps most, all of its members still there; -1 if none, and the alignments.
 
     First the ``fresh`` records propose the class of ``size`` that grows around each among those who are
-    ``there``. A class that has lost a member is proposed anew when its turn comes. Of equals the first
-    record is taken. A record's window is what is left of the one before; the nearest by their bounds if that
-    is less than half.
+    ``there``, with so many ``aligned`` for each place. A class that has lost a member is proposed anew when
+    its turn comes. Of equals the first record is taken. A record's window is what is left of the one before;
+    the nearest by their bounds if that is less than half. ``by_column`` has the histograms' counts by column.
     """
     saved, sizes, members, windows, window_sizes, closed = proposals
     counts, totals = histograms.counts, histograms.totals
+    losses = np.empty(len(there), np.int64)
     rep = buffers.rep
     scale = settings.scale
     evaluated = 0
@@ -202,10 +214,8 @@ def first_class(
                 windows[seed, count] = windows[seed, at]
                 count += 1
         if 2 * count < windows.shape[1]:
-            others = np.flatnonzero(there)
-            losses = np.empty(len(others), np.int64)
-            bounds_to(counts[seed], totals[seed], others, histograms, losses)
-            count = nearest(losses, others, seed, windows[seed])
+            bounds_to_all(counts[seed], totals[seed], by_column, histograms, losses)
+            count = nearest(losses, np.flatnonzero(there), seed, windows[seed])
         window_sizes[seed] = count
         near = windows[seed, :count]
         most = np.empty(count, np.int64)
@@ -216,11 +226,11 @@ def first_class(
         vertices = roots[seed + 1] - roots[seed]
         plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
         members[seed, 0] = seed
-        vertices, have, aligned = grow(
-            vertices, 1, size, dropped, False, near, most, members[seed], settings, work, buffers, histograms,
-            roots, rows, rules,
+        vertices, have, looked = grow(
+            vertices, 1, size, dropped, aligned, near, most, members[seed], settings, work, buffers,
+            histograms, roots, rows, rules,
         )  # fmt: skip
-        evaluated += aligned
+        evaluated += looked
         saved[seed] = -1
         if have == size:
             saved[seed] = saved_by(rep, vertices, np.ones(vertices, np.bool_), scale, rules.losses)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from hierdata.errors import PromiseError
 from hierdata.executors import Held
@@ -13,8 +13,11 @@ from hierdata.run.blocks import Blocks
 from hierdata.run.memory import require
 from hierdata.run.spread import Spread
 from hierdata.search import NO_CLASS, nothing_holds
-from hierdata.tasks.cluster import Block, ClusterBlock
+from hierdata.tasks.cluster import Block, ClusterBlock, TryBlock
 from hierdata.tasks.unite import FormsOfBlock, SplitBlock, shared, united
+
+_ASKED = 4
+"""Blocks on which is tried how all are clustered: a fourth part of the way apart."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ def clustered(
     require(loads, spread)
     if alone:  # it is all of the collection, and what follows needs it here
         pieces, spread = spread.brought_home(pieces)
+    else:
+        prepared = _settled(blocks, prepared, seed, heaviest)
     inner, watch = spread.telling("clustering", sum(load.records for load in loads), len(loads))
     cluster = ClusterBlock(
         prepared, recoding, seed, heaviest, alone, inner, notice if spread.at_home else None
@@ -53,6 +58,28 @@ def clustered(
     if not alone:
         found = _united(found, [load.first for load in loads], prepared, heaviest)
     return Classes(found, heaviest, spread)
+
+
+def _settled(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> Prepared:
+    """The engines go the same way in every block: the one that loses least in some of them."""
+    if not any(stage.steps[0].chooses for stage in prepared.stages):
+        return prepared
+    firsts = [load.first for load in blocks.loads if load.records]
+    asked = frozenset(firsts[len(firsts) * at // _ASKED] for at in range(_ASKED))
+    found = blocks.pieces.map(TryBlock(prepared, seed, heaviest, asked))
+    answers = [answer for answer in found.collect() if answer]
+    found.release()
+    stages = [
+        stage.settled(_added(own))
+        for stage, own in zip(prepared.stages, zip(*answers, strict=True), strict=True)
+    ]
+    return replace(prepared, stages=tuple(stages))
+
+
+def _added(losses: Sequence[Mapping[Hashable, int]]) -> dict[Hashable, int]:
+    """What each way that was tried in all blocks loses in them together."""
+    everywhere = set(losses[0]).intersection(*losses)
+    return {way: sum(own[way] for own in losses) for way in losses[0] if way in everywhere}
 
 
 def _united(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: int) -> Held[Block]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from hierdata.pieces import Encoded, Frame, joined
 from hierdata.prepare import Prepared
 from hierdata.progress import Progress, silent
 from hierdata.recodings import Recoding
-from hierdata.search import search
+from hierdata.search import search, tried
 from hierdata.seeds import generator
 
 
@@ -69,6 +69,28 @@ class WeighBlock:
             sum(len(piece.type) for piece in pieces),
             heaviest,
         )
+
+
+@dataclass(frozen=True)
+class TryBlock:
+    """Let the engines try on a block what they choose from, if it is one of those asked, by its first record.
+
+    Answers by stage what each way would lose; nothing for other blocks.
+    """
+
+    prepared: Prepared
+    seed: bytes
+    heaviest: int
+    asked: frozenset[int]
+
+    def __call__(self, pieces: list[Encoded]) -> list[Mapping[Hashable, int]]:
+        """What would be lost, by stage and way."""
+        if not pieces or int(pieces[0].ordinals[0]) not in self.asked:
+            return []
+        records = joined(pieces)
+        forest = self.prepared.frame.forest(records, self.heaviest)
+        rng = generator(self.seed, int(records.ordinals[0]))
+        return [tried(forest, stage, rng) for stage in self.prepared.stages]
 
 
 @dataclass(frozen=True)

@@ -40,16 +40,46 @@ def test_engine_and_twin_agree(model: str, depth: int) -> None:
         forest, constraints = built.forest, built.bind(MODELS[model])
         least = constraints.min_class_size
         largest, candidates = (max(least, 5), 50) if seed % 2 else (least + 1, 4)
-        twin = Twin(forest, constraints, least, largest, candidates)
+        aligned, stride = (2 if seed == 2 else 12), 1 + seed
+        twin = Twin(forest, constraints, least, largest, candidates, aligned, stride)
         classes = twin.search()
 
-        partition = partitioned(built, MODELS[model], largest=largest, candidates=candidates)
+        partition = partitioned(
+            built, MODELS[model], largest=largest, candidates=candidates, aligned=aligned, stride=stride
+        )
         found = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
         assert found == [sorted(one.records) for one in classes]
 
         saved = sum(len(one.records) * one.saved for one in classes)
         total = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)[0]
         assert total.value * forest.scale == forest.scale * sum(twin.weights) - saved
+
+
+@pytest.mark.parametrize("model", ["level alpha, k = 2", "level alpha, k = 3"])
+def test_what_is_settled_is_done(model: str) -> None:
+    """The ways lose what the twin's drafts lose, and the one with the least is then taken anywhere."""
+    built, other = (collection(seed, records=14, depth=2) for seed in (601, 602))
+    asked = [one.bind(MODELS[model]) for one in (built, other)]
+    least = asked[0].min_class_size
+    engine = KMember(largest=6)
+    twins = [
+        Twin(one.forest, own, least, 6, 120, 12, 1) for one, own in zip((built, other), asked, strict=True)
+    ]
+    losses = engine.tried(built.forest, Scope.of(built.forest), asked[0], np.random.default_rng(0))
+
+    whole = built.forest.scale * sum(twins[0].weights)
+    for plan in twins[0].plans():
+        saved = sum(len(one.records) * one.saved for one in twins[0].draft(plan))
+        assert whole - saved in losses.values()
+    assert len({*losses.values()}) > 1
+
+    for size in twins[1].sizes():
+        settled = engine.settled(losses | {(size, False): -1})
+        partition = settled.step(
+            other.forest, Scope.of(other.forest), asked[1], None, np.random.default_rng(0)
+        )
+        found = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+        assert found == [sorted(one.records) for one in twins[1].search([(size,)])]
 
 
 @pytest.mark.parametrize(

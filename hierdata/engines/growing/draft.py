@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +16,27 @@ from hierdata.kernels.kmember import Proposals, first_class
 Numbers = NDArray[np.int64]
 
 
+class Reach(NamedTuple):
+    """How far a draft looks.
+
+    Records find their classes among so many ``candidates``, of which at most so many are ``aligned`` for a
+    place in a class; one record in ``stride`` proposes a class, the others do when nobody of those has one.
+    """
+
+    candidates: int
+    aligned: int
+    stride: int
+
+
 class Draft:
     """The classes of some records by a plan of sizes; ``left`` are those in none."""
 
     def __init__(
-        self, growing: Growing, records: Numbers, plan: Plan, window: int, progress: Callable[[int], None]
+        self, growing: Growing, records: Numbers, plan: Plan, reach: Reach, progress: Callable[[int], None]
     ) -> None:
         self.classes: list[Grown] = []
         self._growing = growing
-        self._window = window
+        self._reach = reach
         self._progress = progress
         self._there = np.zeros(growing.forest.record_count, np.bool_)
         self._there[records] = True
@@ -44,20 +57,28 @@ class Draft:
         """Make classes of one size out of records that fit, around some of them."""
         growing, forest = self._growing, self._growing.forest
         there = self._there & fit
-        proposals = _none_yet(forest.record_count, max(size, growing.room), max(self._window, size - 1))
+        bounds = histograms(forest, alone)
+        width = max(self._reach.candidates, size - 1)
+        proposals = _none_yet(forest.record_count, max(size, growing.room), width)
         arguments = (
-            size, growing.dropped, there, proposals, growing.settings, growing.scratch, growing.buffers,
-            histograms(forest, alone), forest.roots, growing.rows, growing.rules,
+            size, growing.dropped, self._reach.aligned, there, proposals, growing.settings, growing.scratch,
+            growing.buffers, bounds, np.ascontiguousarray(bounds.counts.T), forest.roots, growing.rows,
+            growing.rules,
         )  # fmt: skip
-        fresh = np.flatnonzero(there & seeds)
+        may = np.flatnonzero(there & seeds)
+        fresh, others = may[:: self._reach.stride], np.delete(may, np.s_[:: self._reach.stride])
         ready: dict[int, Grown] = {}
         while True:
             growing.fit_caps(size)
-            seed, evaluated = first_class(fresh, *arguments)
+            found, evaluated = first_class(fresh, *arguments)
+            seed = int(found)
             fresh = fresh[:0]
             growing.evaluated += evaluated
             if seed < 0:
-                break
+                fresh, others = others[there[others]], others[:0]
+                if not len(fresh):
+                    break
+                continue
             if proposals.closed[seed]:
                 self._accept(ready.pop(seed), there, proposals)
                 continue

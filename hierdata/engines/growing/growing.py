@@ -18,6 +18,8 @@ from hierdata.kernels.kmember import Buffers, grow, saved_by
 
 Numbers = NDArray[np.int64]
 
+_EVERYBODY = 2**62
+
 
 @dataclass(frozen=True)
 class Grown:
@@ -83,7 +85,7 @@ class Growing(Alignment):
         count = int(roots[records[0] + 1] - roots[records[0]])
         first_slot = self.settings.first_slot
         plant(roots[records[0]], count, first_slot, self.rows, self.representative, self.members)
-        count, _ = self._grow(count, 1, size, records[1:], joined, in_order=True)
+        count, _ = self._grow(count, 1, size, records[1:], joined, aligned=0)
         while not self._holds(count, size):
             others = others[~np.isin(others, joined[:size])]
             count, have = self._grow(count, size, size + 1, others, joined)
@@ -104,9 +106,18 @@ class Growing(Alignment):
         return self._closed(joined, count)
 
     def _grow(
-        self, count: int, size: int, until: int, others: Numbers, joined: Numbers, in_order: bool = False
+        self,
+        count: int,
+        size: int,
+        until: int,
+        others: Numbers,
+        joined: Numbers,
+        aligned: int = _EVERYBODY,
     ) -> tuple[int, int]:
-        """Let the best of the others join the class in the buffers; answer its vertices and records."""
+        """Let the best of the others join the class in the buffers; answer its vertices and records.
+
+        ``aligned``: as in ``kernels.kmember.grow``.
+        """
         if until > self.room:
             return count, size
         self.fit_caps(until)
@@ -115,7 +126,7 @@ class Growing(Alignment):
             size,
             until,
             self.dropped,
-            in_order,
+            aligned,
             others,
             np.full(len(others), self._heaviest),
             joined,

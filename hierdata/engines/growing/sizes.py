@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import chain
+from itertools import product
 
 from hierdata.engines.base import Constraints
+
+Choice = tuple[int, bool]
+"""A class size, and whether larger classes come first, for records that need them."""
 
 Plan = tuple[int, ...]
 """Class sizes, the largest first: all but the last only for records that no smaller class can publish."""
@@ -41,11 +44,12 @@ def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool
     return found
 
 
-def plans(sizes: Sequence[int], needs: Sequence[int]) -> list[Plan]:
-    """What is tried: each size by itself, and after the larger ones that some records need.
+def choices(sizes: Sequence[int]) -> list[Choice]:
+    """What is tried, in order: each size by itself, and after the larger ones that some records need."""
+    return list(product(sizes, (False, True)))
 
-    ``needs`` are the sizes, of those given, that single records need.
-    """
-    wanted = sorted(set(needs), reverse=True)
-    both = ([(size,), (*(need for need in wanted if need > size), size)] for size in sizes)
-    return list(dict.fromkeys(chain.from_iterable(both)))
+
+def plan_of(choice: Choice, needs: Sequence[int]) -> Plan:
+    """What a choice comes to for records of which single ones need these sizes."""
+    size, larger_first = choice
+    return (*(sorted({need for need in needs if need > size}, reverse=True) if larger_first else ()), size)
