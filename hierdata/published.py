@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from hierdata.document import SENSITIVE_PART, Document
 from hierdata.errors import PolicyError, TargetError, VerificationError
-from hierdata.intake import InputSplit, collect, form_of
+from hierdata.intake import FileForm, FilesForm, InputSplit, collect, form_of
 from hierdata.policy import Policy
 from hierdata.report.models import PublishedFile
 
@@ -21,6 +21,8 @@ Counted: TypeAlias = Iterator[tuple[Document, int]]
 FACTS_FILE = Path("steward") / "verification.json"
 PUBLIC_FILES = ("release.json", "codebook.json")
 """What lies in public/ beside the records."""
+XSD_FILE = "records.xsd"
+"""What describes published XML."""
 RECORDS = "records"
 """The part that holds the records."""
 
@@ -29,12 +31,14 @@ RECORDS = "records"
 class Released:
     """What was published: a file or folder of tables for each part, the records first.
 
-    ``claims`` is the release.json beside them and ``facts`` the frozen facts, where there are any.
+    ``claims`` is the release.json beside them and ``facts`` the frozen facts, where there are any; ``xsd``
+    describes them.
     """
 
     parts: Mapping[str, Path]
     claims: Path | None = None
     facts: Path | None = None
+    xsd: Path | None = None
 
     @property
     def records(self) -> Path:
@@ -62,10 +66,13 @@ def released(published: Path, policy: Policy) -> Released:
         return Released({RECORDS: published})
     parts: dict[str, Path] = {}
     strangers = 0
+    xsd: Path | None = None
     for path in sorted(folder.iterdir()):
         name = path.name.partition(".")[0]
         beside = policy.separates and name.partition("-")[0] == SENSITIVE_PART
-        if (name == RECORDS or beside) and name not in parts:
+        if path.name == XSD_FILE:
+            xsd = path
+        elif (name == RECORDS or beside) and name not in parts:
             parts[name] = path
         else:
             strangers += path.name not in PUBLIC_FILES or not path.is_file()
@@ -78,7 +85,7 @@ def released(published: Path, policy: Policy) -> Released:
             path=str(folder),
         )
     facts = folder.parent / FACTS_FILE
-    return Released(parts, folder / PUBLIC_FILES[0], facts if facts.is_file() else None)
+    return Released(parts, folder / PUBLIC_FILES[0], facts if facts.is_file() else None, xsd)
 
 
 def published_files(folder: Path) -> tuple[PublishedFile, ...]:
@@ -101,12 +108,17 @@ def read_published(
 
 
 def record_splits(published: object, files: Released | None, policy: Policy) -> Sequence[InputSplit]:
-    """The records in parts that can be read side by side. PolicyError where they tell nothing alone."""
+    """The records in parts that can be read side by side.
+
+    Raises PolicyError where they tell nothing alone, VerificationError for an XSD that is not theirs.
+    """
     if files is None:
         if policy.separates:
             raise PolicyError("sensitive values are published apart: give the folder of the release")
         return collect(published, policy).splits()
-    element = "class" if policy.recoding == "representatives" else None
+    if files.xsd is not None:
+        _check_described(files.xsd, files.parts, policy)
+    element = _element(RECORDS, policy)
     return form_of(files.records, policy, element).splits(files.records, alone=True)
 
 
@@ -118,3 +130,55 @@ def read_beside(files: Released | None, policy: Policy) -> dict[str, Iterator[Do
         for part, path in parts.items()
         if part != RECORDS
     }
+
+
+def _element(part: str, policy: Policy) -> str | None:
+    """What an element of a part is called where it is no record."""
+    if part != RECORDS:
+        return "value"
+    return "class" if policy.recoding == "representatives" else None
+
+
+def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
+    """The XSD of the parts of a release; None where they are not XML.
+
+    It is made of these files, the policy and the XSD that the policy names.
+    """
+    from hierdata.records.outline import outlined
+    from hierdata.records.release_xsd import Types, release_xsd
+
+    element = _element(RECORDS, policy)
+    form = form_of(parts[RECORDS], policy, element)
+    if form.format.name != "xml" or not isinstance(form, FileForm | FilesForm):
+        return None
+    place = form.layout.records if element is None else (form.layout.records[0], element)
+    types = Types()
+    fields = [keys for keys, (_, rule) in policy.by_keys.items() if rule.role in ("quasi", "sensitive")]
+    named = policy.record_schema
+    if named is not None and element is None:
+        from hierdata.records.xsd import types as types_of
+
+        types = types_of(policy.folder / named, place, fields)
+    types.generalized = frozenset(policy.quasi)
+    records = outlined(form.read(parts[RECORDS], element), types.of)
+    beside = {
+        "value": outlined(
+            document
+            for part, path in parts.items()
+            if part != RECORDS
+            for document in form_of(path, policy, "value").read(path, "value")
+        )
+    }
+    if len(parts) == 1:
+        beside = {}
+    return release_xsd(place, {place[-1]: records}, beside, types)
+
+
+def _check_described(xsd: Path, parts: Mapping[str, Path], policy: Policy) -> None:
+    """Raise VerificationError unless an XSD is that of these parts: it could say what they do not."""
+    try:
+        stated = xsd.read_bytes()
+    except OSError as error:
+        raise TargetError(f"the XSD cannot be read ({error.strerror})", path=str(xsd)) from None
+    if stated != description(parts, policy):
+        raise VerificationError("the XSD is not the one that these files have", path=str(xsd))

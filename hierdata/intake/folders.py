@@ -129,7 +129,7 @@ class FilesForm(Form):
 
     @property
     def _beside(self) -> FileForm:
-        layout = replace(self.layout, records=(ROOT, *self.layout.records))
+        layout = replace(self.layout, records=_below_a_root(self.layout))
         return FileForm(self.format, layout, self.format.extension)
 
 
@@ -160,8 +160,15 @@ def files_form(format: Format, layout: Layout, policy: Policy) -> Form:
     """The form of the release of records that each are the root of a file; of others, one file."""
     if policy.depth == 1 and policy.recoding != "representatives":
         return FilesForm(format, layout)
-    records = (ROOT, *layout.records) if policy.depth == 1 else layout.records
+    records = _below_a_root(layout) if policy.depth == 1 else layout.records
     return FileForm(format, replace(layout, records=records), format.extension)
+
+
+def _below_a_root(layout: Layout) -> tuple[str, str]:
+    """The place of records below a root of their own namespace: an XSD describes one."""
+    (record,) = layout.records
+    namespace, closed, _ = record.rpartition("}")
+    return namespace + closed + ROOT, record
 
 
 def published_files_form(folder: Path, policy: Policy) -> Form:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hierdata.errors import PolicyError, TargetError
+from hierdata.records.release_xsd import Types
 from hierdata.untrusted import SCHEMA, TooMuch, bytes_within
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 Keys = tuple[str, ...]
+_ELSEWHERE = frozenset({"ID", "IDREF", "IDREFS", "ENTITY", "ENTITIES", "NOTATION", "QName"})
+"""Types that are about more than their own text."""
 Order: TypeAlias = "dict[str, Order]"
 """Names of elements in order, each with the order of what is in it."""
 
@@ -42,6 +45,15 @@ def arranged(file: Path, place: tuple[str, ...], order: Order) -> Order:
     """An order of elements put right by an XSD; those that it does not declare follow. Raises as above."""
     with opened(file) as schema:
         return schema.arranged(schema.record(place), order)
+
+
+def types(file: Path, place: tuple[str, ...], fields: Iterable[Keys]) -> Types:
+    """The simple types that an XSD states for these fields, and those that have names. Raises as above."""
+    with opened(file) as schema:
+        record = schema.record(place)
+        found = {keys: kind for keys in fields if (kind := schema.simple(record, keys)) is not None}
+        same = schema.target == place[0][1:].partition("}")[0] * place[0].startswith("{")
+        return Types(schema.components, schema.nsmap, found) if same else Types()
 
 
 @contextmanager
@@ -84,11 +96,55 @@ class Xsd:
         self._visits = 0
         self._target = root.get("targetNamespace", "")
         self._qualified = root.get("elementFormDefault") == "qualified"
+        self._nsmap = dict(root.nsmap)
         self._named = {
             (child.tag, self._clark(self._target, name)): child
             for child in root
             if (name := child.get("name")) is not None
         }
+
+    @property
+    def target(self) -> str:
+        """The namespace of what is declared."""
+        return self._target
+
+    @property
+    def nsmap(self) -> dict[str | None, str]:
+        """The prefixes that references are written with."""
+        return self._nsmap
+
+    @property
+    def components(self) -> list[_Element]:
+        """The simple types that have names."""
+        return [node for (kind, _), node in self._named.items() if kind == f"{_XS}simpleType"]
+
+    def simple(self, element: _Element, keys: Keys) -> _Element | str | None:
+        """The simple type of what lies at these keys below an element: its name, or the type itself.
+
+        None where it is not declared, or of a type that looks at more than its own text.
+        """
+        for key in keys:
+            if key.startswith("@"):
+                found = next((node for name, node in self.attributes(element) if name == key[1:]), None)
+            else:
+                found = next((node for name, node, _ in self.children(element) if name == key), None)
+            if found is None:
+                return None
+            element = found
+        inline = element.find(f"{_XS}simpleType")
+        name = element.get("type")
+        if name is None or inline is not None:
+            return inline
+        if name.rpartition(":")[2] in _ELSEWHERE or self.named("complexType", self._clark_of(element, name)):
+            return None
+        return name
+
+    def attributes(self, element: _Element) -> Iterator[tuple[str, _Element]]:
+        """The attributes that an element may have, those of its type's own declaration."""
+        kind = self._type(element)
+        for node in () if kind is None else kind.iter(f"{_XS}attribute"):
+            if (name := node.get("name")) is not None:
+                yield self._clark(self._target if node.get("form") == "qualified" else "", name), node
 
     def named(self, kind: str, name: str) -> _Element | None:
         """A global component, or None."""
@@ -141,9 +197,7 @@ class Xsd:
 
     def _found(self, kind: str, where: _Element, name: str, simple: str | None = None) -> _Element | None:
         """The component that a reference names; None for simple types."""
-        prefix, _, local = name.rpartition(":")
-        uri = where.nsmap.get(prefix or None, "")
-        clark = self._clark(uri, local)
+        clark = self._clark_of(where, name)
         found = self.named(kind, clark)
         is_simple = clark.startswith(_XS) or (simple is not None and self.named(simple, clark) is not None)
         if found is None and not is_simple:
@@ -186,6 +240,11 @@ class Xsd:
         if found is None:
             raise PolicyError(f"the XSD {self._file} refers to an element of XML Schema itself")
         return self._clark(self._target, found.get("name", "")), found
+
+    def _clark_of(self, where: _Element, name: str) -> str:
+        """A name as a reference writes it, in Clark notation."""
+        prefix, _, local = name.rpartition(":")
+        return self._clark(where.nsmap.get(prefix or None, ""), local)
 
     @staticmethod
     def _clark(uri: str | None, local: str) -> str:

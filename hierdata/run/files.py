@@ -17,6 +17,7 @@ from hierdata.intake import Form, InputSplit
 from hierdata.metrics.base import Metric
 from hierdata.prepare import Prepared
 from hierdata.progress import counted
+from hierdata.published import XSD_FILE, description
 from hierdata.recodings import Recoding
 from hierdata.recodings.base import RECORDS
 from hierdata.run.classes import Classes
@@ -55,7 +56,15 @@ class Publishing:
     metrics: tuple[Metric, ...]
 
     def publish(self, classes: Classes) -> tuple[Written, Tallies]:
-        """Write all parts, and count what the report asks for."""
+        """Write all parts with what describes them, and count what the report asks for."""
+        written, tallies = self._published(classes)
+        xsd = description(written.files, self.prepared.policy)
+        if xsd is not None:
+            with write_stream(self.folder / XSD_FILE) as stream:
+                stream.write(xsd)
+        return written, tallies
+
+    def _published(self, classes: Classes) -> tuple[Written, Tallies]:
         if classes.blocks.count == 1:
             return self._at_once(classes)
         measure = TallyBlock(self.recoding, self.prepared.frame, classes.heaviest, self.metrics)
