@@ -140,11 +140,9 @@ class Target(Staged):
 
     def _put(self, table: Table, rows: Iterator[tuple[Any, ...]]) -> None:
         """Copy rows into a table, within the transaction."""
-        driver: Any = self.connection.connection.driver_connection
-        place = (table.name,) if table.schema is None else (table.schema, table.name)
         columns = sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns)
-        question = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(*place), columns)
-        with driver.cursor() as cursor, cursor.copy(question) as copying:
+        question = sql.SQL("COPY {} ({}) FROM STDIN").format(_quoted(table), columns)
+        with self._driver.cursor() as cursor, cursor.copy(question) as copying:
             for row in rows:
                 copying.write_row(row)
 
@@ -169,7 +167,15 @@ class Target(Staged):
             values = [rows.value(column.name, column.type) for column in columns]
             chosen = select(*values).where(rows.chosen).order_by(rows.staged.c.number)
             self.connection.execute(insert(table).from_select([*table.c], chosen))
+        else:  # all that was published is null: the rows are there all the same
+            empty = sql.SQL("INSERT INTO {} SELECT FROM {} WHERE part = %s")
+            self._driver.execute(empty.format(_quoted(table), _quoted(rows.staged)), [rows.part])
         return table
+
+    @property
+    def _driver(self) -> Any:
+        """The driver's own connection, in the same transaction."""
+        return self.connection.connection.driver_connection
 
     def _type(self, rows: _Rows, column: str) -> str:
         """The type of a published column."""
@@ -198,7 +204,7 @@ class _Rows:
     def __init__(
         self, staged: Table, part: str, types: Mapping[str, str], seen: Mapping[str, set[Kind]]
     ) -> None:
-        self.staged, self.types, self.seen = staged, types, seen
+        self.staged, self.part, self.types, self.seen = staged, part, types, seen
         self.chosen: ColumnElement[bool] = staged.c.part == part
 
     def text(self, column: str) -> ColumnElement[Any]:
@@ -211,6 +217,11 @@ class _Rows:
         if isinstance(type, _Type) and type.name == NESTED:
             return func.nullif(cast(self.staged.c.row[column], JSONB), cast(literal("null"), JSONB))
         return cast(self.text(column), type)
+
+
+def _quoted(table: Table) -> sql.Identifier:
+    """A table as the driver quotes it."""
+    return sql.Identifier(*(part for part in (table.schema, table.name) if part is not None))
 
 
 @contextmanager
