@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -715,6 +717,34 @@ def test_the_server_goes_while_it_is_read(tmp_path: Path, postgresql: Running) -
             hierdata.anonymize(Rows(address, query=query), policy, staging=tmp_path)
         assert running.password not in told(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_leaves_nothing(address: str, tmp_path: Path) -> None:
+    students(address)
+    run = [sys.executable, "-m", "hierdata", "anonymize", f"{address}/students#doc", "--policy", str(POLICY)]
+    others = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    for number in range(8):
+        out, target = tmp_path / f"out{number}", f"release{number}"
+        ended = subprocess.Popen([*run, "--out", str(out), "--to", f"{address}/{target}", "--quiet"])
+        try:
+            ended.wait(0.5 + number / 4)
+        except subprocess.TimeoutExpired:
+            ended.kill()
+            ended.wait()
+        patience = time.monotonic() + 20
+        while ask(address, others) != [(0,)] or any(tmp_path.glob(".hierdata-*")):
+            assert time.monotonic() < patience
+            time.sleep(0.1)
+        # Whole, or not at all: the folder comes first, the commit last.
+        if target in tables(address):
+            assert hierdata.verify(f"{address}/{target}", POLICY, original=f"{address}/students#doc").passed
+            assert hierdata.verify(out, POLICY).passed
+            break
+    else:
+        assert tables(address) == {"students"}
 
 
 def test_other_objects_and_addresses(tmp_path: Path) -> None:
