@@ -82,6 +82,7 @@ def _as_dict(draft: Draft) -> dict[str, Any]:
     paths = {one.field.keys: one.path for one in draft.fields}
     return {
         "records": draft.records,
+        "vertices": [{"path": below.path, "each": below.each} for below in draft.vertices],
         "fields": [
             {
                 "path": one.path,

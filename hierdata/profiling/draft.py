@@ -9,7 +9,7 @@ from typing import Any
 
 from hierdata.document import Document
 from hierdata.errors import TargetError
-from hierdata.profiling.fields import Field, Notation, fields
+from hierdata.profiling.fields import Below, Field, Notation, fields, vertex_types
 from hierdata.profiling.profile import Profile, profile
 from hierdata.profiling.promises import K, Promise, guarded, promises
 from hierdata.profiling.proposal import Proposal, propose
@@ -36,12 +36,14 @@ class Drafted:
 class Draft:
     """A policy proposed for a collection. ``str`` of it is the file, without any value of the data.
 
-    ``fields`` has the proposal for each field, ``promises`` the models, ``pairs`` the risk of every two
-    fields that were measured together, the greatest first; shares are those of ``records``. ``reveals`` are
-    values for the steward's eyes.
+    ``vertices`` are the vertex types below the record, ``fields`` has the proposal for each field,
+    ``promises`` the models, ``pairs`` the risk of every two fields that were measured together, those first
+    that tell most beyond either field alone; shares are those of ``records``. ``reveals`` are values for the
+    steward's eyes.
     """
 
     records: int
+    vertices: tuple[Below, ...]
     fields: tuple[Drafted, ...]
     promises: tuple[Promise, ...]
     pairs: tuple[PairRisk, ...]
@@ -104,6 +106,7 @@ def drafted(
             guards.append((one.path, promise))
     return Draft(
         found.records,
+        tuple(vertex_types(found, notation)),
         tuple(rows),
         tuple(promises(guards)),
         tuple(pair for pair in together(found, K) if _published(pair, rows)),

@@ -93,6 +93,29 @@ def fields(found: Profile, notation: Notation) -> Iterator[Field]:
             yield Field(keys, notation.text(steps), False, 0, obstacle=ABSENT, stated=stated)
 
 
+@dataclass(frozen=True)
+class Below:
+    """A vertex type below the record: its path, and how many there are in what it belongs to, on average."""
+
+    path: str
+    each: float
+
+
+def vertex_types(found: Profile, notation: Notation) -> Iterator[Below]:
+    """Arrays and elements that repeat, and maps, in the order of the survey."""
+    yield from _vertices(found.shape, (), replace(notation, maps=found.maps))
+
+
+def _vertices(shape: Shape, steps: tuple[Step, ...], notation: Notation) -> Iterator[Below]:
+    for key, own in shape.children.items():
+        many = own.arrays > 0 or own.longest > 1
+        path = (*steps, Step(key, many))
+        if many and not own.nested:
+            items = own.objects + own.scalars + own.texts + own.empties
+            yield Below(notation.text(path), items / max(1, shape.objects))
+        yield from _vertices(own, path, notation)
+
+
 def _as_found(shape: Shape, keys: Keys) -> Iterator[Step]:
     """The steps to a path that records have."""
     for depth, key in enumerate(keys, 1):

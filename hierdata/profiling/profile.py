@@ -29,6 +29,8 @@ FIELDS = 2000
 
 _TOGETHER = 8
 """Batches of other readers that are one here."""
+_LONGEST = 200
+"""Characters of a text that may be a category."""
 _SINGLE = 1 << 14
 _PAIR = 1 << 12
 """Different values of a field, or of two together, up to which they are counted exactly."""
@@ -66,7 +68,7 @@ class Attribute:
         self.present += int(np.count_nonzero(hashes))
         if self.categories is not None:
             self.categories.update(str(value) if isinstance(value, bool) else value for value in values)
-            if len(self.categories) > CATEGORIES:
+            if len(self.categories) > CATEGORIES or any(map(_is_long, self.categories)):
                 self.categories = None
         single = owners == range(records)
         own = hashes
@@ -98,6 +100,11 @@ class Attribute:
             self.categories.update(other.categories or ())
             if other.categories is None or len(self.categories) > CATEGORIES:
                 self.categories = None
+
+
+def _is_long(value: Scalar) -> bool:
+    """Whether a text is no category, and would take room."""
+    return isinstance(value, str) and len(value) > _LONGEST
 
 
 @dataclass

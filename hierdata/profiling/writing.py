@@ -46,6 +46,12 @@ def _lines(draft: Draft) -> Iterator[str]:
         "it. A machine cannot know what your readers know: look at every field, and at the models.",
         "",
     )
+    if draft.vertices:
+        yield from _comment(
+            "Vertices below a record, and how many there are on average in the one above:", ""
+        )
+    for below in draft.vertices:
+        yield f"#   {text(below.path)}: {below.each:.1f}"
     waiting = f"decide the {open_questions} marked CONFIRM, " if open_questions else ""
     yield f"draft: {text(f'look at every field, {waiting}then remove this line')}"
     yield "version: 1"

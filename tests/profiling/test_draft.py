@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+import tracemalloc
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from hierdata.lint import lint
 from hierdata.policy import from_data, load
 from hierdata.policy.reading import read
 from hierdata.profiling.draft import Draft
+from hierdata.profiling.profile import profile
 from hierdata.synth import GENERATORS
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -430,3 +432,30 @@ def test_an_envelope_must_be_named(tmp_path: Path) -> None:
     draft = hierdata.init(path, records="$.export.people")
     assert draft.confirmed()["records"] == "$.export.people"
     assert errors(draft, path) == []
+
+
+@pytest.mark.slow
+def test_memory_does_not_follow_the_number_of_records() -> None:
+    """Every value is another one, in texts, numbers, lists and keys of a map: caps hold."""
+
+    def peak(records: int) -> int:
+        def people() -> Iterator[dict[str, Any]]:
+            for n in range(records):
+                yield {
+                    "a": f"text {n}",
+                    "b": n,
+                    "c": [f"{n}", n % 7],
+                    "d": {f"{n:09}": n},
+                    "e": n % 1000,
+                    "f": f"{n % 5000:05}",
+                }
+
+        tracemalloc.start()
+        try:
+            profile(people(), lambda seen: list(seen.attributes))
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    small, large = peak(30_000), peak(150_000)
+    assert large < 1.15 * small + 1_000_000
