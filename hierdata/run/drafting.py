@@ -62,10 +62,23 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
             raise PolicyError("records: this is about one file, and the records are in several tables")
         stated = {**stated, "tables": _joins(tables, stated, progress)}
     collection = collect(source, opening.policy(stated))
-    notation = opening.notation(collection.form.format.name, getattr(collection.form, "layout", None))
+    notation = _notation(collection)
     if notation.namespaces:
         stated = {**stated, "namespaces": dict(notation.namespaces)}
+        if "records" in stated and "" in notation.namespaces and not _is_pipe(source):
+            # Plain names in it are those of the root's own namespace, which was not known before.
+            collection = collect(source, opening.policy(stated))
+            notation = _notation(collection)
     return drafted(_documents(collection, progress), notation, stated)
+
+
+def _notation(collection: Collection) -> Notation:
+    return opening.notation(collection.form.format.name, getattr(collection.form, "layout", None))
+
+
+def _is_pipe(source: object) -> bool:
+    """Whether it can be opened once only."""
+    return isinstance(source, str | os.PathLike) and (Path(source).is_fifo() or Path(source).is_char_device())
 
 
 def _tables(source: object) -> dict[str, object] | None:

@@ -10,6 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -422,6 +424,33 @@ def test_xml_names_keep_their_namespaces(tmp_path: Path) -> None:
         "/p/r/{}plain",
     ]
     assert errors(draft, path) == []
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_place_in_the_namespace_of_the_root_needs_no_prefix(tmp_path: Path, many: bool) -> None:
+    people = [f'<person age="{n % 5}"><town>t{n % 3}</town></person>' for n in range(12)]
+    if many:
+        for n, one in enumerate(people):
+            (tmp_path / f"{n}.xml").write_text(one.replace("<person", '<person xmlns="urn:a"'))
+    else:
+        (tmp_path / "people.xml").write_text(f'<people xmlns="urn:a">{"".join(people)}</people>')
+    source = tmp_path if many else tmp_path / "people.xml"
+    draft = hierdata.init(source, records="/person" if many else "/people/person")
+    start = "/person" if many else "/people/person"
+    assert [one.path for one in draft.fields] == [f"{start}/@age", f"{start}/town"]
+    assert errors(draft, source) == []
+
+
+def test_whatever_holds_records_gives_one_draft() -> None:
+    rows = [{"age": 20 + n % 9, "town": "ab"[n % 2], "seen": f"2001-03-{1 + n % 9:02}"} for n in range(40)]
+    frame = pd.DataFrame(rows)
+    sources = [rows, (row for row in rows), frame, pa.Table.from_pandas(frame)]
+    drafts = [hierdata.init(source) for source in sources]
+    assert len({str(draft) for draft in drafts}) == 1
+    elements = [etree.fromstring(f'<r age="{row["age"]}"><town>{row["town"]}</town></r>') for row in rows]
+    assert [one.path for one in hierdata.init(elements).fields] == ["/records/r/@age", "/records/r/town"]
+    with pytest.raises(PolicyError, match="has the type int"):
+        hierdata.init(7)
 
 
 def test_an_envelope_must_be_named(tmp_path: Path) -> None:
