@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ import pymongo
 import pytest
 from bson import Binary, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson.datetime_ms import DatetimeMS
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pymongo.database import Database
 
 from hierdata.errors import InputError, PolicyError, TargetError
-from hierdata.scalars import Double
+from hierdata.formats.bson_codec import encode
+from hierdata.scalars import DateTime, Double
 from hierdata.stores import Staged, Store, store_at, store_of
 from tests.stores.server import serving
 
@@ -128,6 +132,12 @@ def test_the_structure_is_that_of_the_validator(database: Database) -> None:
     assert stored(database, "people").structure() == schema
 
 
+def test_an_asynchronous_collection_is_refused() -> None:
+    collection = pymongo.AsyncMongoClient("mongodb://127.0.0.1:1", connect=False).people.people
+    with pytest.raises(PolicyError, match="an asynchronous collection cannot be read here"):
+        store_of(collection)
+
+
 def test_an_empty_collection_and_one_that_is_none(database: Database, tmp_path: Path) -> None:
     database.create_collection("empty")
     for name in ("empty", "none"):
@@ -232,6 +242,41 @@ def test_every_type_is_written_and_fits_its_validator(database: Database, tmp_pa
         staged.publish()
     (raw,) = (b"".join(database[name].find_raw_batches()) for name in ["release"])
     assert raw == b"".join(database.all.find_raw_batches())
+
+
+KEYS = st.text("abäß _-", min_size=1, max_size=3).filter(lambda key: key != "_id")
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.text("aé*[", max_size=3),
+    st.integers(-(2**63), 2**63 - 1),
+    st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-(10**6), max_value=10**6),
+    st.dates(date(1900, 1, 1)).map(lambda day: DateTime(f"{day}T00:00:00Z")),
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3)
+)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.dictionaries(KEYS, VALUES, max_size=4), min_size=1, max_size=5))
+def test_whatever_was_written_fits_its_validator_and_comes_back(
+    database: Database, tmp_path: Path, records: list[dict[str, Any]]
+) -> None:
+    with stored(database, "release").staging(None) as staged:
+        write(staged, records)
+        staged.export("records", tmp_path / "back.bson")
+        assert not staged.lacking
+    assert (tmp_path / "back.bson").read_bytes() == b"".join(map(encode, records))
+
+
+def test_dates_beyond_9999_come_back(database: Database, tmp_path: Path) -> None:
+    try:
+        database.dates.insert_one({"day": DatetimeMS(400_000_000_000_000)})
+    except pymongo.errors.OperationFailure:
+        pytest.skip("this server knows no such dates")
+    publish(stored(database, "release"), records=list(stored(database, "dates").documents()))
+    assert b"".join(database.release.find_raw_batches()) == b"".join(database.dates.find_raw_batches())
 
 
 def test_several_parts_become_several_collections(database: Database) -> None:
