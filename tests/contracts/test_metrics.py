@@ -196,7 +196,9 @@ Made = Callable[[Forest], Publication]
 
 
 @pytest.mark.parametrize(
-    ("make", "lm", "gone"), [(as_it_stands, 0, 0), (suppressed, 1, 1), (generalized, 1, 0)], ids=str
+    ("make", "lm", "gone"),
+    [(as_it_stands, 0, 0), (suppressed, 1, 1), (generalized, 1, 0)],
+    ids=["as it stands", "suppressed", "generalized"],
 )
 def test_the_ends_of_the_scales(make: Made, lm: int, gone: int) -> None:
     original = forest(1, 2, 3, 4, 5)
