@@ -8,18 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.document import Scalar
+from hierdata.document import Numeral, Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest import MISSING, Forest
 from hierdata.records.schema import Schema
+from hierdata.scalars import Decimal128, Double
 
 _TEXTS = frozenset({str, type(None)})
+_DOUBLES = {Double}
+_key_of = attrgetter("key")
+_DECIMALS = frozenset({Decimal, Double, Decimal128})
+_SPELLED = frozenset({*_DECIMALS, Numeral, *_TEXTS})
 
 
 @dataclass(frozen=True)
@@ -174,10 +181,32 @@ def joined(parts: Sequence[Encoded]) -> Encoded:
 
 
 def spellings_apart(column: Sequence[Scalar]) -> Sequence[Any]:
-    """What tells values apart that are spelled in different ways: True, 1, 1.0 and 1.00 are four."""
-    if _TEXTS.issuperset(map(type, column)):
+    """What tells values apart that are spelled in different ways: True, 1, 1.0 and 1.00 are four.
+
+    Text stands for itself, anything else beside its type, decimal numbers by their spelling: that is told
+    faster than their value.
+    """
+    kinds = set(map(type, column))
+    if kinds <= _TEXTS:
         return column
-    return [
-        value if type(value) in _TEXTS else (value, type(value), getattr(value, "text", None) or str(value))
-        for value in column
-    ]
+    if kinds == _DOUBLES:
+        return list(map(_key_of, column))
+    if kinds <= _DECIMALS:
+        return list(zip(map(str, column), map(type, column), strict=True))
+    if kinds.isdisjoint(_SPELLED):
+        return list(zip(column, map(type, column), strict=True))
+    return [value if type(value) in _TEXTS else (_spelled(value), type(value)) for value in column]
+
+
+def _spelled(value: Scalar) -> Scalar:
+    if isinstance(value, Decimal):
+        return value.text if isinstance(value, Numeral) else str(value)
+    return value
+
+
+def value_of(key: Any) -> Scalar:
+    """The value that a key of ``spellings_apart`` stands for."""
+    if type(key) is not tuple:
+        return key  # type: ignore[no-any-return]
+    text, kind = key
+    return kind(text) if issubclass(kind, Decimal) else text  # type: ignore[no-any-return]

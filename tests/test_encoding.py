@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.document import Scalar
+from hierdata.domains.flat import Flat
+from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.encoding import encoded
+from hierdata.errors import InputError
 from hierdata.forest import Forest
 from hierdata.pieces import Frame, joined, part
+from hierdata.records.bound import Bound, by_column
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from hierdata.records.values import Values
+from hierdata.scalars import Double
 from tests.random_collections import collection
 
 ARRAYS = (
@@ -73,8 +81,10 @@ def _frame() -> Frame:
 
 
 @pytest.mark.parametrize("batch", [1, 1024, 1500, None])
-def test_batches_are_the_same_records(batch: int | None) -> None:
-    pieces = list(encoded(iter(_records(2500)), _frame(), before=7, batch=batch))
+def test_batches_are_the_same_records(batch: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hierdata.records.bound._BATCH", 100)
+    batches = by_column(iter(_records(2500)), _frame().schema)
+    pieces = list(encoded(batches, _frame(), before=7, batch=batch))
     assert (len(pieces) > 1) == (batch is not None)
     together = joined(pieces)
     assert together.ordinals.tolist() == list(range(7, 2507))
@@ -87,3 +97,65 @@ def test_the_heaviest_record_of_the_collection_decides_the_scale() -> None:
     some = part(forest, np.arange(8), np.arange(2))
     assert frame.forest(some, heaviest=2**61).exact is False
     assert frame.forest(some).scale == forest.scale
+
+
+SHAPES = VertexType(0, "$", (), True, None, (1, 2), (Attribute("$.q", ("q",), Role.QUASI),))
+BELOW = VertexType(1, "$.a[*]", ("a",), True, 0, (), (Attribute("$.a[*].s", ("s",), Role.SENSITIVE),))
+BESIDE = VertexType(2, "$.b[*]", ("b",), True, 0, (), (Attribute("$.b[*].q", ("q",), Role.QUASI),))
+TREES = Schema((SHAPES, BELOW, BESIDE))
+
+
+def _tree(quasi: Scalar, below: list[Scalar], beside: list[Scalar]) -> Vertex:
+    children = [Vertex(1, (), (one,), (), ()) for one in below]
+    return Vertex(0, (quasi,), (), (), children + [Vertex(2, (one,), (), (), ()) for one in beside])
+
+
+def _trees_frame() -> Frame:
+    flat = Flat().compile({"x": 1, "y": 1}, Path())
+    domain = SensitiveDomain.build("$.a[*].s", Values(["u", "v", Double("1.0"), 1]))
+    return Frame(TREES, ((flat,), (), (flat,)), ((), (domain,), ()))
+
+
+def test_children_stand_breadth_first_by_group_and_spellings_by_type() -> None:
+    trees = [_tree("x", [], ["y"]), _tree("y", ["u", Double("1.0")], []), _tree("x", [1, None], ["x", "y"])]
+    (found,) = encoded(by_column(iter(trees), TREES), _trees_frame())
+    assert found.size.tolist() == [2, 3, 5]
+    assert found.type.tolist() == [0, 2, 0, 1, 1, 0, 1, 1, 2, 2]
+    assert found.child_count.tolist() == [1, 0, 2, 0, 0, 4, 0, 0, 0, 0]
+    spelled = [repr(found.spellings[at]) if at >= 0 else None for at in found.spelling.tolist()]
+    assert spelled == ["'u'", "Double('1.0')", "1", None]
+    assert found.sensitive[1] == found.sensitive[2]  # equal numbers are one value
+
+
+@pytest.mark.parametrize(
+    ("trees", "place", "value"),
+    [
+        ([_tree("x", ["u"], []), _tree("x", ["?"], ["!"])], "record 9, $.a[*].s", "?"),
+        ([_tree("x", [], ["!"]), _tree("?", [], [])], "record 8, $.b[*].q", "!"),
+        ([_tree("!", ["?"], [])], "record 8, $", "!"),
+    ],
+)
+@pytest.mark.parametrize("waiting", [1, 1000])
+def test_the_first_value_outside_its_domain_is_told(
+    trees: list[Vertex], place: str, value: str, waiting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hierdata.encoding._WAITING", waiting)
+
+    def batches() -> Iterator[Bound]:
+        yield from by_column(iter(trees), TREES)
+        raise InputError("something else", record=99)
+
+    with pytest.raises(InputError) as caught:
+        list(encoded(batches(), _trees_frame(), before=7))
+    assert str(caught.value).startswith(place)
+    assert caught.value.revealed == (value,)
+    assert value not in str(caught.value)
+
+
+def test_an_error_of_the_input_passes_where_nothing_before_it_is_wrong() -> None:
+    def batches() -> Iterator[Bound]:
+        yield from by_column(iter([_tree("x", [], [])]), TREES)
+        raise InputError("something else", record=99)
+
+    with pytest.raises(InputError, match="something else"):
+        list(encoded(batches(), _trees_frame()))

@@ -26,6 +26,7 @@ from hierdata.document import Document, Numeral, Siblings, Value
 from hierdata.formats.base import MAX_DEPTH
 from hierdata.formats.decoder import TOO_DEEP, RefusedError
 from hierdata.scalars import (
+    KEPT,
     Binary,
     Code,
     DateTime,
@@ -49,17 +50,16 @@ AS_IT_IS = frozenset({str, int, bool, type(None)})
 """Types that are the same on both sides."""
 
 
-class _Doubles(dict[float, "Double | DoubleWord"]):
-    """Doubles that were met before; zeros and what is no number are not kept, for -0.0 equals 0.0."""
+class _Keys(dict[str, str]):
+    """Keys that were met before: one text for all objects, which are smaller so and faster to look into."""
 
-    def __missing__(self, number: float) -> Double | DoubleWord:
-        found = Double.of(number)
-        if number and len(self) < 1 << 16:
-            self[number] = found
-        return found
+    def __missing__(self, key: str) -> str:
+        if len(self) < KEPT:
+            self[key] = key
+        return key
 
 
-_DOUBLES = _Doubles()
+_KEYS = _Keys()
 
 
 def members(values: dict[str, Any], room: int = MAX_DEPTH) -> Document:
@@ -68,7 +68,7 @@ def members(values: dict[str, Any], room: int = MAX_DEPTH) -> Document:
         raise RefusedError(TOO_DEEP)
     room -= 1
     return {
-        key: value if type(value) in AS_IT_IS else _FROM[type(value)](value, room)
+        _KEYS[key]: value if type(value) in AS_IT_IS else _FROM[type(value)](value, room)
         for key, value in values.items()
     }
 
@@ -101,7 +101,7 @@ def _code(found: code.Code, room: int) -> Value:
 _FROM: dict[type, _Convert] = {
     dict: members,
     list: _array,
-    float: lambda number, _: _DOUBLES[number],
+    float: lambda number, _: Double.of(number),
     int64.Int64: lambda number, _: Int64(number),
     decimal128.Decimal128: lambda number, _: Decimal128.of(str(number)),
     objectid.ObjectId: lambda found, _: ObjectId(found),

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from hierdata.document import Document, Numeral, Value
 from hierdata.formats.base import MAX_DEPTH
+from hierdata.scalars import KEPT
 
 MAX_DIGITS = 4300
 """Characters of a number that are accepted (Python's own limit for integers)."""
@@ -99,9 +100,23 @@ def _constant(_: str) -> NoReturn:
 
 def strict(members: Callable[[list[tuple[str, Value]]], Value]) -> json.JSONDecoder:
     """A decoder that makes of an object's members what the caller wants."""
-    return json.JSONDecoder(object_pairs_hook=members, parse_float=number, parse_constant=_constant)
+    return json.JSONDecoder(
+        object_pairs_hook=members, parse_float=_KNOWN.__getitem__, parse_constant=_constant
+    )
 
 
+class _Known(dict[str, Decimal]):
+    """Numbers that were met before, by their spelling."""
+
+    def __missing__(self, text: str) -> Decimal:
+        found = number(text)
+        if len(text) <= _SHORT and len(self) < KEPT:
+            self[text] = found
+        return found
+
+
+_KNOWN = _Known()
+_SHORT = 32
 _DECODER = strict(unique)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import cast
 
-from hierdata.document import Document, Value
+from hierdata.document import Document, Siblings, Value
 
-VALUES = 4096
+VALUES = 1024
 """About so many values make a batch."""
 _WEIGHED = 8
 """One record of so many is weighed: that costs next to nothing, and records of one collection are alike."""
@@ -34,8 +35,15 @@ def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield batch
 
 
-def _weight(value: Value) -> int:
+_CONTAINERS = (dict, list, Siblings)
+
+
+def _weight(record: Document) -> int:
     """The number of values and of what holds them."""
-    if isinstance(value, dict):
-        return 1 + sum(map(_weight, value.values()))
-    return 1 + sum(map(_weight, value)) if isinstance(value, list) else 1
+    weight = 1
+    waiting: list[Value] = [record]
+    for whole in waiting:
+        parts = whole.values() if isinstance(whole, dict) else cast("list[Value]", whole)
+        weight += len(parts)
+        waiting += [part for part in parts if part.__class__ in _CONTAINERS]
+    return weight

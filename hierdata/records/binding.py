@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice, repeat
+from itertools import chain, groupby, repeat
 from operator import attrgetter
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 from hierdata.document import Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
 from hierdata.records.batches import batches
+from hierdata.records.bound import Bound, Rows, together, vertices
 from hierdata.records.columns import columns
 from hierdata.records.path import TEXT
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve
@@ -19,7 +20,18 @@ from hierdata.records.schema import Schema, VertexType
 from hierdata.records.survey import Keys
 from hierdata.records.values import SCALARS
 
-__all__ = ["Binding", "Problem", "bind", "hang", "items_of", "objects", "problems", "resolve", "unbind"]
+__all__ = [
+    "Binding",
+    "Problem",
+    "bind",
+    "bound",
+    "hang",
+    "items_of",
+    "objects",
+    "problems",
+    "resolve",
+    "unbind",
+]
 
 Columns: TypeAlias = "Sequence[Sequence[Value]]"
 """The values of one attribute after the other, each with an entry a vertex; None is missing."""
@@ -34,6 +46,12 @@ class _MisfitError(Exception):
 
 
 def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[Vertex]:
+    """Bind records to the schema, of which ``before`` came before these: ``bound`` as trees."""
+    for batch in bound(documents, binding, before):
+        yield from vertices(batch, binding.schema)
+
+
+def bound(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[Bound]:
     """Bind records to the schema, of which ``before`` came before these. Missing spellings become None.
 
     Raises InputError with the record's number (from 1) and the path, never a value, where a field is not
@@ -41,14 +59,19 @@ def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> It
     """
     for batch in batches(documents):
         try:
-            roots: Iterable[Vertex] = _roots(batch, binding)
+            found: Iterable[Bound] = (_roots(batch, binding),)
         except _MisfitError:
-            roots = _one_by_one(batch, binding, before)
-        for root in roots:
-            if binding.sparse:
-                _thin(root)
-            yield root
+            found = _one_by_one(batch, binding, before)
+        yield from (_thinned(own, binding.schema) for own in found) if binding.sparse else found
         before += len(batch)
+
+
+def _thinned(own: Bound, schema: Schema) -> Bound:
+    """The records without their empty vertices."""
+    roots = vertices(own, schema)
+    for root in roots:
+        _thin(root)
+    return together(roots, schema)
 
 
 def _thin(vertex: Vertex) -> bool:
@@ -59,106 +82,115 @@ def _thin(vertex: Vertex) -> bool:
     return bool(vertex.children) or any(value is not None for value in values)
 
 
-def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[Vertex]:
+def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[Bound]:
     """Records of which one does not fit, up to that one."""
     for number, document in enumerate(batch, before + 1):
         try:
-            (vertex,) = _roots([document], binding)
+            found = _roots([document], binding)
         except _MisfitError as misfit:
             raise InputError(str(misfit), record=number, path=misfit.path) from None
-        yield vertex
+        yield found
 
 
-def _roots(batch: Sequence[Document], binding: Binding) -> list[Vertex]:
-    path = binding.schema.root.path
-    return _vertices(binding.plan, [_object(path, document, False) for document in batch])
+def _roots(batch: Sequence[Document], binding: Binding) -> Bound:
+    made = _Batch(binding.schema)
+    documents = batch
+    if not _OBJECTS.issuperset(map(type, batch)):
+        documents = [_object(binding.schema.root.path, document, False) for document in batch]
+    made.objects(binding.plan, documents, [1] * len(batch))
+    return Bound(made.rows)
 
 
-class _Columns:
-    """Vertices of one type in the making: their values by role and attribute, and their children by group."""
+class _Batch:
+    """Records in the making: rows of each vertex type, since a call for each value would take most of the
+    time.
+    """
 
-    def __init__(self, plan: Plan, size: int) -> None:
-        self.size = size
-        self.values: list[list[Sequence[Scalar]]] = [[[None] * size] * count for count in plan.sizes]
-        self.children: list[list[Sequence[Vertex]]] = [[()] * size for _ in range(plan.groups)]
+    def __init__(self, schema: Schema) -> None:
+        self.rows: list[Rows | None] = [None] * len(schema.types)
 
-    def put(self, slot: Slot, places: Sequence[int], values: Sequence[Scalar]) -> None:
-        """The values of an attribute, at these vertices."""
-        own = self.values[slot.role]
-        if len(places) == self.size:
-            own[slot.index] = values
+    def objects(self, plan: Plan, objects: Sequence[Document], counts: Sequence[int]) -> None:
+        """Vertices of one type, of which each parent has so many."""
+        size = len(objects)
+        values: list[list[Sequence[Scalar]]] = [[(None,) * size] * count for count in plan.sizes]
+        if objects:
+            self.rows[plan.type] = Rows(size, counts, values)
+            self._fill(plan, objects, range(size), values, size)
+
+    def _fill(
+        self,
+        plan: Plan,
+        objects: Sequence[Document],
+        places: Sequence[int],
+        values: list[list[Sequence[Scalar]]],
+        size: int,
+    ) -> None:
+        """Put what objects hold where it belongs: each into the vertex of its place, of so many."""
+        for key, column, there in columns(objects):
+            slot = plan.slots.get(key)
+            if slot is None:
+                if plan.strict:
+                    raise _MisfitError(plan.below, "the field is not listed in the policy")
+                continue
+            own = places if len(there) == len(places) else [places[place] for place in there]
+            if slot.kind == VALUE:
+                values[slot.role][slot.index] = _spread(_scalars(slot, column), own, size, None)
+            elif slot.kind == CHILD:
+                self._children(slot, column, own, size)
+            elif slot.kind == INLINE:
+                assert slot.plan is not None
+                inner = [
+                    (place, _object(slot.path, item, type(value) is Siblings))
+                    for place, value in zip(own, column, strict=True)
+                    for item in _items(slot, value)
+                ]
+                self._fill(
+                    slot.plan, [item for _, item in inner], [place for place, _ in inner], values, size
+                )
+
+    def _children(self, slot: Slot, column: Sequence[Value], places: Sequence[int], size: int) -> None:
+        """The children under a path, of each vertex."""
+        plan = slot.plan
+        assert plan is not None
+        kinds = set(map(type, column))
+        items = cast("Sequence[Sequence[Value]]", column)
+        if not (slot.many and kinds == _ARRAYS):
+            items = [_items(slot, value) for value in column]
+        every = list(chain.from_iterable(items))
+        counts = list(map(len, items))
+        if plan.item is not None:
+            scalars = _scalars(plan.item, every)
+            if not slot.many:  # one that is missing is like one that is absent; in an array it stays
+                lasting = iter(scalars)
+                counts = [int(count and next(lasting) is not None) for count in counts]
+                scalars = [scalar for scalar in scalars if scalar is not None]
+            if scalars:
+                values = [[scalars] * count for count in plan.sizes]
+                self.rows[plan.type] = Rows(len(scalars), _spread(counts, places, size, 0), values)
             return
-        spread: list[Scalar] = [None] * self.size
-        for place, value in zip(places, values, strict=True):
-            spread[place] = value
-        own[slot.index] = spread
-
-    def vertices(self, kind: int) -> list[Vertex]:
-        """The vertices, in order."""
-        rows = [self._rows(own) for own in self.values]
-        groups = self.children
-        children = groups[0] if len(groups) == 1 else [()] * self.size
-        if len(groups) > 1:
-            children = [tuple(chain.from_iterable(own)) for own in zip(*groups, strict=True)]
-        return list(map(Vertex, repeat(kind), *rows, children))
-
-    def _rows(self, columns: Sequence[Sequence[Scalar]]) -> Iterable[Sequence[Scalar]]:
-        return zip(*columns, strict=True) if columns else repeat((), self.size)
-
-
-def _vertices(plan: Plan, objects: Sequence[Document]) -> list[Vertex]:
-    """Vertices of one type: column by column, since a call for each value would take most of the time."""
-    found = _Columns(plan, len(objects))
-    _fill(plan, objects, range(len(objects)), found)
-    return found.vertices(plan.type)
-
-
-def _fill(plan: Plan, objects: Sequence[Document], vertices: Sequence[int], found: _Columns) -> None:
-    """Put what objects hold where it belongs: each into the vertex of its place."""
-    for key, column, there in columns(objects):
-        slot = plan.slots.get(key)
-        if slot is None:
-            if plan.strict:
-                raise _MisfitError(plan.below, "the field is not listed in the policy")
-            continue
-        places = vertices if len(there) == len(vertices) else [vertices[place] for place in there]
-        if slot.kind == VALUE:
-            found.put(slot, places, _scalars(slot, column))
-        elif slot.kind == CHILD:
-            for place, children in zip(places, _children(slot, column), strict=True):
-                found.children[slot.index][place] = children
-        elif slot.kind == INLINE:
-            assert slot.plan is not None
-            inner = [
-                (place, _object(slot.path, item, type(value) is Siblings))
-                for place, value in zip(places, column, strict=True)
-                for item in _items(slot, value)
+        if not _OBJECTS.issuperset(map(type, every)):
+            elements = [
+                type(value) is Siblings for value, own in zip(column, items, strict=True) for _ in own
             ]
-            _fill(slot.plan, [item for _, item in inner], [place for place, _ in inner], found)
+            every = list(map(_object, repeat(slot.path), every, elements))
+        self.objects(plan, cast("Sequence[Document]", every), _spread(counts, places, size, 0))
 
 
-def _children(slot: Slot, column: Sequence[Value]) -> Iterator[Sequence[Vertex]]:
-    """The children under a path, of each vertex."""
-    plan = slot.plan
-    assert plan is not None
-    items = [_items(slot, value) for value in column]
-    every = list(chain.from_iterable(items))
-    if plan.item is not None:
-        scalars = iter(_scalars(plan.item, every))
-        return (_items_of(plan, slot.many, islice(scalars, len(own))) for own in items)
-    elements = [type(value) is Siblings for value, own in zip(column, items, strict=True) for _ in own]
-    vertices = iter(_vertices(plan, list(map(_object, repeat(slot.path), every, elements))))
-    return (tuple(islice(vertices, len(own))) for own in items)
+_ARRAYS = {list}
+_OBJECTS = frozenset({dict})
+_Entry = TypeVar("_Entry")
 
 
-def _items_of(plan: Plan, many: bool, scalars: Iterable[Scalar]) -> list[Vertex]:
-    """Vertices of a single value each."""
-    quasi, sensitive, carried = plan.sizes
-    return [
-        Vertex(plan.type, (scalar,) * quasi, (scalar,) * sensitive, (scalar,) * carried, ())
-        for scalar in scalars
-        if many or scalar is not None  # one that is missing is like one that is absent; in an array it stays
-    ]
+def _spread(
+    entries: Sequence[_Entry], places: Sequence[int], size: int, otherwise: _Entry
+) -> Sequence[_Entry]:
+    """Entries at their places, of so many."""
+    if len(places) == size:
+        return entries
+    spread = [otherwise] * size
+    for place, entry in zip(places, entries, strict=True):
+        spread[place] = entry
+    return spread
 
 
 def _items(slot: Slot, value: Value) -> Sequence[Value]:

@@ -13,7 +13,7 @@ def columns(objects: Sequence[Document]) -> Iterator[tuple[str, Sequence[Value],
     """Each key by first appearance, with its values and the places of the objects that have it.
 
     >>> list(columns([{"a": 1, "b": 2}, {"b": 3}]))
-    [('a', [1], [0]), ('b', [2, 3], [0, 1])]
+    [('a', [1], [0]), ('b', [2, 3], range(0, 2))]
     """
     keys = list(objects[0]) if objects else []
     places = range(len(objects))
@@ -27,5 +27,12 @@ def columns(objects: Sequence[Document]) -> Iterator[tuple[str, Sequence[Value],
                 yield key, column, places
             return
     for key in dict.fromkeys(chain.from_iterable(objects)):
+        try:
+            whole = list(map(itemgetter(key), objects))
+        except KeyError:
+            pass  # some have it not
+        else:
+            yield key, whole, places
+            continue
         there = [place for place in places if key in objects[place]]
         yield key, [objects[place][key] for place in there], there

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hierdata.scalars.numbers import Decimal128, Double, Int64, TypedDecimal
+from hierdata.scalars.numbers import KEPT, Decimal128, Double, Int64, TypedDecimal
 from hierdata.scalars.texts import (
     Binary,
     Code,
@@ -26,6 +26,7 @@ from hierdata.scalars.texts import (
 from hierdata.scalars.times import DateTime, Timestamp
 
 __all__ = [
+    "KEPT",
     "TYPED",
     "TYPED_NUMBERS",
     "TYPED_TEXTS",

@@ -48,14 +48,20 @@ class Double(TypedDecimal):
     (Double('0.1'), DoubleWord('NaN'), None)
     """
 
-    __slots__ = ()
+    __slots__ = ("key",)
     kind = "double"
+    key: tuple[str, type]
+
+    def __new__(cls, text: str) -> Double:
+        """Read the text; ``key``, its spelling and type, is asked for so often that it is kept."""
+        number = super().__new__(cls, text)
+        number.key = (str(number), cls)
+        return number
 
     @classmethod
     def of(cls, number: float) -> Double | DoubleWord:
         """The value of a float."""
-        text = float.__repr__(number)
-        return DoubleWord(_WORDS[text]) if text in _WORDS else cls(text)
+        return _KNOWN[number]
 
     @classmethod
     def exactly(cls, number: Fraction | int) -> Double | None:
@@ -67,6 +73,22 @@ class Double(TypedDecimal):
         return found if isinstance(found, Double) and found == number else None
 
 
+class _Known(dict[float, "Double | DoubleWord"]):
+    """Doubles that were met before; zeros and what is no number are not kept, for -0.0 equals 0.0."""
+
+    def __missing__(self, number: float) -> Double | DoubleWord:
+        text = float.__repr__(number)
+        if text in _WORDS:
+            return DoubleWord(_WORDS[text])
+        found = Double(text)
+        if number and len(self) < KEPT:
+            self[number] = found
+        return found
+
+
+_KNOWN = _Known()
+KEPT = 1 << 16
+"""Numbers that are remembered: a bound, so that memory does not follow the values."""
 _WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _DIGITS = 34
 _WIDE = Context(prec=_DIGITS + 6)

@@ -15,7 +15,7 @@ from hierdata.identifiers.treatment import UNTREATED, Treatment
 from hierdata.intake import InputSplit
 from hierdata.pieces import Encoded, Frame, part
 from hierdata.progress import Progress, counted, silent
-from hierdata.records.binding import Binding, bind
+from hierdata.records.binding import Binding, bound
 from hierdata.tasks.survey import Surveyed
 
 _BATCH = 8192
@@ -43,7 +43,7 @@ class SampleSplit:
     def __call__(self, surveyed: Surveyed) -> Sampled:
         """The histograms of these records."""
         documents = surveyed.sample.documents(self.stride)
-        (sample,) = encoded(bind(documents, self.binding), self.frame)
+        (sample,) = encoded(bound(documents, self.binding), self.frame)
         return Sampled(histograms(self.frame.forest(sample, _ANY)), self.stride * sample.ordinals)
 
 
@@ -70,7 +70,7 @@ class EncodeSplit:
         """Pieces of leaves. Raises InputError with the record's number in the collection."""
         documents = counted(located.split.documents(), "encoding", self.total, self.progress)
         documents = self.treatment.documents(documents, located.before)
-        records = bind(documents, self.binding, located.before)
+        records = bound(documents, self.binding, located.before)
         cut = self.cut
         batches = encoded(records, self.frame, located.before, None if cut is None else _BATCH)
         for batch in batches:

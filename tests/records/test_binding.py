@@ -411,3 +411,23 @@ def test_records_are_bound_alike_however_many_at_once(size, monkeypatch):
     assert [plain(vertex) for vertex in islice(bound, len(documents))] == expected
     with pytest.raises(InputError, match=r"^record 9, \$\.t\[\*\]: "):
         next(bound)
+
+
+def test_objects_in_children_belong_to_their_vertices() -> None:
+    """Inlined below children that others lack: every value at its own vertex."""
+    documents = [
+        {"a": [{"n": {"q": "1", "i": [{"s": "x"}]}}, {}, {"n": {"i": [{"s": "y"}, {"s": "z"}]}}]},
+        {},
+        {"a": [{"n": {"q": "2"}}]},
+    ]
+    roles = {"$.a[*].n.q": Role.QUASI, "$.a[*].n.i[*].s": Role.SENSITIVE}
+    own = [Rule(parse(path), role) for path, role in roles.items()]
+    binding = resolve(own, survey(documents).shape)
+    found = list(bind(documents, binding))
+    assert [[child.quasi for child in root.children] for root in found] == [
+        [("1",), (None,), (None,)],
+        [],
+        [("2",)],
+    ]
+    below = [[grand.sensitive for grand in child.children] for root in found for child in root.children]
+    assert below == [[("x",)], [], [("y",), ("z",)], []]
