@@ -13,7 +13,7 @@ import bson
 import pytest
 
 import hierdata
-from hierdata.errors import PolicyError
+from hierdata.errors import InputError, PolicyError
 from hierdata.formats.bson_codec import decode
 from hierdata.policy import from_data
 from hierdata.release import Release
@@ -196,7 +196,7 @@ def one(value: Any) -> Any:
 def test_folders_that_are_no_dump_of_one_collection(tmp_path: Path) -> None:
     database = tmp_path / "db"
     database.mkdir()
-    with pytest.raises(PolicyError, match="say with `tables`"):
+    with pytest.raises(InputError, match="no files"):
         hierdata.anonymize(database, POLICY)
     for name in ("a.bson", "system.views.bson", "a.metadata.json"):
         (database / name).write_bytes(b"")
