@@ -49,6 +49,7 @@ class LocalSearch:
     near: int
     asked: int
     seen: dict[int, list[Standing | None]] = field(default_factory=dict)
+    together_made: int = 0
     _passed: dict[int, Counter[tuple[str, int, str]]] = field(default_factory=dict, repr=False)
 
     def run(self, passes: int) -> int:
@@ -78,7 +79,14 @@ class LocalSearch:
         self.seen[record] = [here, *(self.classes[other] for other in near)]
         promising = [exchange for exchange in weighed if exchange.promised > 0 and exchange.gain > 0]
         promising.sort(key=lambda exchange: (-exchange.gain, -exchange.promised))  # stable
-        return any(self.made(exchange) for exchange in promising[: self.asked])
+        if any(self.made(exchange) for exchange in promising[: self.asked]):
+            return True
+        if own is not None:
+            return False
+        parties = [best for other in near if (best := self.together(record, other)).gain > 0]
+        made = any(map(self.made, sorted(parties, key=lambda party: -party.gain)))  # stable
+        self.together_made += made
+        return made
 
     def made(self, exchange: Exchange) -> bool:
         """Make an exchange, unless a model fails at a root, or it does not pay without what fails below."""
@@ -161,6 +169,27 @@ class LocalSearch:
             if fits:
                 found.append(Exchange(gain, promised, news))
         return found
+
+    def together(self, record: int, to: int) -> Exchange:
+        """A suppressed record and those others that save most in a class as it stands, joining one by one."""
+        others = [one for one in range(len(self.records)) if one != record and self.class_of(one) is None]
+        others.sort(key=lambda one: -self.common(self.records[one], record))  # stable
+        order = list(self.classes[to].order)
+        representative = self.classes[to].representative
+        best = Exchange(0, 0, {})
+        for one in [record, *others[: self.largest]]:
+            if len(order) == self.largest or (one != record and record not in order):
+                break
+            rules = replace(self.rules, k=len(order) + 1)
+            joined = apply(representative, self.records[one], rules)
+            if joined is None:
+                continue
+            representative = joined
+            order = [*order, one]
+            gain = len(order) * self.saved(representative) - self.kept(to)
+            if gain > best.gain:
+                best = Exchange(gain, gain, {to: order})
+        return best
 
     def aligned(self, order: Sequence[int], size: int) -> Vertex | None:
         """The records one after the other under the caps of a class of ``size``; None if a root fails."""

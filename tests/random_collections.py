@@ -213,11 +213,14 @@ def record(rng: random.Random, types: Sequence[Shape], kind: int) -> tuple[naive
     return tree, Vertex(kind, list(labels), list(values), [], [pair[1] for pair in pairs])
 
 
-def collection(seed: int, records: int, depth: int, most: int | None = None) -> Collection:
-    """A random collection, lists of children with up to ``most``; equal arguments, equal collection."""
+def collection(seed: int, records: int, depth: int, most: int | None = None, copies: int = 1) -> Collection:
+    """A random collection, lists of children with up to ``most``; equal arguments, equal collection.
+
+    Each of the records stands there ``copies`` times.
+    """
     rng = random.Random(seed)
     types = shapes(rng, depth, most)
-    pairs = [record(rng, types, 0) for _ in range(records)]
+    pairs = [pair for pair in [record(rng, types, 0) for _ in range(records)] for _ in range(copies)]
     hierarchies = [[hierarchy(t) for t in shape.taxonomies] for shape in types]
     counted = [[Counter[str | None]() for _ in range(shape.sensitive)] for shape in types]
     for tree, _ in pairs:

@@ -35,6 +35,12 @@ class LocalSearch(Engine):
     then the first: aligned anew, then class by class, a move before the others. ``pairing`` tells how
     children are matched, as in ``clustree``.
 
+    Several may do what one alone may not, such as many equal records of one level. Where none of its own
+    exchanges is made, a suppressed record joins a near class together with others that are suppressed: those
+    that may save most with it by the bounds, of equals the first, aligned one after the other to the class as
+    it stands (whose root does not fit is passed over), as many as save most, the fewest of equals. The class
+    where that saves most is taken, of equals the nearest, if it pays with all aligned anew.
+
     Share caps are kept in each class at its new size. Other models are asked about both classes aligned
     anew, and what fails below the root is suppressed in all members, which counts: up to 20 exchanges that
     pay without these models are tried at a visit, the best first, until one still pays. No exchange raises

@@ -101,7 +101,8 @@ def leaves_gain(
     nodes, the node's part of that times the smaller number of leaves below it on either side. Leaves are
     matched where they share the deepest nodes first, which reaches this sum unless both sides have leaves
     left below a node that no cap lets be aligned. Only what lies under the topmost node above such a place
-    goes through the assignment solver.
+    goes through the assignment solver. Of partners that share as deep a node the one whose groups have most
+    room is taken: some of a longer list stay over, and room for rare groups is left for records to come.
     """
     scale = settings.scale
     first_slot = settings.first_slot
@@ -181,7 +182,7 @@ def leaves_gain(
             above = ancestors[rep[x, FIRST_NODE], level]
             at = -1
             if above >= 0:
-                least = np.int64(_FREE + 1)
+                most = np.int64(-1)
                 for word in range(words):
                     candidates = under[above, word] & free[word]
                     while candidates != none:
@@ -196,8 +197,8 @@ def leaves_gain(
                             group = rows[y, first_slot + slot]
                             if group >= 0:
                                 room = min(room, caps[group, CAP])
-                        if room < least:
-                            least = room
+                        if room > most:
+                            most = room
                             at = j
             if at >= 0:
                 free[at >> 6] ^= one << np.uint64(at & 63)

@@ -83,7 +83,11 @@ class Standing(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Working memory: two representatives that take turns, a queue, and counts of nodes, 0 between calls."""
+    """Working memory: two representatives that take turns, a queue, and counts of nodes, 0 between calls.
+
+    ``near`` are the classes near a record; ``parties[at]`` are those who would join the at-th together with
+    it, the first ``party_sizes[at]``, and ``party_gains[at]`` is what that saves.
+    """
 
     rep: Rows
     behind: Ordinals
@@ -97,6 +101,11 @@ class Buffers(NamedTuple):
     fresh: NDArray[np.bool_]
     chosen: Ordinals
     records: Ordinals
+    company: Ordinals
+    company_commons: Ordinals
+    parties: Ordinals
+    party_sizes: Ordinals
+    party_gains: Ordinals
 
 
 @lean
@@ -149,7 +158,7 @@ def trace_all(ground: Ground, passed: Ordinals) -> None:
 
 
 @lean
-def _common(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
+def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
     """What two trees can save at most: the worth of all nodes that values of both pass."""
     most = np.int64(0)
     for at in range(length):
@@ -288,7 +297,7 @@ def _joined(
 
 
 @lean
-def _nearest(record: int, largest: int, ground: Ground, standing: Standing, buffers: Buffers) -> int:
+def nearest_classes(record: int, largest: int, ground: Ground, standing: Standing, buffers: Buffers) -> int:
     """Fill ``buffers.near`` with the classes, not the record's own, that would lose least by taking it in.
 
     What they would lose is bounded by paths; of equals the first. Answers how many there are.
@@ -299,7 +308,7 @@ def _nearest(record: int, largest: int, ground: Ground, standing: Standing, buff
         size = standing.sizes[other]
         if other == standing.class_of[record] or size == 0 or size > largest:
             continue
-        common = _common(standing.paths[other], standing.lengths[other], buffers.passed, ground.worth)
+        common = common_worth(standing.paths[other], standing.lengths[other], buffers.passed, ground.worth)
         gain = (size + 1) * common - size * standing.saved[other]
         if count == len(near) and gain <= gains[count - 1]:
             continue
@@ -379,7 +388,7 @@ def _promising(
         kept = size * standing.saved[own]
         for at in range(standing.rest_lengths[record]):
             passed_rest[standing.rest_paths[record, at, 0]] = standing.rest_paths[record, at, 1]
-        again = size * _common(ground.paths[record], ground.lengths[record], passed_rest, worth)
+        again = size * common_worth(ground.paths[record], ground.lengths[record], passed_rest, worth)
         if is_new:
             count = _note(chosen, count, again - kept, again - kept, own, record)
     for at in range(near_count):
@@ -394,8 +403,8 @@ def _promising(
             who = standing.order[other, member]
             here = np.int64(0)
             if own >= 0:
-                here = size * _common(ground.paths[who], ground.lengths[who], passed_rest, worth) - kept
-            common = _common(standing.rest_paths[who], standing.rest_lengths[who], passed, worth)
+                here = size * common_worth(ground.paths[who], ground.lengths[who], passed_rest, worth) - kept
+            common = common_worth(standing.rest_paths[who], standing.rest_lengths[who], passed, worth)
             promised = there * (common - standing.saved[other]) + here
             count = _note(chosen, count, promised, here, other, who)
     if own >= 0:
@@ -494,10 +503,10 @@ def seek(
     found: Ordinals,
     tally: Ordinals,
 ) -> tuple[int, int]:
-    """Visit records until one has exchanges that save; answer where it stands and how many are ``found``.
+    """Visit records until one has exchanges that save, or has no class; answer where it stands.
 
-    In ``found`` there is room for the best, that which saves most first; of equals the one that promised
-    more, then the first. ``tally[0]`` counts the exchanges that were aligned.
+    And how many exchanges are ``found``: in there is room for the best, that which saves most first; of
+    equals the one that promised more, then the first. ``tally[0]`` counts the exchanges that were aligned.
     """
     wanted = len(found)
     for at in range(start, len(visits)):
@@ -507,7 +516,7 @@ def seek(
             continue
         for place in range(ground.lengths[record]):
             buffers.passed[ground.paths[record, place, 0]] = ground.paths[record, place, 1]
-        near_count = _nearest(record, largest, ground, standing, buffers)
+        near_count = nearest_classes(record, largest, ground, standing, buffers)
         chosen = _promising(record, near_count, least, largest, ground, standing, buffers)
         for place in range(ground.lengths[record]):
             buffers.passed[ground.paths[record, place, 0]] = 0
@@ -533,6 +542,6 @@ def seek(
                 found[place, column] = exchange[column]
             found[place, GAIN] = gain
             count = min(count + 1, wanted)
-        if count:
+        if count > 0 or own < 0:
             return at, count
     return len(visits), 0

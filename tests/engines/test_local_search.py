@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hierdata.engines.aligning.alignment import Alignment
 from hierdata.engines.clustree import CluStree
 from hierdata.engines.local_search import LocalSearch
+from hierdata.engines.searching.standing import Classes
 from hierdata.forest import Scope
+from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT
 from hierdata.metrics import METRICS
 from hierdata.partition import Partition
 from hierdata.privacy import (
@@ -36,6 +40,8 @@ SETTINGS = {
     "(1/2,2)": DeltaLDiversity(delta="1/2", l=2),
     "l = 2, e = 1": LEDiversity(l=2, e=1),
 }
+COPIES = LevelAlphaK(k=2, alpha=("1", "0.6", "0.6", "0.5", "0.4"))
+"""Under this one, records of the first level may be a class by themselves, and others need them."""
 OTHERS = {
     "k = 2": KAnonymity(k=2),
     "t = 1/3": TCloseness(t="1/3"),
@@ -87,22 +93,49 @@ def twin_of(
 def test_engine_and_twin_agree(setting: str, depth: int) -> None:
     made = 0
     for seed in range(6 if depth < 3 else 3):
-        model = SETTINGS[setting]
         built = collection(seed + 1000 * depth, records=18 if depth < 3 else 12, depth=depth)
         near, passes = (3, 10)[seed % 2], 1 + seed % 3
         size = (None, 4)[seed // 2 % 2]
-        partition = clustered(built, model, seed, size)
-        twin = twin_of(built, model, seed, size, near)
+        twin = twin_of(built, SETTINGS[setting], seed, size, near)
         made += twin.run(passes)
-        engine = LocalSearch(passes=passes, near=near, pairing="greedy")
-        after = searched(built, model, partition, engine)
-
-        classes = [np.flatnonzero(after.class_of == at).tolist() for at in range(after.class_count)]
-        assert classes == [sorted(one.order) for one in twin.classes]
-        kept = sum(twin.kept(at) for at in range(len(twin.classes)))
-        weight = sum(tree.quasi_count for tree in built.trees)
-        assert loss(built, after) == weight - kept
+        agree(
+            built,
+            SETTINGS[setting],
+            seed,
+            size,
+            LocalSearch(passes=passes, near=near, pairing="greedy"),
+            twin,
+        )
     assert made
+
+
+@pytest.mark.parametrize(("depth", "seeds"), [(1, (28, 29)), (2, (8, 12)), (3, (4,))])
+def test_engine_and_twin_agree_on_copies(depth: int, seeds: tuple[int, ...]) -> None:
+    together = 0
+    for seed in seeds:
+        built = collection(seed + 100 * depth, records=5, depth=depth, copies=5)
+        twin = twin_of(built, COPIES, seed, 3, 3)
+        twin.run(2)
+        together += twin.together_made
+        agree(built, COPIES, seed, 3, LocalSearch(passes=2, near=3, pairing="greedy"), twin)
+    assert together, "some records joined a class together"
+
+
+def agree(
+    built: Collection,
+    model: PrivacyModel,
+    seed: int,
+    size: int | None,
+    engine: LocalSearch,
+    twin: naive_local_search.LocalSearch,
+) -> None:
+    """Whether the engine comes to the classes and the loss of its twin, whose passes have been made."""
+    after = searched(built, model, clustered(built, model, seed, size), engine)
+    classes = [np.flatnonzero(after.class_of == at).tolist() for at in range(after.class_count)]
+    assert classes == [sorted(one.order) for one in twin.classes]
+    kept = sum(twin.kept(at) for at in range(len(twin.classes)))
+    weight = sum(tree.quasi_count for tree in built.trees)
+    assert loss(built, after) == weight - kept
 
 
 @settings(max_examples=25, deadline=None)
@@ -180,3 +213,25 @@ def test_large_classes_stay_as_they_are() -> None:
     assert before.class_count == 2
     assert (after.class_of == before.class_of).all()
     assert (after.representative == before.representative).all()
+
+
+@pytest.mark.parametrize("left_in_memory", [0, 1])
+def test_a_vertex_without_quasi_identifiers_has_no_node_whatever_stood_in_memory(
+    monkeypatch: pytest.MonkeyPatch, left_in_memory: int
+) -> None:
+    built = next(
+        one for one in (collection(seed, 12, 2) for seed in range(50)) if not one.shapes[0].taxonomies
+    )
+    model = LevelAlphaK(k=2)
+    before = clustered(built, model, 1)
+    prepare = Alignment.__init__
+
+    def prepared(self: Alignment, *arguments: Any) -> None:
+        prepare(self, *arguments)
+        self.representative.fill(left_in_memory)
+
+    monkeypatch.setattr(Alignment, "__init__", prepared)
+    classes = Classes(built.forest, bind(built, model), before, "greedy", 10)
+    assert before.class_count
+    assert (classes.standing.rows[:, 0, QUASI_COUNT] == 0).all()
+    assert (classes.standing.rows[:, 0, FIRST_NODE] == -1).all()

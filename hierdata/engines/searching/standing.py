@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.aligning.alignment import Alignment, Pairing
-from hierdata.engines.aligning.arrays import first_nodes, pack_caps
+from hierdata.engines.aligning.arrays import first_nodes
 from hierdata.engines.aligning.closing import Closing
 from hierdata.engines.base import Constraints
+from hierdata.engines.searching.arrays import buffers_of, empty_standing, ground_of
 from hierdata.forest import Forest
-from hierdata.histograms import node_paths
 from hierdata.kernels.arrays import FIRST_NODE, KIND
+from hierdata.kernels.companions import gather
 from hierdata.kernels.searching import (
     EXCHANGE,
     NOBODY,
     TO,
     WHO,
-    Buffers,
-    Ground,
-    Standing,
     build,
     enter,
     read_class,
     saved_by,
     seek,
-    trace_all,
 )
 from hierdata.partition import SUPPRESSED, Partition
 
@@ -38,6 +36,9 @@ _LARGEST = 64
 """Larger classes stay as they are: each change would align as many records as the square of its size."""
 _ASKED = 20
 """So many exchanges of a record are shown to the models that must be asked, the best first."""
+
+_Aligned: TypeAlias = "tuple[NDArray[np.int32], int]"
+"""The rows of a representative, and what it saves."""
 
 
 class Classes(Alignment):
@@ -65,73 +66,13 @@ class Classes(Alignment):
         self._closing = Closing(forest, constraints, self.least)
         self._asks = self._closing.asks or self._closing.asks_at_root
         self._firsts = first_nodes(forest)
-        self._ground = self._grounded(room)
-        self.standing = self._empty(sizes, room, near)
-        self._buffers = self._memory(room, near)
+        self._ground = ground_of(self, self._caps, room)
+        self.standing = empty_standing(self, self._ground, partition, sizes, room, near)
+        self._buffers = buffers_of(self, room, near)
         self._found = np.zeros((_ASKED if self._asks else 1, EXCHANGE), np.int64)
         self._tried = np.zeros(1, np.int64)
         self._changed: set[int] = set()
         self._read()
-
-    def _grounded(self, room: int) -> Ground:
-        records, nodes = self.forest.record_count, len(self.rules.losses)
-        passes, worth, _ = node_paths(self.forest)
-        ground = Ground(
-            roots=self.forest.roots,
-            rows=self.rows,
-            caps_of=np.stack([pack_caps(self._caps, size) for size in range(room + 1)]),
-            worth=worth,
-            passes=passes,
-            paths=np.zeros((records, self._longest(), 2), np.int32),
-            lengths=np.zeros(records, np.int64),
-        )
-        trace_all(ground, np.zeros(nodes, np.int64))
-        return ground
-
-    def _longest(self) -> int:
-        """The most nodes that the values of one record pass."""
-        heaviest = int(self.forest.weight[self.forest.roots[:-1]].max(initial=0))
-        longest: int = min(len(self.rules.losses), heaviest * self.rules.ancestors.shape[1])
-        return longest
-
-    def _empty(self, sizes: NDArray[np.int64], room: int, near: int) -> Standing:
-        classes, records = len(sizes), self.forest.record_count
-        vertices, width = self.representative.shape
-        longest = self._longest()
-        return Standing(
-            class_of=self._given.class_of.copy(),
-            sizes=sizes.astype(np.int64),
-            order=np.full((classes, room), SUPPRESSED, np.int64),
-            saved=np.zeros(classes, np.int64),
-            rows=np.zeros((classes, vertices, width), np.int32),
-            paths=np.zeros((classes, longest, 2), np.int32),
-            lengths=np.zeros(classes, np.int64),
-            rest_saved=np.zeros(records, np.int64),
-            rest_rows=np.zeros((records, vertices, width), np.int32),
-            rest_paths=np.zeros((records, longest, 2), np.int32),
-            rest_lengths=np.zeros(records, np.int64),
-            changed=np.zeros(classes, np.int64),
-            seen=np.full(records, -1, np.int64),
-            seen_near=np.full((records, near), NOBODY, np.int64),
-            clock=np.zeros(1, np.int64),
-        )
-
-    def _memory(self, room: int, near: int) -> Buffers:
-        nodes = len(self.rules.losses)
-        return Buffers(
-            rep=self.representative,
-            behind=self.members,
-            new=np.empty_like(self.representative),
-            new_behind=np.empty_like(self.members),
-            queue=np.empty((self.representative.shape[0], 2), np.int64),
-            passed=np.zeros(nodes, np.int64),
-            passed_rest=np.zeros(nodes, np.int64),
-            near=np.zeros(near, np.int64),
-            near_gains=np.zeros(near, np.int64),
-            fresh=np.zeros(near, np.bool_),
-            chosen=np.zeros((near * (room + 1) + 1, EXCHANGE), np.int64),
-            records=np.zeros(room + 1, np.int64),
-        )
 
     def _read(self) -> None:
         """Take the classes over as they were published, the record that stands for the others first."""
@@ -195,11 +136,13 @@ class Classes(Alignment):
             self.standing, self._buffers, self._found, self._tried,
         )  # fmt: skip
         for to, who in self._found[:count, [TO, WHO]].tolist():
-            if self._made(int(visits[at]), to, who):
-                break
+            if self._exchanged(int(visits[at]), to, who):
+                return at
+        if at < len(visits) and self.standing.class_of[visits[at]] < 0:
+            self._join_together(int(visits[at]), visits)
         return at
 
-    def _made(self, record: int, to: int, who: int) -> bool:
+    def _exchanged(self, record: int, to: int, who: int) -> bool:
         """Make an exchange if it saves once all models have been asked; else nothing changes."""
         standing = self.standing
         own = int(standing.class_of[record])
@@ -207,28 +150,55 @@ class Classes(Alignment):
         if own >= 0 and own != to:
             stay = [one for one in self._members(own) if one != record]
             news[own] = stay if who == NOBODY else [*stay, who]
-        aligned = {}
-        gain = 0
-        for one, records in news.items():
-            built = self._aligned(records)
-            if built is None:
-                return False
-            aligned[one] = built
-            gain += len(records) * built[1] - int(standing.sizes[one]) * int(standing.saved[one])
-        if gain <= 0:
+        aligned = self._paying(news)
+        if aligned is None:
             return False
-        standing.clock[0] += 1
         if who not in (NOBODY, record):
             standing.class_of[who] = own
             standing.seen[who] = -1
             self._take_rest(who, record)
         standing.class_of[record] = to
+        self._change(news, aligned, who != NOBODY)
+        return True
+
+    def _join_together(self, record: int, visits: NDArray[np.int64]) -> None:
+        """Let a suppressed record join a near class together with others, if that saves."""
+        count = gather(
+            record, visits, self.largest, self.settings, self.scratch, self.rules, self._ground,
+            self.standing, self._buffers, self._tried,
+        )  # fmt: skip
+        gains = self._buffers.party_gains[:count]
+        for at in np.argsort(-gains, kind="stable")[: int((gains > 0).sum())].tolist():
+            to = int(self._buffers.near[at])
+            joining = self._buffers.parties[at, : self._buffers.party_sizes[at]].copy()
+            news = {to: [*self._members(to), *joining.tolist()]}
+            aligned = self._paying(news)
+            if aligned is not None:
+                self.standing.class_of[joining] = to
+                self._change(news, aligned, False)
+                return
+
+    def _paying(self, news: dict[int, list[int]]) -> list[_Aligned] | None:
+        """These classes aligned anew; None if a model fails at a root, or if they save nothing."""
+        found = []
+        gain = 0
         for one, records in news.items():
+            built = self._aligned(records)
+            if built is None:
+                return None
+            found.append(built)
+            gain += len(records) * built[1] - int(self.standing.sizes[one]) * int(self.standing.saved[one])
+        return found if gain > 0 else None
+
+    def _change(self, news: dict[int, list[int]], aligned: list[_Aligned], placed: bool) -> None:
+        """Put these classes in the places of the old ones; ``placed``: the last of each has its rest."""
+        standing = self.standing
+        standing.clock[0] += 1
+        for (one, records), (rows, saved) in zip(news.items(), aligned, strict=True):
             standing.sizes[one] = len(records)
             standing.order[one, : len(records)] = records
-            self._enter(one, *aligned[one], NOBODY if who == NOBODY else records[-1])
+            self._enter(one, rows, saved, records[-1] if placed else NOBODY)
         self._changed |= set(news)
-        return True
 
     def _take_rest(self, one: int, other: int) -> None:
         """Two records change places, each before the rest that the other had."""
@@ -248,7 +218,7 @@ class Classes(Alignment):
             self._ground, self._buffers,
         )  # fmt: skip
 
-    def _aligned(self, records: list[int]) -> tuple[NDArray[np.int32], int] | None:
+    def _aligned(self, records: list[int]) -> _Aligned | None:
         """The representative of a class, and what it saves where all models hold; None if it fails."""
         count = self._build(records)
         if not count:
