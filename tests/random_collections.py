@@ -221,6 +221,11 @@ def collection(seed: int, records: int, depth: int, most: int | None = None, cop
     rng = random.Random(seed)
     types = shapes(rng, depth, most)
     pairs = [pair for pair in [record(rng, types, 0) for _ in range(records)] for _ in range(copies)]
+    return collected(types, pairs)
+
+
+def collected(types: tuple[Shape, ...], pairs: Sequence[tuple[naive.Tree, Vertex]]) -> Collection:
+    """These records, each as a tree and as it is encoded."""
     hierarchies = [[hierarchy(t) for t in shape.taxonomies] for shape in types]
     counted = [[Counter[str | None]() for _ in range(shape.sensitive)] for shape in types]
     for tree, _ in pairs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -20,9 +21,10 @@ from hierdata.kernels.assignment import match
 from hierdata.kernels.growth import merge, plant
 from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
+from hierdata.records.record import Vertex
 from tests import naive, random_collections
 from tests.naive_trees import Number
-from tests.random_collections import MISSING, Collection, collection
+from tests.random_collections import LEVELS, MISSING, VALUES, Collection, Shape, collected, collection
 
 MODELS: dict[str, PrivacyModel] = {
     "level alpha": LevelAlphaK(k=4),
@@ -218,6 +220,27 @@ def test_by_level_and_by_assignment_alone_are_the_same(
     for record in range(8):
         expected = by_assignment.pair_losses(record, everybody).tolist()
         assert by_level.pair_losses(record, everybody).tolist() == expected
+
+
+@pytest.mark.parametrize("values", [("20", "1", "2"), ("1", "2", "20"), ("9", "20", "4", "21")])
+def test_of_equal_leaves_the_one_stays_over_whose_level_has_least_room(values: tuple[str, ...]) -> None:
+    source = naive.Taxonomy({"*": None, "a": "*", "b": "a", "c": "a"}, missing=MISSING)
+    types = (Shape(None, (), 0, 1), Shape(0, (source,), 1, 4))
+
+    def one(*own: tuple[str, str]) -> tuple[naive.Tree, Vertex]:
+        trees = [naive.Tree("1", [node], [value], []) for node, value in own]
+        vertices = [Vertex(1, [node], [value], [], []) for node, value in own]
+        return naive.Tree("0", [], [], trees), Vertex(0, [], [], [], vertices)
+
+    level = dict(zip(VALUES, LEVELS, strict=True))
+    first = [("b", "1")] * (len(values) - 1)
+    built = collected(types, [one(*first), one(*(("c", value) for value in values))])
+    grown = GrownClass(built, LevelAlphaK(k=10), 10)
+    grown.found(0)
+    grown.join(1)
+    behind = [grown.vertices[v] for v in grown.alignment.members[1, 1 : len(values)]]
+    shown = Counter(vertex.values[0][0] for vertex in behind)
+    assert shown == Counter(values) - Counter([max(values, key=level.__getitem__)])
 
 
 def test_steps_that_do_not_nest_are_no_tree() -> None:
