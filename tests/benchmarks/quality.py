@@ -23,7 +23,10 @@ from tests.publications import publication_of
 
 Model = dict[str, object]
 
-STEPS: dict[str, tuple[Engine, ...]] = {"k-member": (ENGINES["k-member"](),)}
+STEPS: dict[str, tuple[Engine, ...]] = {
+    "k-member": (ENGINES["k-member"](),),
+    "default": (ENGINES["k-member"](), ENGINES["local-search"]()),
+}
 """What is compared with a preset, or with plain ``clustree``, by name."""
 MODELS: list[tuple[str, str | None, Model]] = [
     *((f"level-alpha-k, k = {k}", "MLevCluTree", {"kind": "level-alpha-k", "k": k}) for k in (2, 3, 4, 5, 6)),
