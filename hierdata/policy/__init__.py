@@ -22,7 +22,7 @@ __all__ = ["EngineSpec", "FieldRule", "Keep", "Policy", "from_data", "load", "pl
 
 
 def load(path: str | Path, *, root: str | Path | None = None) -> Policy:
-    """The policy in a YAML or JSON file, or in the ``x-hierdata`` annotations of a JSON Schema.
+    """The policy in a YAML or JSON file, or in the annotations of a JSON Schema or an XSD.
 
     The files that it names must lie below ``root``, by default the folder above the policy's own: a policy
     may come from anybody. Raises PolicyError with every problem, one a line, TargetError when the file cannot
@@ -34,6 +34,10 @@ def load(path: str | Path, *, root: str | Path | None = None) -> Policy:
 
 def plain(path: Path) -> Any:
     """What a policy file states, as plain data; raises as ``load`` does where there is none in it."""
+    if path.suffix.lower() == ".xsd":
+        from hierdata.policy.annotated_xsd import policy_in
+
+        return policy_in(path)
     data = read(path)
     return policy_of(data) if is_schema(data) else data
 

@@ -52,6 +52,16 @@ def read(path: Path, limits: Limits = POLICY) -> Any:
         raise PolicyError(f"{path.name} is nested beyond {limits.depth}") from None
 
 
+def fragment(text: str, where: str) -> Any:
+    """What a piece of YAML inside another file says. Raises PolicyError with the place."""
+    try:
+        return _yaml(text, POLICY)
+    except (_Unreadable, TooMuch) as why:
+        raise PolicyError(f"{where}: {why}") from None
+    except RecursionError:
+        raise PolicyError(f"{where}: it is nested beyond {POLICY.depth}") from None
+
+
 def _json(text: str, limits: Limits) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(items)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Keys = tuple[str, ...]
 _ELSEWHERE = frozenset({"ID", "IDREF", "IDREFS", "ENTITY", "ENTITIES", "NOTATION", "QName"})
 """Types that are about more than their own text."""
+Node: TypeAlias = "_Element"
+"""A component of an XSD."""
 Order: TypeAlias = "dict[str, Order]"
 """Names of elements in order, each with the order of what is in it."""
 
@@ -92,6 +94,7 @@ class Xsd:
     """The global components of an XSD, by kind and name in Clark notation."""
 
     def __init__(self, root: _Element, file: str) -> None:
+        self.root = root
         self._file = file
         self._visits = 0
         self._target = root.get("targetNamespace", "")
@@ -140,11 +143,38 @@ class Xsd:
         return name
 
     def attributes(self, element: _Element) -> Iterator[tuple[str, _Element]]:
-        """The attributes that an element may have, those of its type's own declaration."""
+        """The attributes that an element may have."""
         kind = self._type(element)
-        for node in () if kind is None else kind.iter(f"{_XS}attribute"):
-            if (name := node.get("name")) is not None:
-                yield self._clark(self._target if node.get("form") == "qualified" else "", name), node
+        if kind is not None:
+            yield from self._attributes(kind, (kind,))
+
+    def _attributes(self, node: _Element, within: tuple[_Element, ...]) -> Iterator[tuple[str, _Element]]:
+        for child in node:
+            if child.tag == f"{_XS}attribute" and (name := child.get("name")) is not None:
+                yield self._clark(self._target if child.get("form") == "qualified" else "", name), child
+            elif child.tag == f"{_XS}attributeGroup" and (name := child.get("ref")) is not None:
+                group = self.named("attributeGroup", self._clark_of(child, name))
+                if group is not None and group not in within:
+                    yield from self._attributes(group, (*within, group))
+            elif child.tag in _WRAPPERS or child.tag == f"{_XS}simpleContent":
+                base = self.named("complexType", self._clark_of(child, child.get("base", "")))
+                if base is not None and base not in within:
+                    yield from self._attributes(base, (*within, base))
+                yield from self._attributes(child, within)
+
+    def text(self, element: _Element) -> _Element | None:
+        """What an element's own text is declared by, where the element has attributes too."""
+        kind = self._type(element)
+        return None if kind is None else kind.find(f"{_XS}simpleContent/{_XS}extension")
+
+    def notes(self, node: _Element, namespace: str) -> tuple[dict[str, str], list[str]]:
+        """What is noted at a component: attributes of a namespace, and the texts of its appinfo."""
+        names = [(str(name), str(value)) for name, value in node.items()]
+        noted = {
+            name.rpartition("}")[2]: value for name, value in names if name.startswith(f"{{{namespace}}}")
+        }
+        found = node.findall(f"{_XS}annotation/{_XS}appinfo")
+        return noted, [one.text or "" for one in found if one.get("source") == namespace]
 
     def named(self, kind: str, name: str) -> _Element | None:
         """A global component, or None."""

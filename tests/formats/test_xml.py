@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from lxml import etree
 
 from hierdata.document import Document, Numeral, Siblings
-from hierdata.errors import InputError, PolicyError
+from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.formats import FORMATS, MAX_DEPTH, Layout
 from hierdata.formats.xml import _Reader
 from hierdata.formats.xmltree import from_element
@@ -179,3 +181,70 @@ def test_an_error_that_the_parser_passes_over_is_blamed_on_no_record() -> None:
             )
         )
     assert caught.value.record is None
+
+
+def test_comments_and_instructions_come_where_they_are_listed_and_go_back() -> None:
+    text = (
+        "<students><!-- 1 --><student><?keep a b?><!-- 2 --><a>x<!-- 3 -->y<?drop?></a> "
+        "<b><!--4--><c>z</c></b></student></students>"
+    )
+    listed = Layout(PLACE, stated=True, asides=frozenset({("?keep",), ("b", "#comment")}))
+    [record] = XML.read(io.BytesIO(text.encode()), listed)
+    assert record == {"?keep": ["a b"], "a": ["xy"], "b": [{"#comment": ["4"], "c": ["z"]}]}
+    assert list(XML.read(io.BytesIO(text.encode()), Layout(PLACE, stated=True))) == [
+        {"a": ["xy"], "b": [{"c": ["z"]}]}
+    ]
+    stream = io.BytesIO()
+    XML.write([record], stream, listed)
+    line = stream.getvalue().decode().splitlines()[2]
+    assert line == "<student><?keep a b?><a>xy</a><b><!--4--><c>z</c></b></student>"
+    judged = replace(listed, alone=True)
+    assert list(XML.read(io.BytesIO(stream.getvalue()), judged)) == [record]
+    for beside in (text, line.replace("<a>", "<!-- 7319 --><a>"), "<?s?>" + line):
+        whole = beside if "students" in beside else f"<students>{beside}</students>"
+        with pytest.raises(VerificationError):
+            list(XML.read(io.BytesIO(whole.encode()), judged))
+    for key, bad in (("#comment", "a--b"), ("#comment", "-"), ("?keep", "?>"), ("?1", "x")):
+        with pytest.raises(InputError):
+            XML.write([{key: Siblings([bad])}], io.BytesIO(), listed)
+
+
+def test_prefixes_from_below_the_root_are_kept() -> None:
+    text = '<r><s><x:a xmlns:x="urn:x" x:k="1"/></s><s><y:a xmlns:y="urn:x"/><x:b xmlns:x="urn:z"/></s></r>'
+    layout = XML.layout(io.BytesIO(text.encode()))
+    assert layout.namespaces == {"x": "urn:x"}
+    stream = io.BytesIO()
+    XML.write(XML.read(io.BytesIO(text.encode()), layout), stream, layout)
+    assert stream.getvalue().decode().splitlines()[1:4] == [
+        '<r xmlns:x="urn:x">',
+        '<s><x:a x:k="1"/></s>',
+        '<s><x:a/><b xmlns="urn:z"/></s>',
+    ]
+
+
+FLOODS = {
+    "attributes": "<s " + " ".join(f'a{at}="1"' for at in range(20_000)) + "/>",
+    "namespaces": "<s " + " ".join(f'xmlns:n{at}="urn:{at}"' for at in range(5_000)) + "/>",
+    "instructions": "<s>" + "<?p x?>" * 50_000 + "</s>",
+    "comments": "<s>" + "<!--x-->" * 50_000 + "</s>",
+    "names": "<s>" + "".join(f"<n{at}/>" for at in range(30_000)) + "</s>",
+    "tails": "<s>" + "<b/>t" * 50_000 + "</s>",
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_floods_are_read_in_bounded_time(flood: str) -> None:
+    text = f"<r>{FLOODS[flood]}<s/></r>".encode()
+    start = time.process_time()
+    for asides in (frozenset[tuple[str, ...]](), frozenset({("?q",)})):
+        layout = replace(XML.layout(io.BytesIO(text), ("r", "s")), asides=asides)
+        assert sum(1 for _ in XML.read(io.BytesIO(text), layout)) == 2
+    assert time.process_time() - start < 5
+
+
+def test_inclusions_are_elements_and_include_nothing(tmp_path: Path) -> None:
+    (tmp_path / "secret.xml").write_text("<secret>7319</secret>")
+    where = (tmp_path / "secret.xml").as_uri()
+    text = f'<r><s><xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="{where}"/></s></r>'
+    [record] = read(text, ("r", "s"))
+    assert record == {"{http://www.w3.org/2001/XInclude}include": [{"@href": where}]}
