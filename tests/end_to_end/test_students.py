@@ -75,9 +75,10 @@ def test_a_packed_file_gives_the_same_release_packed(name: str, tmp_path: Path) 
     source = tmp_path / f"{name}.gz"
     source.write_bytes(gzip.compress((STUDENTS / name).read_bytes()))
     release = hierdata.anonymize(source, policy_for(source), seed=SEED)
-    (file,) = (release.folder / "public").glob("records.*")
-    assert file.name == f"records.{name.partition('.')[2]}.gz"
-    plain_file = of(name).folder / "public" / f"records.{name.partition('.')[2]}"
+    ending = name.partition(".")[2]
+    (file,) = (release.folder / "public").glob(f"records.{ending}*")
+    assert file.name == f"records.{ending}.gz"
+    plain_file = of(name).folder / "public" / f"records.{ending}"
     assert gzip.decompress(file.read_bytes()) == plain_file.read_bytes()
 
 
