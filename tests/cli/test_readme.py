@@ -23,7 +23,7 @@ def test_the_two_commands_stand_there_as_promised() -> None:
     assert COMMANDS == [
         "pip install . && hierdata anonymize fixtures/students/students.json"
         " --policy fixtures/policies/students.yaml --out release",
-        "pip install '.[test]' && pytest",
+        "pip install '.[test]' && pytest -n auto",
     ]
 
 
