@@ -489,6 +489,7 @@ def test_every_format_is_written_read_and_judged(
     assert release.report.counts.classes == like_json.counts.classes
     last = folder / "public" / f"sensitive-{count}{source.suffix}"
     last.unlink()
+    (folder / "public" / "records.xsd").unlink(missing_ok=True)  # it says that there is one table more
     assert not hierdata.verify(folder / "public", stated).passed, "a table is missing"
 
 
