@@ -17,15 +17,11 @@ from numpy.typing import NDArray
 
 from hierdata.kernels.arrays import (
     BELOW,
-    CAP,
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
-    HIGH,
     KIND,
-    LOW,
     QUASI_COUNT,
-    SLOT_COUNT,
     WEIGHT,
     Rules,
     Scratch,
@@ -34,7 +30,7 @@ from hierdata.kernels.arrays import (
 )
 from hierdata.kernels.jit import address_of, call_of, inlined, lean, lowest_bit, signature_of
 from hierdata.kernels.optimal import align_optimally
-from hierdata.kernels.vertices import join
+from hierdata.kernels.vertices import fits, join, open_alignment
 
 __all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "aligner", "join"]
 
@@ -78,8 +74,9 @@ def _walk(
     """
     pairing, scale, first_slot, _ = settings
     # Bound once: a tuple's arrays are slow to reach from loops.
-    mates, free, unseen, under, _, _, _, _, frames = work
+    mates, free, unseen, under, _, _, _, _, frames, full = work
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
+    open_alignment(caps, full)
     words = free.shape[1]
     levels = ancestors.shape[1]
     one = np.uint64(1)
@@ -185,8 +182,8 @@ def _walk(
                     )
                     loss = apart
                     exact = True
-                    fits = rep[x, KIND] == rows[y, KIND]
-                    if fits:
+                    joins = rep[x, KIND] == rows[y, KIND]
+                    if joins:
                         for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
                             left = rep[x, node]
                             right = rows[y, node]
@@ -219,37 +216,16 @@ def _walk(
                             extra += cheapest
                         if loss + extra > best or (loss + extra == best and j > best_at):
                             continue
-                    if fits:
-                        for slot in range(rows[y, SLOT_COUNT]):
-                            own = first_slot + slot * size
-                            group = rows[y, first_slot + slot]
-                            if group >= 0:
-                                low = caps[group, LOW]
-                                high = caps[group, HIGH]
-                                count = 1
-                                for member in range(size):
-                                    if low <= rep[x, own + member] <= high:
-                                        count += 1
-                                fits = fits and count <= caps[group, CAP]
-                                for member in range(size if low < high and fits else 0):
-                                    other = rep[x, own + member]
-                                    if other < low or other > high:
-                                        continue
-                                    count = 1  # the newcomer is among those around it
-                                    for third in range(size):
-                                        if caps[other, LOW] <= rep[x, own + third] <= caps[other, HIGH]:
-                                            count += 1
-                                    fits = fits and count <= caps[other, CAP]
-                            if size == 1 and rep[x, own] >= 0:  # nobody has checked the seed itself yet
-                                fits = fits and caps[rep[x, own], CAP] > 0
-                        if not fits:
+                    if joins:
+                        joins = fits(x, y, size, first_slot, rep, rows, caps, full)
+                        if not joins:
                             loss = apart
                             exact = True
                     if exact:
                         if loss < best or (loss == best and j < best_at):
                             best = loss
                             best_at = j
-                            best_fits = fits
+                            best_fits = joins
                     else:
                         bound = loss
                         task = _OPEN
@@ -323,7 +299,7 @@ _RULES = Rules(
     nests=np.empty(0, np.bool_),
 )
 _SIGNATURE = signature_of(
-    0, 0, 0, 0, 0, 0, False, Settings(0, 0, 0, 0), scratch(0, 1, 1, FRAME, True), _ROWS, _ROWS, _RULES
+    0, 0, 0, 0, 0, 0, False, Settings(0, 0, 0, 0), scratch(0, 1, 1, 1, FRAME, True), _ROWS, _ROWS, _RULES
 )  # fmt: skip
 _call = call_of(_SIGNATURE)
 

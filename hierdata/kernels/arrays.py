@@ -20,14 +20,18 @@ CAP, LOW, HIGH = range(3)
 
 (
     ROW_WORTH, COLUMN_WORTH, ROW_OF, COLUMN_OF, DISTANCE, FROM, REACHED, WAITING, MATE, GAIN, LEFT, OTHERS,
-    STUCK, DEGREE, DESK,
-) = range(15)  # fmt: skip
+    STUCK, DEGREE, GROUPS, ROOM, DESK,
+) = range(17)  # fmt: skip
 """Rows of a desk, the working memory of a matching. Of ``assignment.match``: what a row and a column are
 worth (their potentials), who is matched with whom (-1 nobody), how far a column is from the row that looks
 for one, the row it is reached from, columns in the order in which they were reached, rows without a column,
 how many columns a row may have.
 Of ``leaves``: the partner of each of the first list (-1 nobody) and what the pair gains, those still without
-one, positions put aside, who was left beside a free partner that no cap lets it have."""
+one, positions put aside, who was left beside a free partner that no cap lets it have; of the second list the
+groups as bits (``vertices.full_of``), and the least cap on them."""
+
+MASK, STAMP = range(2)
+"""Columns of ``Scratch.full``."""
 
 
 class Settings(NamedTuple):
@@ -67,7 +71,9 @@ class Scratch(NamedTuple):
     of trees as bits, 64 a word; ``under[node]`` is the set of those below a node, empty between calls;
     The optimal assignment works on ``desk`` and reads by row of the first list ``partners`` and what they
     gain, ``gains``; ``near`` holds the sets of those that have yet to be looked at. ``frames`` is what is put
-    aside while children are aligned.
+    aside while children are aligned. ``full`` is the memory of ``vertices.full_of``: what it has found of a
+    vertex of the representative and in which alignment; the last row holds what is true of all, and the
+    alignment's number.
     """
 
     mates: NDArray[np.int64]
@@ -79,10 +85,11 @@ class Scratch(NamedTuple):
     near: NDArray[np.uint64]
     desk: NDArray[np.int64]
     frames: NDArray[np.int64]
+    full: NDArray[np.int64]
 
 
-def scratch(depth: int, children: int, nodes: int, frame: int, assigning: bool) -> Scratch:
-    """Working memory for trees of this depth whose vertices have at most this many children."""
+def scratch(depth: int, children: int, vertices: int, nodes: int, frame: int, assigning: bool) -> Scratch:
+    """Working memory for trees of this depth with at most this many vertices, and children of one of them."""
     children = max(children, 1)
     words = (children + 63) // 64
     pairs = (depth + 1, children, children) if assigning else (depth + 1, 0, 0)
@@ -96,4 +103,5 @@ def scratch(depth: int, children: int, nodes: int, frame: int, assigning: bool) 
         near=np.empty((depth + 1, children, words), np.uint64),
         desk=np.empty((depth + 1, DESK, children), np.int64),
         frames=np.empty((depth + 1, frame), np.int64),
+        full=np.zeros((vertices + 1, 2), np.int64),
     )

@@ -94,15 +94,16 @@ def merge(
         for member in range(size):
             new_members[member, v] = members[member, a]
         new_members[size, v] = b
-        align(
-            rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
-            size, False, settings, work, rep, rows, rules,
-        )  # fmt: skip
-        for i in range(rep[a, CHILD_COUNT]):
-            if work.mates[0, i] >= 0:
-                queue[count, 0] = rep[a, FIRST_CHILD] + i
-                queue[count, 1] = rows[b, FIRST_CHILD] + work.mates[0, i]
-                count += 1
+        if rep[a, CHILD_COUNT] > 0 and rows[b, CHILD_COUNT] > 0:  # the call itself costs
+            align(
+                rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
+                size, False, settings, work, rep, rows, rules,
+            )  # fmt: skip
+            for i in range(rep[a, CHILD_COUNT]):
+                if work.mates[0, i] >= 0:
+                    queue[count, 0] = rep[a, FIRST_CHILD] + i
+                    queue[count, 1] = rows[b, FIRST_CHILD] + work.mates[0, i]
+                    count += 1
         new[v, CHILD_COUNT] = count - new[v, FIRST_CHILD]
         v += 1
     for v in range(count - 1, -1, -1):

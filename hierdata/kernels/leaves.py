@@ -16,10 +16,13 @@ from hierdata.kernels.arrays import (
     FIRST_CHILD,
     FIRST_NODE,
     GAIN,
+    GROUPS,
     KIND,
     LEFT,
+    MASK,
     MATE,
     OTHERS,
+    ROOM,
     SLOT_COUNT,
     STUCK,
     Rules,
@@ -28,7 +31,7 @@ from hierdata.kernels.arrays import (
 )
 from hierdata.kernels.assignment import match, spread
 from hierdata.kernels.jit import inlined, lean, lowest_bit
-from hierdata.kernels.vertices import fits, own_gain
+from hierdata.kernels.vertices import CLOSED, CROWDED, FEW_GROUPS, fits, full_of, own_gain
 
 _FREE = 2**62 - 1  # the room of a vertex that no cap is on
 
@@ -47,6 +50,7 @@ def few_leaves_gain(
     caps: NDArray[np.int64],
     losses: NDArray[np.int64],
     ancestors: NDArray[np.int32],
+    full: NDArray[np.int64],
 ) -> np.int64:
     """What the children of two vertices gain at most; -1 where that is not seen at once."""
     first_a = rep[x, FIRST_CHILD]
@@ -65,7 +69,7 @@ def few_leaves_gain(
             if rep[u, KIND] != rows[v, KIND]:
                 continue
             gain = own_gain(u, v, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
-            if gain == 0 or not fits(u, v, size, first_slot, rep, rows, caps):
+            if gain == 0 or not fits(u, v, size, first_slot, rep, rows, caps, full):
                 continue
             best = max(best, gain)
             if a == b:
@@ -100,7 +104,8 @@ def leaves_gain(
     What a pair gains grows with the depth of the node it shares, so a list gains at most, summed over all
     nodes, the node's part of that times the smaller number of leaves below it on either side. Leaves are
     matched where they share the deepest nodes first, which reaches this sum unless both sides have leaves
-    left below a node that no cap lets be aligned. Only what lies under the topmost node above such a place
+    left below a node that no cap lets be aligned; a leaf that may join nobody below a node does not count
+    there. Only what lies under the topmost node above such a place
     goes through the assignment solver. Of partners that share as deep a node the one whose groups have most
     room is taken: some of a longer list stay over, and room for rare groups is left for records to come.
     """
@@ -109,6 +114,7 @@ def leaves_gain(
     free = work.free[depth]
     under = work.under
     desk = work.desk[depth]
+    full = work.full
     caps = rules.caps
     ancestors = rules.ancestors
     losses = rules.losses
@@ -123,11 +129,16 @@ def leaves_gain(
     deepest = 0
     for j in range(count_b):
         y = first_b + j
-        possible = True
+        room = np.int64(_FREE)
+        groups = np.int64(0)
         for slot in range(rows[y, SLOT_COUNT]):
             group = rows[y, first_slot + slot]
-            possible = possible and (group < 0 or caps[group, CAP] > 0)
-        if not possible:
+            if group >= 0:
+                room = min(room, caps[group, CAP])
+                groups |= np.int64(1) << (group & 63)  # only read where they are few
+        desk[ROOM, j] = room
+        desk[GROUPS, j] = groups
+        if room <= 0:
             continue
         bit = one << np.uint64(j & 63)
         free[j >> 6] |= bit
@@ -147,27 +158,15 @@ def leaves_gain(
         desk[MATE, i] = -1
         desk[GAIN, i] = 0
         desk[STUCK, i] = 0
-        easy = True
-        possible = True
-        for slot in range(rep[x, SLOT_COUNT]):
-            own = first_slot + slot * size
-            for member in range(size):
-                group = rep[x, own + member]
-                if group >= 0:
-                    count = 1
-                    for third in range(size):
-                        if rep[x, own + third] == group:
-                            count += 1
-                    easy = easy and count <= caps[group, CAP]
-                    possible = possible and (size > 1 or caps[group, CAP] > 0)
-        if not possible:
+        mask = full_of(x, size, first_slot, rep, caps, full)
+        if (mask >> CLOSED) & 1:
             continue
-        if easy:
-            desk[OTHERS, others] = i
-            others += 1
-        else:
+        if (mask >> CROWDED) & 1:
             desk[LEFT, left] = i
             left += 1
+        else:
+            desk[OTHERS, others] = i
+            others += 1
     for k in range(others):
         desk[LEFT, left + k] = desk[OTHERS, k]
     left += others
@@ -183,22 +182,21 @@ def leaves_gain(
             at = -1
             if above >= 0:
                 most = np.int64(-1)
+                mask = full[x, MASK]
+                few = (mask >> FEW_GROUPS) & 1
                 for word in range(words):
                     candidates = under[above, word] & free[word]
                     while candidates != none:
                         j = 64 * word + lowest_bit(candidates)
                         candidates &= candidates - one
-                        y = first_b + j
-                        if not fits(x, y, size, first_slot, rep, rows, caps):
+                        if few:
+                            free_to_join = mask & desk[GROUPS, j] == 0
+                        else:
+                            free_to_join = fits(x, first_b + j, size, first_slot, rep, rows, caps, full)
+                        if not free_to_join:
                             blocked = True
-                            continue
-                        room = np.int64(_FREE)
-                        for slot in range(rows[y, SLOT_COUNT]):
-                            group = rows[y, first_slot + slot]
-                            if group >= 0:
-                                room = min(room, caps[group, CAP])
-                        if room > most:
-                            most = room
+                        elif desk[ROOM, j] > most:
+                            most = desk[ROOM, j]
                             at = j
             if at >= 0:
                 free[at >> 6] ^= one << np.uint64(at & 63)
@@ -213,10 +211,19 @@ def leaves_gain(
             i = desk[LEFT, k]
             above = ancestors[rep[first_a + i, FIRST_NODE], level]
             if above >= 0:
+                mask = full[first_a + i, MASK]
+                # Where pairs are asked for, the solver tells of equals.
+                anybody = counting or (mask >> FEW_GROUPS) & 1 == 0
+                stays_over = False
                 for word in range(words):
-                    if under[above, word] & free[word] != none:
-                        desk[STUCK, i] = 1
-                        stuck = True
+                    candidates = under[above, word]
+                    stays_over = stays_over or candidates & free[word] != none
+                    while candidates != none and not anybody:
+                        anybody = mask & desk[GROUPS, 64 * word + lowest_bit(candidates)] == 0
+                        candidates &= candidates - one
+                if stays_over and anybody:
+                    desk[STUCK, i] = 1
+                    stuck = True
     if stuck:
         total = _unstick(
             first_a, count_a, first_b, size, counting, depth, lowest, total, settings, work, rep, rows, rules
@@ -253,6 +260,7 @@ def _unstick(
     partners = work.partners[depth]
     gains = work.gains[depth]
     under = work.under
+    full = work.full
     first_slot = settings.first_slot
     scale = settings.scale
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
@@ -284,12 +292,16 @@ def _unstick(
             if desk[MATE, i] >= 0:
                 total -= desk[GAIN, i]
             degree = 0
-            for at in range(columns):
+            x = first_a + i
+            mask = full_of(x, size, first_slot, rep, caps, full)
+            few = (mask >> FEW_GROUPS) & 1
+            for at in range(columns if (mask >> CLOSED) & 1 == 0 else 0):
                 j = desk[OTHERS, at]
-                x = first_a + i
                 y = first_b + j
+                if few and mask & desk[GROUPS, j] != 0:
+                    continue
                 gain = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
-                if (gain > 0 or times > 1) and fits(x, y, size, first_slot, rep, rows, caps):
+                if (gain > 0 or times > 1) and (few or fits(x, y, size, first_slot, rep, rows, caps, full)):
                     partners[k, degree] = at
                     gains[k, degree] = times * gain + (times > 1)
                     degree += 1

@@ -26,7 +26,7 @@ from hierdata.kernels.arrays import (
 from hierdata.kernels.assignment import match, spread
 from hierdata.kernels.jit import lean, lowest_bit
 from hierdata.kernels.leaves import few_leaves_gain, leaves_gain
-from hierdata.kernels.vertices import fits, own_gain
+from hierdata.kernels.vertices import fits, open_alignment, own_gain
 
 # Columns of a frame: the two lists; the run of one vertex type that is matched, and where the next begins;
 # the pair whose children are aligned, and what it gains by itself; what the lists have gained so far.
@@ -63,9 +63,11 @@ def align_optimally(
     gains = work.gains
     near = work.near
     desk = work.desk
+    full = work.full
     first_slot = settings.first_slot
     scale = settings.scale
     pair_row, pair_losses, caps, losses, ancestors, nests = rules
+    open_alignment(caps, full)
     loss = np.int64(0)
     for at in range(count_a):
         mates[0, at] = -1
@@ -167,16 +169,16 @@ def align_optimally(
                         j = 64 * word + lowest_bit(near[depth, i, word])
                         near[depth, i, word] &= near[depth, i, word] - np.uint64(1)
                         y = first_b + run_b + j
+                        if not fits(x, y, size, first_slot, rep, rows, caps, full):
+                            continue
                         own = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
                         below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             below = few_leaves_gain(
                                 x, y, size, first_slot, scale, rep, rows,
-                                pair_row, pair_losses, caps, losses, ancestors,
+                                pair_row, pair_losses, caps, losses, ancestors, full,
                             )  # fmt: skip
                         if own == 0 and below == 0 and times == 1:
-                            continue
-                        if not fits(x, y, size, first_slot, rep, rows, caps):
                             continue
                         if below < 0:
                             task = _OPEN

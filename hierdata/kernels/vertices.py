@@ -10,10 +10,20 @@ from hierdata.kernels.arrays import (
     FIRST_NODE,
     HIGH,
     LOW,
+    MASK,
     QUASI_COUNT,
     SLOT_COUNT,
+    STAMP,
 )
 from hierdata.kernels.jit import inlined, lean
+
+# Bits of ``full_of``: groups come first.
+FEW_GROUPS = 60
+"""The group bits count: there are few groups, and each cap is on its own group alone."""
+CROWDED = 61
+"""No further value of some group that the vertex holds may join it."""
+CLOSED = 62
+"""Nothing may join it."""
 
 
 @lean
@@ -29,6 +39,61 @@ def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
     return node  # all share the root
 
 
+@lean
+def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
+    """Forget in ``full`` what was true of the alignment before; the class or the caps may be others."""
+    one = np.int64(1)
+    mask = np.int64(0)
+    few = caps.shape[0] <= FEW_GROUPS
+    for group in range(caps.shape[0] if few else 0):
+        few = few and caps[group, LOW] == caps[group, HIGH]
+        if caps[group, CAP] <= 0:
+            mask |= one << group
+    last = full.shape[0] - 1
+    full[last, MASK] = mask | (one << FEW_GROUPS) if few else 0
+    full[last, STAMP] += 1
+
+
+@inlined
+def full_of(
+    x: int,
+    size: int,
+    first_slot: int,
+    rep: NDArray[np.int32],
+    caps: NDArray[np.int64],
+    full: NDArray[np.int64],
+) -> np.int64:
+    """What caps say of vertex ``x`` of a class of ``size`` whoever comes, as bits; found once an alignment.
+
+    Bit ``group`` tells that no further value of the group may join it, if bit ``FEW_GROUPS`` is set.
+    """
+    last = full.shape[0] - 1
+    mask: np.int64 = full[x, MASK]
+    if full[x, STAMP] == full[last, STAMP]:
+        return mask
+    one = np.int64(1)
+    mask = full[last, MASK]
+    few = (mask >> FEW_GROUPS) & 1
+    for slot in range(rep[x, SLOT_COUNT]):
+        own = first_slot + slot * size
+        for member in range(size):
+            group = rep[x, own + member]
+            if group >= 0 and caps[group, CAP] <= size:
+                count = 1
+                for third in range(size):
+                    if rep[x, own + third] == group:
+                        count += 1
+                if count > caps[group, CAP]:
+                    mask |= one << CROWDED
+                    if few:
+                        mask |= one << group
+        if size == 1 and rep[x, own] >= 0 and caps[rep[x, own], CAP] <= 0:
+            mask |= one << CLOSED  # nobody has checked the seed itself yet
+    full[x, MASK] = mask
+    full[x, STAMP] = full[last, STAMP]
+    return mask
+
+
 @inlined
 def fits(
     x: int,
@@ -38,8 +103,18 @@ def fits(
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
     caps: NDArray[np.int64],
+    full: NDArray[np.int64],
 ) -> bool:
     """Whether vertex ``y`` of a record may join ``x`` of a class of ``size``, both of one type."""
+    mask = full_of(x, size, first_slot, rep, caps, full)
+    if (mask >> CLOSED) & 1:
+        return False
+    if (mask >> FEW_GROUPS) & 1:
+        for slot in range(rows[y, SLOT_COUNT]):
+            group = rows[y, first_slot + slot]
+            if group >= 0 and (mask >> group) & 1:
+                return False
+        return True
     for slot in range(rows[y, SLOT_COUNT]):
         own = first_slot + slot * size
         group = rows[y, first_slot + slot]
@@ -62,8 +137,6 @@ def fits(
                         count += 1
                 if count > caps[other, CAP]:
                     return False
-        if size == 1 and rep[x, own] >= 0 and caps[rep[x, own], CAP] <= 0:
-            return False  # nobody has checked the seed itself yet
     return True
 
 

@@ -19,6 +19,7 @@ from hierdata.kernels.anonytree import align
 from hierdata.kernels.arrays import BELOW, CHILD_COUNT, COLUMN_OF, DEGREE, DESK, FIRST_CHILD, WEIGHT
 from hierdata.kernels.assignment import match
 from hierdata.kernels.growth import merge, plant
+from hierdata.kernels.vertices import FEW_GROUPS
 from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
@@ -220,6 +221,31 @@ def test_by_level_and_by_assignment_alone_are_the_same(
     for record in range(8):
         expected = by_assignment.pair_losses(record, everybody).tolist()
         assert by_level.pair_losses(record, everybody).tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["level alpha", "level alpha, narrow", "frequency"])
+@pytest.mark.parametrize(("depth", "most"), [(2, 5), (2, 70), (3, 4)])
+def test_many_groups_and_few_are_the_same(name: str, depth: int, most: int) -> None:
+    """Where groups are too many to be bits of a word, caps are counted for each pair of vertices."""
+    joined = 0
+    for seed in range(6):
+        built = random_collections.collection(seed, records=10, depth=depth, most=most)
+        few, many = (GrownClass(built, MODELS[name], 4) for _ in range(2))
+        caps = few.alignment.rules.caps
+        nobodys = np.repeat([[9, len(caps), len(caps)]], FEW_GROUPS, axis=0)
+        many.alignment.rules = many.alignment.rules._replace(caps=np.vstack([caps, nobodys]))
+        for grown in (few, many):
+            grown.found(0)
+        for record in range(1, 10):
+            for other in range(10):
+                assert aligned(few, other) == aligned(many, other)
+            aligned(few, record)
+            if few.size < 4 and few.alignment.scratch.mates[0, 0] == 0:
+                joined += 1
+                for grown in (few, many):
+                    grown.join(record)
+                assert (few.twin().members, few.size) == (many.twin().members, many.size)
+    assert joined > 0
 
 
 @pytest.mark.parametrize("values", [("20", "1", "2"), ("1", "2", "20"), ("9", "20", "4", "21")])

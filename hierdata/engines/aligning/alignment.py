@@ -35,14 +35,15 @@ class Alignment:
         self.rules = pack_rules(forest, caps, size)
         kind = _PAIRINGS[pairing]
         self.settings = Settings(kind, forest.scale, first_slot, anonytree.aligner(kind))
+        vertices = int(np.diff(forest.roots).max(initial=1))
         self.scratch = scratch(
             depth=len(forest.schema.types),
             children=int(forest.child_count.max(initial=1)),
+            vertices=vertices,
             nodes=len(self.rules.losses),
             frame=anonytree.FRAME,
             assigning=pairing == "optimal",
         )
-        vertices = int(np.diff(forest.roots).max(initial=1))
         width = first_slot + max(map(len, caps), default=0) * largest
         self.representative = np.empty((vertices, width), np.int32)
         self.members = np.empty((largest, vertices), np.int64)
