@@ -290,7 +290,7 @@ def _looked_over(
     from hierdata.run.overview import check_key, look_over
 
     treated = treatment(policy, key_of(key), again=again)
-    collection = collect(source, policy)
+    collection = collect(source, policy, staging)
     splits = collection.splits()
     resources = resources or Resources()
     check_key(treated, resources.kind(len(splits)))

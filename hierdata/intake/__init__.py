@@ -20,18 +20,19 @@ from hierdata.policy import Policy
 __all__ = ["Collection", "FileForm", "FilesForm", "Form", "InputSplit", "checked", "collect", "form_of"]
 
 
-def collect(source: object, policy: Policy) -> Collection:
+def collect(source: object, policy: Policy, beside: Path | None = None) -> Collection:
     """A collection from a path, a Source, an lxml tree, a table in memory, or dicts or elements.
 
     A folder is what mongodump made of a database with one collection, or stands for all its files, as a
     pattern such as ``ccda/*.xml`` does. Under the policy's ``tables`` it has their files, and a dict has
-    tables by name. Raises TargetError for a file that cannot be read, InputError for one without records,
-    PolicyError when the format cannot be told or something else was given.
+    tables by name. What can be read only once is kept in a private folder in ``beside`` (by default where
+    temporary files lie). Raises TargetError for a file that cannot be read, InputError for one without
+    records, PolicyError when the format cannot be told or something else was given.
     """
     if policy.tables is not None:
         return _keyed(source, policy)
     if isinstance(source, str | os.PathLike):
-        return _at(Path(source), policy)
+        return _at(Path(source), policy, beside)
     if isinstance(source, Source):
         return file_collection(source, policy)
     if is_table(source):
@@ -39,7 +40,7 @@ def collect(source: object, policy: Policy) -> Collection:
     if hasattr(source, "getroot"):
         source = elements(source.getroot(), policy)
     if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
-        return objects(source, policy)
+        return objects(source, policy, beside)
     if isinstance(source, dict):
         raise PolicyError("a dict of tables needs `tables` in the policy; one record alone stands in a list")
     raise PolicyError(
@@ -48,14 +49,14 @@ def collect(source: object, policy: Policy) -> Collection:
     )
 
 
-def _at(path: Path, policy: Policy) -> Collection:
+def _at(path: Path, policy: Policy, beside: Path | None) -> Collection:
     """A collection in files."""
     if path.is_dir() and policy.depth != 1:
         path = dumped(path)
     if path.is_dir() or is_pattern(path) or policy.depth == 1:
         return many_files(path, policy)
     if path.is_fifo() or path.is_char_device():
-        return piped(path, policy)
+        return piped(path, policy, beside)
     return file_collection(PathSource(path), policy)
 
 

@@ -61,17 +61,19 @@ def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
     return FileForm(format, stated(layout, policy) if format.name == "xml" else layout, path.suffix)
 
 
-def spilled(documents: Iterator[Document], format: Format, layout: Layout, form: Form) -> Collection:
+def spilled(
+    documents: Iterator[Document], format: Format, layout: Layout, form: Form, beside: Path | None
+) -> Collection:
     """Documents that can be read only once, written to a private file that goes with the collection."""
-    with _private(f"spill{format.extension}") as source:
+    with _private(f"spill{format.extension}", beside) as source:
         with write_stream(source.path) as stream:
             format.write(documents, stream, layout)
         return file_in(source, format, layout, form)
 
 
-def piped(path: Path, policy: Policy) -> Collection:
+def piped(path: Path, policy: Policy, beside: Path | None) -> Collection:
     """A pipe can be read only once: copied as it is to a private file that goes with the collection."""
-    with _private(path.name) as source:
+    with _private(path.name, beside) as source:
         try:
             with path.open("rb") as pipe, source.path.open("xb") as copy:
                 shutil.copyfileobj(pipe, copy)
@@ -81,9 +83,9 @@ def piped(path: Path, policy: Policy) -> Collection:
 
 
 @contextmanager
-def _private(name: str) -> Iterator[PathSource]:
+def _private(name: str, beside: Path | None) -> Iterator[PathSource]:
     """A file to be written in a folder of its own, which goes when nobody holds the source any more."""
-    folder = PrivateFolder(None, SECOND_READING)
+    folder = PrivateFolder(beside, SECOND_READING)
     source = PathSource(folder.path / name)
     weakref.finalize(source, folder.remove)
     try:

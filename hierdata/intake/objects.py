@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hierdata.document import Document
@@ -29,8 +30,8 @@ def elements(root: Any, policy: Policy) -> list[object]:
     return [child for child in children if child.tag == name]
 
 
-def objects(items: Iterable[object], policy: Policy) -> Collection:
-    """Dicts or elements; what can be iterated only once is spilled to a private file first."""
+def objects(items: Iterable[object], policy: Policy, beside: Path | None = None) -> Collection:
+    """Dicts or elements; what can be iterated only once is spilled to a private file in ``beside`` first."""
     iterator = iter(items)
     first = next(iterator, None)
     if first is None:
@@ -56,7 +57,7 @@ def objects(items: Iterable[object], policy: Policy) -> Collection:
 
     if iterator is not items:
         return Collection(form, lambda: converted(items))
-    return spilled(converted(_chain(first, iterator)), format, together, form)
+    return spilled(converted(_chain(first, iterator)), format, together, form, beside)
 
 
 def is_table(source: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,19 @@ def test_a_pipe_is_read_once_and_leaves_no_copy(tmp_path: Path, monkeypatch: pyt
     writer.join()
     assert len(list(release.records())) == 2
     assert not list(copies.iterdir())
+
+
+def test_what_can_be_read_once_is_kept_beside_the_output_and_closed(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def records() -> Iterator[dict[str, Any]]:
+        yield from RECORDS
+        seen.extend(path.stat().st_mode & 0o777 for path in tmp_path.iterdir())
+
+    release = hierdata.anonymize(records(), POLICY, staging=tmp_path)
+    assert seen == [0o700]
+    del release
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("place", ["#/$defs/none", "other.json", "http://127.0.0.1:9/schema.json"])
