@@ -59,27 +59,7 @@ class Bson(Rowwise):
 
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
         """Yield the records of a part (see Format.read_split)."""
-        decode = _codec().decode
-        at, record = split.start, 0
-        if at:
-            stream.seek(at)
-        while split.end is None or at < split.end:
-            record += 1
-            length = _length(stream, record)
-            if not length:
-                return
-            at += length
-            raw = _LENGTH.pack(length) + stream.read(length - _LENGTH.size)
-            if len(raw) < length:
-                raise InputError(ENDS_EARLY, record=record)
-            try:
-                document = decode(raw)
-            except RefusedError as refused:
-                message = str(refused)
-            else:
-                yield document
-                continue
-            raise InputError(message, record=record)
+        return _codec().decoded(_framed(stream, split))  # type: ignore[no-any-return]
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
@@ -108,6 +88,23 @@ def _codec() -> ModuleType:
     except ImportError:
         raise PolicyError("BSON needs pymongo: install hierdata[mongodb]") from None
     return bson_codec
+
+
+def _framed(stream: BinaryIO, split: Split) -> Iterator[bytes]:
+    """The bytes of each record of a part."""
+    at, record = split.start, 0
+    if at:
+        stream.seek(at)
+    while split.end is None or at < split.end:
+        record += 1
+        length = _length(stream, record)
+        if not length:
+            return
+        at += length
+        raw = _LENGTH.pack(length) + stream.read(length - _LENGTH.size)
+        if len(raw) < length:
+            raise InputError(ENDS_EARLY, record=record)
+        yield raw
 
 
 def _length(stream: BinaryIO, record: int) -> int:

@@ -7,10 +7,13 @@ one by one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import bson
 from bson.errors import BSONError
 
 from hierdata.document import Document
+from hierdata.errors import InputError
 from hierdata.formats.bson_elements import OPTIONS, Walker, written
 from hierdata.formats.bson_values import OldTypeError, fields, members
 from hierdata.formats.decoder import TOO_DEEP, RefusedError
@@ -32,6 +35,19 @@ def decode(raw: bytes) -> Document:
         if isinstance(error, RefusedError):
             raise
     return Walker(raw).document()
+
+
+def decoded(raws: Iterable[bytes]) -> Iterator[Document]:
+    """Records one after the other; InputError with the number of the first that is none (see decode)."""
+    for record, raw in enumerate(raws, 1):
+        try:
+            document = decode(raw)
+        except RefusedError as refused:
+            message = str(refused)
+        else:
+            yield document
+            continue
+        raise InputError(message, record=record)
 
 
 def encode(document: Document) -> bytes:

@@ -16,6 +16,7 @@ from hierdata.document import Document, Numeral, Siblings, Value
 from hierdata.formats.decoder import RefusedError
 from hierdata.formats.objects import literal
 from hierdata.scalars import (
+    NOT_FINITE,
     Binary,
     Code,
     DateTime,
@@ -39,7 +40,6 @@ LAST_ISO = 253_402_300_799_999
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
-_WORDS = ("NaN", "Infinity", "-Infinity")
 _SUBTYPE = re.compile(r"[0-9a-fA-F]{1,2}")
 
 
@@ -88,7 +88,7 @@ def _long(value: Value) -> Int64:
 
 
 def _double(value: Value) -> Value:
-    if value in _WORDS:
+    if value in NOT_FINITE:
         return DoubleWord(value)
     number = float(_fit(value, _NUMBER))
     if math.isinf(number):

@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 from hierdata.scalars.numbers import KEPT, Decimal128, Double, Int64, TypedDecimal
 from hierdata.scalars.texts import (
+    NOT_FINITE,
     Binary,
     Code,
     Decimal128Word,
@@ -27,6 +28,7 @@ from hierdata.scalars.times import DateTime, Timestamp
 
 __all__ = [
     "KEPT",
+    "NOT_FINITE",
     "TYPED",
     "TYPED_NUMBERS",
     "TYPED_TEXTS",

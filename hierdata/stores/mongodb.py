@@ -51,20 +51,11 @@ class MongoStore(Store):
 
     def documents(self) -> Iterator[Document]:
         """The records, in one pass and in batches; InputError for the first that no record can be."""
-        from hierdata.formats.bson_codec import decode
-        from hierdata.formats.decoder import RefusedError
+        from hierdata.formats.bson_codec import decoded
         from hierdata.stores.mongodb_reading import reading, single
 
         with reading(self._collection, self.place, self._batch) as batches:
-            for number, raw in enumerate(single(batches, self.place), 1):
-                try:
-                    document = decode(raw)
-                except RefusedError as refused:
-                    message = str(refused)
-                else:
-                    yield document
-                    continue
-                raise InputError(message, record=number)
+            yield from decoded(single(batches, self.place))
 
     def export(
         self,
