@@ -14,7 +14,7 @@ from hierdata.cli.anonymize import anonymize
 from hierdata.cli.init import init
 from hierdata.cli.lint import lint
 from hierdata.cli.measure import measure
-from hierdata.cli.session import explain
+from hierdata.cli.session import explain, signals_kept
 from hierdata.cli.synth import synth
 from hierdata.cli.verify import verify
 
@@ -66,7 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # its end too.
         gc.disable()
         atexit.register(gc.freeze)
-    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+        return _run(sys.argv[1:])
+    with signals_kept():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    given = list(arguments) or ["--help"]
     try:
         code = typer.main.get_command(app)(given, prog_name="hierdata", standalone_mode=False)
     except Exception as error:

@@ -83,7 +83,7 @@ def anonymize(
     reveal: Reveal = None,
 ) -> None:
     """Publish a collection under a policy, verified, into a new folder: whole or not at all."""
-    with session(as_json, reveal):
+    with session(as_json, reveal, out):
         _require_room(out)
         resources = resources_of(executor, workers, memory, master)
         from hierdata import pipeline

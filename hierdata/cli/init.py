@@ -52,7 +52,7 @@ def init(
     reveal: Reveal = None,
 ) -> None:
     """Look at a collection once, and write the draft of a policy that you confirm and change."""
-    with session(as_json, reveal):
+    with session(as_json, reveal, out):
         from hierdata.run import drafting
 
         if out is not None:

@@ -38,12 +38,15 @@ class Stopped(BaseException):
 
 
 @contextmanager
-def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
+def session(as_json: bool, reveal: Path | None = None, result: Path | None = None) -> Iterator[None]:
     """Run a command: errors become a sentence on stderr (and JSON on stdout) and an exit code.
 
-    Raw values that an error holds go to the file ``reveal``, and nowhere else.
+    Raw values that an error holds go to the file ``reveal``, and nowhere else. A ``result`` appears whole, as
+    the last step but the telling: a signal that comes then is told so. What was told stands: from the end of
+    the session signals are ignored (see ``signals_kept``).
     """
     gc.set_threshold(_GARBAGE)
+    awaited = None if result is None or os.path.lexists(result) else result
     stops: list[Stopped] = []
     try:
         with _stoppable(stops):
@@ -56,15 +59,17 @@ def session(as_json: bool, reveal: Path | None = None) -> Iterator[None]:
     except (Stopped, Exception) as error:  # noqa: BLE001  (the last resort: a traceback could show raw values)
         # A library in C that a signal interrupts in a callback may make an error of its own of it.
         if stops:
-            _end(stops[0], as_json)
+            _end(stops[0], as_json, awaited)
         _fail(error, as_json, reveal)
 
 
-def _end(stop: Stopped, as_json: bool) -> NoReturn:
+def _end(stop: Stopped, as_json: bool, result: Path | None) -> NoReturn:
     name = signal.Signals(stop.number).name
-    raise typer.Exit(
-        explain("Stopped", f"stopped by {name}; what was begun is removed", 128 + stop.number, as_json)
-    ) from None
+    if result is not None and result.exists():
+        message = f"stopped by {name} when all was done: {result} is whole"
+    else:
+        message = f"stopped by {name}; what was begun is removed"
+    raise typer.Exit(explain("Stopped", message, 128 + stop.number, as_json)) from None
 
 
 def _fail(error: BaseException, as_json: bool, reveal: Path | None) -> NoReturn:
@@ -81,7 +86,7 @@ def _fail(error: BaseException, as_json: bool, reveal: Path | None) -> NoReturn:
 
 @contextmanager
 def _stoppable(stops: list[Stopped]) -> Iterator[None]:
-    """Raise Stopped at the first signal and ignore the next ones, so that nothing interrupts the cleaning.
+    """Raise Stopped at the first signal and ignore the next ones: nothing interrupts the cleaning or telling.
 
     What is raised inside a callback (the compiler's, a finalizer's) is lost there: then the signal is sent
     again.
@@ -112,9 +117,21 @@ def _stoppable(stops: list[Stopped]) -> Iterator[None]:
             signal.signal(number, stop)
         yield
     finally:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
         sys.unraisablehook = hook
+
+
+@contextmanager
+def signals_kept() -> Iterator[None]:
+    """Give signals their handlers back in a process that goes on after the command."""
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    try:
+        yield
+    finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is not handler:
+                signal.signal(number, handler)
 
 
 def explain(kind: str, message: str, code: int, as_json: bool, **details: Any) -> int:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 import typer
 
-from hierdata.cli.session import session
+from hierdata.cli.session import session, signals_kept
 from hierdata.errors import TargetError
 from hierdata.release import place
 
@@ -75,7 +77,7 @@ def test_a_signal_that_a_callback_swallows_still_stops_the_run(capsys: pytest.Ca
         signal.raise_signal(signal.SIGTERM)
 
     def run() -> None:
-        with session(as_json=False):
+        with signals_kept(), session(as_json=False):
             callback()
             deadline = time.monotonic() + 10
             while time.monotonic() < deadline:
@@ -85,3 +87,31 @@ def test_a_signal_that_a_callback_swallows_still_stops_the_run(capsys: pytest.Ca
         run()
     assert stopped.value.exit_code == 128 + signal.SIGTERM
     assert capsys.readouterr().err == "hierdata: stopped by SIGTERM; what was begun is removed\n"
+
+
+def test_a_signal_after_the_last_step_is_told_that_all_was_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(result: Path) -> None:
+        with signals_kept(), session(as_json=False, result=result):
+            result.mkdir(exist_ok=True)
+            signal.raise_signal(signal.SIGINT)
+
+    for told in (f" when all was done: {tmp_path / 'out'} is whole", "; what was begun is removed"):
+        with pytest.raises(typer.Exit) as stopped:  # the second time it was there before
+            run(tmp_path / "out")
+        assert stopped.value.exit_code == 128 + signal.SIGINT
+        assert capsys.readouterr().err == f"hierdata: stopped by SIGINT{told}\n"
+
+
+def test_signals_after_the_end_change_nothing(tmp_path: Path) -> None:
+    """The interpreter takes a while to end; its exit code is settled before."""
+    late = """
+import atexit, os, signal, sys
+from hierdata.cli import main
+atexit.register(lambda: [os.kill(os.getpid(), number) for number in (signal.SIGINT, signal.SIGTERM)])
+sys.exit(main())
+"""
+    command = [sys.executable, "-c", late, "synth", "students", "--records", "1", "--quiet", "--out"]
+    ended = subprocess.run([*command, str(tmp_path / "one.jsonl")], capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
