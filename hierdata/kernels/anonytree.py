@@ -74,7 +74,7 @@ def _walk(
     """
     pairing, scale, first_slot, _ = settings
     # Bound once: a tuple's arrays are slow to reach from loops.
-    mates, free, unseen, under, _, _, _, _, frames, full = work
+    mates, free, unseen, under, _, _, _, _, frames, full, _ = work
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
     open_alignment(caps, full)
     words = free.shape[1]

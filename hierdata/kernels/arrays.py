@@ -20,15 +20,16 @@ CAP, LOW, HIGH = range(3)
 
 (
     ROW_WORTH, COLUMN_WORTH, ROW_OF, COLUMN_OF, DISTANCE, FROM, REACHED, WAITING, MATE, GAIN, LEFT, OTHERS,
-    STUCK, DEGREE, GROUPS, ROOM, DESK,
-) = range(17)  # fmt: skip
+    STUCK, DEGREE, GROUPS, ROOM, ELDER, YOUNGER, DESK,
+) = range(19)  # fmt: skip
 """Rows of a desk, the working memory of a matching. Of ``assignment.match``: what a row and a column are
 worth (their potentials), who is matched with whom (-1 nobody), how far a column is from the row that looks
 for one, the row it is reached from, columns in the order in which they were reached, rows without a column,
 how many columns a row may have.
 Of ``leaves``: the partner of each of the first list (-1 nobody) and what the pair gains, those still without
 one, positions put aside, who was left beside a free partner that no cap lets it have; of the second list the
-groups as bits (``vertices.full_of``), and the least cap on them."""
+groups as bits (``vertices.full_of``), and the least cap on them. Of ``pricing``: the two children of each of
+the second list."""
 
 MASK, STAMP = range(2)
 """Columns of ``Scratch.full``."""
@@ -73,7 +74,8 @@ class Scratch(NamedTuple):
     gain, ``gains``; ``near`` holds the sets of those that have yet to be looked at. ``frames`` is what is put
     aside while children are aligned. ``full`` is the memory of ``vertices.full_of``: what it has found of a
     vertex of the representative and in which alignment; the last row holds what is true of all, and the
-    alignment's number.
+    alignment's number. ``prices`` is that of ``pricing``: what a vertex gains with each of a list, and its
+    children with theirs.
     """
 
     mates: NDArray[np.int64]
@@ -86,6 +88,7 @@ class Scratch(NamedTuple):
     desk: NDArray[np.int64]
     frames: NDArray[np.int64]
     full: NDArray[np.int64]
+    prices: NDArray[np.int64]
 
 
 def scratch(depth: int, children: int, vertices: int, nodes: int, frame: int, assigning: bool) -> Scratch:
@@ -104,4 +107,5 @@ def scratch(depth: int, children: int, vertices: int, nodes: int, frame: int, as
         desk=np.empty((depth + 1, DESK, children), np.int64),
         frames=np.empty((depth + 1, frame), np.int64),
         full=np.zeros((vertices + 1, 2), np.int64),
+        prices=np.empty((3, vertices + 1 if assigning else 0), np.int64),
     )

@@ -26,6 +26,7 @@ from hierdata.kernels.arrays import (
 from hierdata.kernels.assignment import match, spread
 from hierdata.kernels.jit import lean, lowest_bit
 from hierdata.kernels.leaves import few_leaves_gain, leaves_gain
+from hierdata.kernels.pricing import price_families
 from hierdata.kernels.vertices import fits, open_alignment, own_gain
 
 # Columns of a frame: the two lists; the run of one vertex type that is matched, and where the next begins;
@@ -131,7 +132,12 @@ def align_optimally(
                 times = spread(loss, min(length_a, length_b)) if depth == 0 else 1
                 for at in range(length_a):
                     desk[depth, DEGREE, at] = 0
-                if depth == 0:
+                if price_families(
+                    first_a + run_a, length_a, y, length_b, times, size, depth,
+                    settings, work, rep, rows, rules,
+                ):  # fmt: skip
+                    i = length_a
+                elif depth == 0:
                     _everybody(length_a, length_b, near[depth])
                 else:
                     _find_near(

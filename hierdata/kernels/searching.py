@@ -85,6 +85,7 @@ class Standing(NamedTuple):
 class Buffers(NamedTuple):
     """Working memory: two representatives that take turns, a queue, and counts of nodes, 0 between calls.
 
+    ``prefix`` is a third representative, that of the first of some records while others are left out.
     ``near`` are the classes near a record; ``parties[at]`` are those who would join the at-th together with
     it, the first ``party_sizes[at]``, and ``party_gains[at]`` is what that saves.
     """
@@ -93,6 +94,8 @@ class Buffers(NamedTuple):
     behind: Ordinals
     new: Rows
     new_behind: Ordinals
+    prefix: Rows
+    prefix_behind: Ordinals
     queue: Ordinals
     passed: Ordinals
     passed_rest: Ordinals
@@ -217,11 +220,27 @@ def build(
 
     The representative is left in ``buffers.rep``; ``rules`` are those of the size that the class will have.
     """
+    return _extended(records, 0, size, skipped, 0, 0, settings, work, rules, ground, buffers)
+
+
+@lean
+def _extended(
+    records: Ordinals,
+    first: int,
+    size: int,
+    skipped: int,
+    have: int,
+    count: int,
+    settings: Settings,
+    work: Scratch,
+    rules: Rules,
+    ground: Ground,
+    buffers: Buffers,
+) -> int:
+    """The same from the ``first`` on, after ``have`` records that are aligned in ``buffers.rep``."""
     roots, rows = ground.roots, ground.rows
     rep, behind, new, new_behind = buffers.rep, buffers.behind, buffers.new, buffers.new_behind
-    have = 0
-    count = 0
-    for at in range(size):
+    for at in range(first, size):
         record = records[at]
         if record == skipped:
             continue
@@ -271,17 +290,34 @@ def enter(
     if size < 2:
         return
     fitting = at_size(rules, ground.caps_of, size)
+    order = standing.order[own]
+    before = 0  # vertices of those before the one that is left out, who are aligned once
     for at in range(size):
-        record = standing.order[own, at]
-        if record == newcomer:
-            continue
-        vertices = build(standing.order[own], size, record, settings, work, fitting, ground, buffers)
-        copy(buffers.rep, vertices, buffers.rep.shape[1], standing.rest_rows[record])
-        standing.rest_saved[record] = saved_by(buffers.rep, vertices, settings.scale, rules.losses)
-        standing.rest_lengths[record] = trace(
-            buffers.rep, 0, vertices, ground.worth, ground.passes, buffers.passed,
-            standing.rest_paths[record],
-        )  # fmt: skip
+        record = order[at]
+        if record != newcomer:
+            _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
+            vertices = _extended(
+                order, at + 1, size, NOBODY, at, before, settings, work, fitting, ground, buffers
+            )
+            copy(buffers.rep, vertices, buffers.rep.shape[1], standing.rest_rows[record])
+            standing.rest_saved[record] = saved_by(buffers.rep, vertices, settings.scale, rules.losses)
+            standing.rest_lengths[record] = trace(
+                buffers.rep, 0, vertices, ground.worth, ground.passes, buffers.passed,
+                standing.rest_paths[record],
+            )  # fmt: skip
+        if at + 1 < size:
+            _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
+            before = _extended(
+                order, at, at + 1, NOBODY, at, before, settings, work, fitting, ground, buffers
+            )
+            _take_up(before, at + 1, buffers.rep, buffers.behind, buffers.prefix, buffers.prefix_behind)
+
+
+@lean
+def _take_up(vertices: int, size: int, rep: Rows, behind: Ordinals, to: Rows, to_behind: Ordinals) -> None:
+    """Copy a representative of ``size`` records, and the vertices behind its own."""
+    copy(rep, vertices, rep.shape[1], to)
+    copy(behind, size, vertices, to_behind)
 
 
 @lean

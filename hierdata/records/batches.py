@@ -25,10 +25,11 @@ def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
     weight = 0
     for document in stream:
         batch.append(document)
-        weight += _WEIGHED * _weight(document)
-        if weight < VALUES:
-            batch += islice(stream, _WEIGHED - 1)
-        else:
+        own = _weight(document)
+        alike = min(_WEIGHED - 1, max(0, VALUES - weight - own) // own)
+        batch += islice(stream, alike)
+        weight += (1 + alike) * own
+        if weight + own > VALUES:
             yield batch
             batch, weight = [], 0
     if batch:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from hierdata.engines.aligning import arrays
 from hierdata.engines.aligning.alignment import Alignment
@@ -25,7 +26,16 @@ from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
 from tests import naive, random_collections
 from tests.naive_trees import Number
-from tests.random_collections import LEVELS, MISSING, VALUES, Collection, Shape, collected, collection
+from tests.random_collections import (
+    LEVELS,
+    MISSING,
+    VALUES,
+    Collection,
+    Shape,
+    collected,
+    collection,
+    taxonomy,
+)
 
 MODELS: dict[str, PrivacyModel] = {
     "level alpha": LevelAlphaK(k=4),
@@ -221,6 +231,43 @@ def test_by_level_and_by_assignment_alone_are_the_same(
     for record in range(8):
         expected = by_assignment.pair_losses(record, everybody).tolist()
         assert by_level.pair_losses(record, everybody).tolist() == expected
+
+
+@pytest.mark.parametrize("most", [5, 40, 80])
+@pytest.mark.parametrize("children", [1, 2, 3])
+@pytest.mark.parametrize("name", ["level alpha", "values near each other"])
+def test_long_lists_of_families(name: str, children: int, most: int) -> None:
+    """Lists too long for the twin: it says what each pair gains, and a library which pairs are best."""
+    rng = random.Random(children * most)
+    types = tuple(
+        Shape(parent, tuple(taxonomy(rng) for _ in range(quasi)), sensitive, length)
+        for parent, quasi, sensitive, length in ((None, 1, 0, 1), (0, 2, 1, most), (1, 1, 1, children))
+    )
+    built = collected(types, [random_collections.record(rng, types, 0) for _ in range(6)])
+    grown = GrownClass(built, MODELS[name], 4)
+    rules = naive.Rules(built.naive_schema, 4, built.caps(MODELS[name]), "optimal")
+    joined = 0
+    grown.found(0)
+    for record in range(1, 6):
+        tree = built.trees[record]
+        twin = grown.twin() if grown.size > 1 else built.trees[0]
+        if grown.size < 4 and naive.check_cons(twin, tree, rules):
+            gains = [
+                [int(built.forest.scale * gain(x, y, rules)) for y in tree.children] for x in twin.children
+            ]
+            table = np.array(gains, np.int64).reshape(len(gains), len(tree.children))
+            kept = int(table[linear_sum_assignment(table, maximize=True)].sum())
+            loss = 2 * rules.schema.lm("0", rules.schema.join("0", twin.qi, tree.qi))
+            loss += sum(naive.suppression(child, rules) for child in [*twin.children, *tree.children])
+            assert aligned(grown, record) == loss - Fraction(kept, built.forest.scale)
+            grown.join(record)
+            joined += 1
+    assert joined > 0
+
+
+def gain(x: naive.Vertex, y: naive.Tree, rules: naive.Rules) -> Number:
+    """What two trees save if they are aligned, 0 if they must not be."""
+    return naive.suppression(x, rules) + naive.suppression(y, rules) - naive.pair_loss(x, y, rules)
 
 
 @pytest.mark.parametrize("name", ["level alpha", "level alpha, narrow", "frequency"])

@@ -66,6 +66,8 @@ def buffers_of(alignment: Alignment, room: int, near: int) -> Buffers:
         behind=members,
         new=np.empty_like(representative),
         new_behind=np.empty_like(members),
+        prefix=np.empty_like(representative),
+        prefix_behind=np.empty_like(members),
         queue=np.empty((representative.shape[0], 2), np.int64),
         passed=np.zeros(nodes, np.int64),
         passed_rest=np.zeros(nodes, np.int64),
