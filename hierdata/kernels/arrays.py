@@ -31,8 +31,8 @@ one, positions put aside, who was left beside a free partner that no cap lets it
 groups as bits (``vertices.full_of``), and the least cap on them. Of ``pricing``: the two children of each of
 the second list."""
 
-MASK, STAMP = range(2)
-"""Columns of ``Scratch.full``."""
+MASK, STAMP, HELD = range(3)
+"""Columns of ``Scratch.full``; see there."""
 
 
 class Settings(NamedTuple):
@@ -74,8 +74,8 @@ class Scratch(NamedTuple):
     gain, ``gains``; ``near`` holds the sets of those that have yet to be looked at. ``frames`` is what is put
     aside while children are aligned. ``full`` is the memory of ``vertices.full_of``: what it has found of a
     vertex of the representative and in which alignment; the last row holds what is true of all, and the
-    alignment's number. ``prices`` is that of ``pricing``: what a vertex gains with each of a list, and its
-    children with theirs.
+    alignment's number, which stays for as long as HELD is 1 there. ``prices`` is that of ``pricing``: what a
+    vertex gains with each of a list, and its children with theirs.
     """
 
     mates: NDArray[np.int64]
@@ -106,6 +106,6 @@ def scratch(depth: int, children: int, vertices: int, nodes: int, frame: int, as
         near=np.empty((depth + 1, children, words), np.uint64),
         desk=np.empty((depth + 1, DESK, children), np.int64),
         frames=np.empty((depth + 1, frame), np.int64),
-        full=np.zeros((vertices + 1, 2), np.int64),
+        full=np.zeros((vertices + 1, 3), np.int64),
         prices=np.empty((3, vertices + 1 if assigning else 0), np.int64),
     )

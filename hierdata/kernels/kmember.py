@@ -12,6 +12,7 @@ from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, WEIGHT, Rules, Scra
 from hierdata.kernels.bounding import Histograms, bounds_to, bounds_to_all, histogram_of
 from hierdata.kernels.growth import copy, merge, plant
 from hierdata.kernels.jit import jit
+from hierdata.kernels.vertices import hold
 
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
@@ -137,6 +138,7 @@ def grow(
             root = roots[near[at]]
             own = scale * np.int64(rows[root, WEIGHT])
             loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
+            hold(work.full, True)  # until somebody joins
             evaluated += 1
             rises[at] = _HIGHEST
             if work.mates[0, 0] != 0:
@@ -148,6 +150,7 @@ def grow(
             if rise < best or (rise == best and at < best_at):
                 best = rise
                 best_at = at
+        hold(work.full, False)
         if best_at < 0:
             break
         most[best_at] = -1

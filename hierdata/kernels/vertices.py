@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from hierdata.kernels.arrays import (
     CAP,
     FIRST_NODE,
+    HELD,
     HIGH,
     LOW,
     MASK,
@@ -41,7 +42,12 @@ def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
 
 @lean
 def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
-    """Forget in ``full`` what was true of the alignment before; the class or the caps may be others."""
+    """Forget in ``full`` what was true of the alignment before; the class or the caps may be others.
+
+    Unless they are ``held``.
+    """
+    if full[full.shape[0] - 1, HELD] == 1:
+        return
     one = np.int64(1)
     mask = np.int64(0)
     few = caps.shape[0] <= FEW_GROUPS
@@ -52,6 +58,12 @@ def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
     last = full.shape[0] - 1
     full[last, MASK] = mask | (one << FEW_GROUPS) if few else 0
     full[last, STAMP] += 1
+
+
+@lean
+def hold(full: NDArray[np.int64], held: bool) -> None:
+    """Say whether class and caps are the same in the next alignment as in the last one."""
+    full[full.shape[0] - 1, HELD] = held
 
 
 @inlined
