@@ -10,13 +10,14 @@ from hierdata.kernels.anonytree import align
 from hierdata.kernels.arrays import SLOT_COUNT, Rules, Scratch, Settings
 from hierdata.kernels.growth import Ordinals, copy, merge
 from hierdata.kernels.jit import lean
-from hierdata.kernels.searching import (
+from hierdata.kernels.searching import nearest_classes
+from hierdata.kernels.standing import (
     Buffers,
     Ground,
     Standing,
     at_size,
     common_worth,
-    nearest_classes,
+    place_in,
     saved_by,
 )
 
@@ -34,16 +35,7 @@ def _companions(record: int, visits: Ordinals, ground: Ground, standing: Standin
         if standing.class_of[other] >= 0 or other == record:
             continue
         common = common_worth(ground.paths[other], ground.lengths[other], buffers.passed, ground.worth)
-        if count == len(company) and common <= commons[count - 1]:
-            continue
-        place = min(count, len(company) - 1)
-        while place > 0 and commons[place - 1] < common:
-            commons[place] = commons[place - 1]
-            company[place] = company[place - 1]
-            place -= 1
-        commons[place] = common
-        company[place] = other
-        count = min(count + 1, len(company))
+        count = place_in(company, commons, count, other, common)
     return count
 
 

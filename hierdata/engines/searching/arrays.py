@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from hierdata.engines.aligning.alignment import Alignment
 from hierdata.engines.aligning.arrays import Caps, pack_caps
 from hierdata.histograms import node_paths
-from hierdata.kernels.searching import EXCHANGE, NOBODY, Buffers, Ground, Standing, trace_all
+from hierdata.kernels.searching import EXCHANGE
+from hierdata.kernels.standing import NOBODY, Buffers, Ground, Standing, trace_all
 from hierdata.partition import SUPPRESSED, Partition
 
 

@@ -17,17 +17,8 @@ from hierdata.engines.searching.arrays import buffers_of, empty_standing, ground
 from hierdata.forest import Forest
 from hierdata.kernels.arrays import FIRST_NODE, KIND
 from hierdata.kernels.companions import gather
-from hierdata.kernels.searching import (
-    EXCHANGE,
-    NOBODY,
-    TO,
-    WHO,
-    build,
-    enter,
-    read_class,
-    saved_by,
-    seek,
-)
+from hierdata.kernels.searching import EXCHANGE, TO, WHO, seek
+from hierdata.kernels.standing import NOBODY, build, enter, read_class, saved_by
 from hierdata.partition import SUPPRESSED, Partition
 
 _ROOM = 2**62
