@@ -8,6 +8,7 @@ import numpy as np
 
 from hierdata.coalesce import coalesce
 from hierdata.engines import ENGINES
+from hierdata.engines.base import Trial
 from hierdata.errors import PromiseError
 from hierdata.forest import Forest, Scope
 from hierdata.kernels.jit import announcing_compilation
@@ -83,7 +84,7 @@ def _searched(
     return forest, tuple(partitions)
 
 
-def tried(forest: Forest, stage: Stage, rng: np.random.Generator) -> Mapping[Hashable, int]:
+def tried(forest: Forest, stage: Stage, rng: np.random.Generator) -> Mapping[Hashable, Trial]:
     """What each way that the first step of a stage chooses from would lose here."""
     engine, constraints = next(stage.work())
     return engine.tried(forest, Scope.of(forest, stage.kind), constraints, rng)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hierdata.document import COUNT, GROUP
 from hierdata.engines import ENGINES, Constraints, Engine
-from hierdata.engines.base import Mended
+from hierdata.engines.base import Mended, Trial
 from hierdata.errors import PolicyError
 from hierdata.policy import Policy
 from hierdata.records.schema import Role, Schema, VertexType
@@ -27,10 +27,10 @@ class Stage:
             mended = frozenset[Mended]().union(*(later.mends for later in self.steps[at:]))
             yield step, self.constraints.left_to(mended)
 
-    def settled(self, losses: Mapping[Hashable, int]) -> Stage:
-        """The stage with the choice of its first step made by what its ways lose (``Engine.settled``)."""
+    def settled(self, trials: Mapping[Hashable, Trial]) -> Stage:
+        """The stage with the choice of its first step made by trials of its ways (``Engine.settled``)."""
         first, *others = self.steps
-        return replace(self, steps=(first.settled(losses), *others))
+        return replace(self, steps=(first.settled(trials), *others))
 
 
 def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:

@@ -193,8 +193,16 @@ class Twin:
 
     def search(self, plans: list[tuple[int, ...]] | None = None) -> list[Class]:
         drafts = [self.draft(plan) for plan in plans or self.plans()]
-        best = max(drafts, key=lambda draft: sum(len(one.records) * one.saved for one in draft))
-        return self.join_late(best)
+        least = min(self.loss(draft) for draft in drafts)
+        near = [draft for draft in drafts if 100 * self.loss(draft) <= 101 * least]
+        return self.join_late(min(near, key=lambda draft: (self.suppressed(draft), self.loss(draft))))
+
+    def loss(self, draft: list[Class]) -> int:
+        whole = self.forest.scale * sum(self.weights)
+        return whole - sum(len(one.records) * one.saved for one in draft)
+
+    def suppressed(self, draft: list[Class]) -> int:
+        return self.forest.record_count - sum(len(one.records) for one in draft)
 
     def draft(self, plan: tuple[int, ...]) -> list[Class]:
         there = set(range(self.forest.record_count))

@@ -78,6 +78,18 @@ def silent(done: int) -> None:
     """Show no progress."""
 
 
+@dataclass(frozen=True)
+class Trial:
+    """What a way to go lost where it was tried: the ``loss`` times the scale, and so many records."""
+
+    loss: int
+    suppressed: int
+
+    def __add__(self, other: Trial) -> Trial:
+        """Both together."""
+        return Trial(self.loss + other.loss, self.suppressed + other.suppressed)
+
+
 class Engine(ABC, BaseModel):
     """One step of the search for classes; its fields are its parameters in the policy.
 
@@ -128,14 +140,14 @@ class Engine(ABC, BaseModel):
 
     def tried(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
-    ) -> Mapping[Hashable, int]:
-        """What the ways of going about it that this engine chooses from would lose here, times the scale.
+    ) -> Mapping[Hashable, Trial]:
+        """What the ways of going about it that this engine chooses from would lose here.
 
-        All blocks of a collection have one scale, and losses by ways that were tried in each are added up for
+        All blocks of a collection have one scale, and trials of ways that were tried in each are added up for
         ``settled``; one way at least always is. Nothing from an engine that never ``chooses``.
         """
         return {}
 
-    def settled(self, losses: Mapping[Hashable, int]) -> Engine:
-        """The engine with its choice made by these losses, so that it goes the same way in every block."""
+    def settled(self, trials: Mapping[Hashable, Trial]) -> Engine:
+        """The engine with its choice made by these trials, so that it goes the same way in every block."""
         return self

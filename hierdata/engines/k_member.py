@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, PrivateAttr
 
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Constraints, Engine, Trial, silent
 from hierdata.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -45,8 +45,9 @@ class KMember(Engine):
     - **Sizes.** Tried are the sizes from ``size`` to ``largest`` in which a class may hold more of something
       than in all smaller ones (as a share: with 0.8, 0.6, 0.4, 0.2, 0.1 these are 2, 3, 4, 5 and 10; where
       models are asked that share caps do not decide, also the least size doubled again and again). Each is
-      tried by itself, and after larger classes around the records that only these can publish. What loses
-      least is taken; of more than 2,000 records a sample of 2,000 decides. Of a collection in blocks four
+      tried by itself, and after larger classes around the records that only these can publish. Of what
+      loses at most a hundredth more than the least, that is taken which suppresses fewest records, before
+      leftovers join; of more than 2,000 records a sample of 2,000 decides. Of a collection in blocks four
       whole blocks decide together, and all go by the same sizes.
     - **Leftovers.** Each record in no class then joins the one where that loses least, if anything is kept
       of it by that and all models hold (``largest`` records twice are the most); else it is suppressed.
@@ -107,14 +108,16 @@ class KMember(Engine):
 
     def tried(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
-    ) -> Mapping[Hashable, int]:
+    ) -> Mapping[Hashable, Trial]:
         """What each choice of class sizes loses."""
-        return self._search(forest, scope, constraints).losses(rng)
+        return dict(self._search(forest, scope, constraints).trials(rng).items())
 
-    def settled(self, losses: Mapping[Hashable, int]) -> KMember:
-        """This engine with the class sizes that lose least, the first of equals."""
+    def settled(self, trials: Mapping[Hashable, Trial]) -> KMember:
+        """This engine with the best class sizes."""
+        from hierdata.engines.growing.sizes import best
+
         own = self.model_copy()
-        own._choice = min(losses, key=losses.__getitem__)
+        own._choice = best(trials)
         return own
 
     def _search(self, forest: Forest, scope: Scope, constraints: Constraints) -> Search:

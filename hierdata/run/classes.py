@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
+from hierdata.engines.base import Trial
 from hierdata.errors import PromiseError
 from hierdata.executors import Held
 from hierdata.prepare import Prepared
@@ -61,7 +64,7 @@ def clustered(
 
 
 def _settled(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> Prepared:
-    """The engines go the same way in every block: the one that loses least in some of them."""
+    """The engines go the same way in every block: the one they choose by trials in some of them."""
     if not any(stage.steps[0].chooses for stage in prepared.stages):
         return prepared
     firsts = [load.first for load in blocks.loads if load.records]
@@ -76,10 +79,10 @@ def _settled(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> 
     return replace(prepared, stages=tuple(stages))
 
 
-def _added(losses: Sequence[Mapping[Hashable, int]]) -> dict[Hashable, int]:
+def _added(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
     """What each way that was tried in all blocks loses in them together."""
-    everywhere = set(losses[0]).intersection(*losses)
-    return {way: sum(own[way] for own in losses) for way in losses[0] if way in everywhere}
+    everywhere = set(trials[0]).intersection(*trials)
+    return {way: reduce(add, (own[way] for own in trials)) for way in trials[0] if way in everywhere}
 
 
 def _united(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: int) -> Held[Block]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hierdata.engines.base import Trial
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 from hierdata.pieces import Encoded, Frame, joined
@@ -83,7 +84,7 @@ class TryBlock:
     heaviest: int
     asked: frozenset[int]
 
-    def __call__(self, pieces: list[Encoded]) -> list[Mapping[Hashable, int]]:
+    def __call__(self, pieces: list[Encoded]) -> list[Mapping[Hashable, Trial]]:
         """What would be lost, by stage and way."""
         if not pieces or int(pieces[0].ordinals[0]) not in self.asked:
             return []

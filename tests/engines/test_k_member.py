@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
+from hierdata.engines.base import Trial
+from hierdata.engines.growing.sizes import best
 from hierdata.engines.k_member import KMember
 from hierdata.errors import PolicyError
 from hierdata.forest import Scope
@@ -57,7 +59,7 @@ def test_engine_and_twin_agree(model: str, depth: int) -> None:
 
 @pytest.mark.parametrize("model", ["level alpha, k = 2", "level alpha, k = 3"])
 def test_what_is_settled_is_done(model: str) -> None:
-    """The ways lose what the twin's drafts lose, and the one with the least is then taken anywhere."""
+    """The ways lose what the twin's drafts lose, and the best of them is then taken anywhere."""
     built, other = (collection(seed, records=14, depth=2) for seed in (601, 602))
     asked = [one.bind(MODELS[model]) for one in (built, other)]
     least = asked[0].min_class_size
@@ -65,21 +67,27 @@ def test_what_is_settled_is_done(model: str) -> None:
     twins = [
         Twin(one.forest, own, least, 6, 120, 12, 1) for one, own in zip((built, other), asked, strict=True)
     ]
-    losses = engine.tried(built.forest, Scope.of(built.forest), asked[0], np.random.default_rng(0))
+    trials = engine.tried(built.forest, Scope.of(built.forest), asked[0], np.random.default_rng(0))
 
-    whole = built.forest.scale * sum(twins[0].weights)
-    for plan in twins[0].plans():
-        saved = sum(len(one.records) * one.saved for one in twins[0].draft(plan))
-        assert whole - saved in losses.values()
-    assert len({*losses.values()}) > 1
+    drafts = [twins[0].draft(plan) for plan in twins[0].plans()]
+    for draft in drafts:
+        assert Trial(twins[0].loss(draft), twins[0].suppressed(draft)) in trials.values()
+    assert len({*trials.values()}) > 1
 
     for size in twins[1].sizes():
-        settled = engine.settled(losses | {(size, False): -1})
+        settled = engine.settled({**trials, (size, False): Trial(0, 0)})
         partition = settled.step(
             other.forest, Scope.of(other.forest), asked[1], None, np.random.default_rng(0)
         )
         found = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
         assert found == [sorted(one.records) for one in twins[1].search([(size,)])]
+
+
+def test_of_choices_that_lose_as_much_the_one_with_fewest_suppressed_is_best() -> None:
+    assert best({5: Trial(1010, 3), 10: Trial(1000, 9)}) == 5
+    assert best({5: Trial(1011, 3), 10: Trial(1000, 9)}) == 10
+    assert best({5: Trial(1010, 9), 10: Trial(1000, 9), 8: Trial(1000, 9)}) == 10
+    assert best({5: Trial(1, 0), 10: Trial(0, 9)}) == 10
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,18 @@
-"""The search of k-member: class sizes are tried, and those that lose least carried out on all records."""
+"""The search of k-member: class sizes are tried, and the best of them carried out on all records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints, silent
+from hierdata.engines.base import Constraints, Trial, silent
 from hierdata.engines.growing.draft import Draft, Reach
 from hierdata.engines.growing.growing import Growing
 from hierdata.engines.growing.joining import join_late
 from hierdata.engines.growing.partition import partition_of
-from hierdata.engines.growing.sizes import Choice, Plan, choices, plan_of, useful_sizes
+from hierdata.engines.growing.sizes import Choice, Plan, best, choices, plan_of, useful_sizes
 from hierdata.forest import Forest
 from hierdata.partition import Partition
 
@@ -41,8 +41,8 @@ class Search:
         self._needs = _needs(self._growing, records, self._sizes)
         self._drafts: dict[Plan, Draft] = {}
 
-    def losses(self, rng: np.random.Generator) -> dict[Hashable, int]:
-        """What each choice of class sizes loses, times the scale, on a sample where records are many."""
+    def trials(self, rng: np.random.Generator) -> dict[Choice, Trial]:
+        """What each choice of class sizes loses, on a sample where records are many."""
         plans = {choice: plan_of(choice, self._needs) for choice in choices(self._sizes)}
         sample = self._records
         if len(sample) > _SAMPLE:
@@ -50,7 +50,8 @@ class Search:
         drafts = {plan: self._draft(sample, plan) for plan in dict.fromkeys(plans.values())}
         if len(sample) == len(self._records):
             self._drafts = drafts
-        return {choice: drafts[plan].loss for choice, plan in plans.items()}
+        found = {plan: Trial(draft.loss, len(draft.left)) for plan, draft in drafts.items()}
+        return {choice: found[plan] for choice, plan in plans.items()}
 
     def partition(
         self, choice: Choice | None, rng: np.random.Generator, progress: Callable[[int], None]
@@ -68,8 +69,7 @@ class Search:
         first, *others = choices(self._sizes)
         if all(plan_of(other, self._needs) == plan_of(first, self._needs) for other in others):
             return first
-        losses = self.losses(rng)
-        return min(choices(self._sizes), key=losses.__getitem__)  # the first of equals
+        return best(self.trials(rng))
 
     def _draft(self, records: Numbers, plan: Plan, progress: Callable[[int], None] = silent) -> Draft:
         return Draft(self._growing, records, plan, self._reach, progress)

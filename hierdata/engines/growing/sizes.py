@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from typing import TypeVar
 
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, Trial
+
+Way = TypeVar("Way", bound=Hashable)
 
 Choice = tuple[int, bool]
 """A class size, and whether larger classes come first, for records that need them."""
+
+_NEAR = Fraction(101, 100)
+"""Trials lose more or less by about this much, by the records on which they are made."""
 
 Plan = tuple[int, ...]
 """Class sizes, the largest first: all but the last only for records that no smaller class can publish."""
@@ -53,3 +59,13 @@ def plan_of(choice: Choice, needs: Sequence[int]) -> Plan:
     """What a choice comes to for records of which single ones need these sizes."""
     size, larger_first = choice
     return (*(sorted({need for need in needs if need > size}, reverse=True) if larger_first else ()), size)
+
+
+def best(trials: Mapping[Way, Trial]) -> Way:
+    """The choice that suppresses fewest records, of those that lose hardly more than the least.
+
+    Of equals the one that loses less, then the first.
+    """
+    least = min(trial.loss for trial in trials.values())
+    near = (choice for choice, trial in trials.items() if trial.loss <= _NEAR * least)
+    return min(near, key=lambda choice: (trials[choice].suppressed, trials[choice].loss))
