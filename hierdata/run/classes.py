@@ -19,7 +19,7 @@ from hierdata.search import NO_CLASS, nothing_holds
 from hierdata.tasks.cluster import Block, ClusterBlock, TryBlock
 from hierdata.tasks.unite import FormsOfBlock, SplitBlock, shared, united
 
-_ASKED = 4
+TRIED = 4
 """Blocks on which is tried how all are clustered: a fourth part of the way apart."""
 
 
@@ -68,18 +68,18 @@ def _settled(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> 
     if not any(stage.steps[0].chooses for stage in prepared.stages):
         return prepared
     firsts = [load.first for load in blocks.loads if load.records]
-    asked = frozenset(firsts[len(firsts) * at // _ASKED] for at in range(_ASKED))
+    asked = frozenset(firsts[len(firsts) * at // TRIED] for at in range(TRIED))
     found = blocks.pieces.map(TryBlock(prepared, seed, heaviest, asked))
     answers = [answer for answer in found.collect() if answer]
     found.release()
     stages = [
-        stage.settled(_added(own))
+        stage.settled(added(own))
         for stage, own in zip(prepared.stages, zip(*answers, strict=True), strict=True)
     ]
     return replace(prepared, stages=tuple(stages))
 
 
-def _added(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
+def added(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
     """What each way that was tried in all blocks loses in them together."""
     everywhere = set(trials[0]).intersection(*trials)
     return {way: reduce(add, (own[way] for own in trials)) for way in trials[0] if way in everywhere}

@@ -23,7 +23,9 @@ from hierdata.forest import Forest, Scope
 from hierdata.histograms import histograms
 from hierdata.metrics import METRICS
 from hierdata.pieces import Frame, part
-from hierdata.policy import Policy
+from hierdata.run.classes import TRIED, added
+from hierdata.search import tried
+from hierdata.stages import Stage
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of
@@ -42,19 +44,38 @@ class Outcome:
     seconds: float
 
 
-def clustered(data: Encoded, policy: Policy, block: Numbers, seed: int) -> Outcome:
-    """Every block by itself."""
-    forest = data.forest
+def block_of(forest: Forest, block: Numbers, number: int) -> Forest:
+    """The records of one block, losses by the scale of all."""
     frame = Frame(forest.schema, forest.hierarchies, forest.domains)
     heaviest = int(forest.weight[forest.roots[:-1]].max())
+    records = np.flatnonzero(block == number)
+    return frame.forest(part(forest, np.arange(forest.record_count), records), heaviest)
+
+
+def settled(data: Encoded, block: Numbers, seed: int) -> Stage:
+    """The search, with what it chooses between chosen for all blocks."""
+    (stage,), count = data.prepared.stages, int(block.max()) + 1
+    if count == 1 or not stage.steps[0].chooses:
+        return stage
+    asked = {count * at // TRIED for at in range(TRIED)}
+    rngs = {number: np.random.default_rng([seed, number]) for number in asked}
+    return stage.settled(
+        added([tried(block_of(data.forest, block, number), stage, rng) for number, rng in rngs.items()])
+    )
+
+
+def clustered(data: Encoded, block: Numbers, seed: int) -> Outcome:
+    """Every block by itself."""
+    forest = data.forest
     loss, suppressed, start = 0.0, 0, time.process_time()
+    stage = settled(data, block, seed)
     for number in range(int(block.max()) + 1):
-        records = np.flatnonzero(block == number)
-        own = frame.forest(part(forest, np.arange(forest.record_count), records), heaviest)
+        own = block_of(forest, block, number)
         rng = np.random.default_rng([seed, number])
-        partition = policy.steps[0].step(own, Scope.of(own), data.prepared.constraints, None, rng)
-        for step in policy.steps[1:]:
-            partition = step.step(own, Scope.of(own), data.prepared.constraints, partition, rng)
+        partition = None
+        for step, constraints in stage.work():
+            partition = step.step(own, Scope.of(own), constraints, partition, rng)
+        assert partition is not None
         figure = METRICS["lm_cost"]().of(publication_of(own, partition), own)[0]
         loss += float(figure.value)
         suppressed += int((partition.class_of < 0).sum())
@@ -103,11 +124,11 @@ def main() -> None:
         for correlation in asked.correlation:
             with tempfile.TemporaryDirectory() as folder:
                 file = written(Path(folder), name, asked.records, correlation=correlation)
-                policy = policy_for(file, preset=asked.preset or None)
-                show(f"{name} | {correlation}", encoded(file, policy), policy, asked)
+                policy = policy_for(file, preset=asked.preset)
+                show(f"{name} | {correlation}", encoded(file, policy), asked)
 
 
-def show(title: str, data: Encoded, policy: Policy, asked: argparse.Namespace) -> None:
+def show(title: str, data: Encoded, asked: argparse.Namespace) -> None:
     unit = data.prepared.constraints.min_class_size
     whole = None
     settings: list[tuple[str, int, Numbers]] = []
@@ -116,7 +137,7 @@ def show(title: str, data: Encoded, policy: Policy, asked: argparse.Namespace) -
     for size in asked.sizes:
         settings += [(kind, size, block) for kind, block in blocks_of(data.forest, size, unit)]
     for kind, size, block in settings:
-        found = [clustered(data, policy, block, seed) for seed in range(1, asked.repeats + 1)]
+        found = [clustered(data, block, seed) for seed in range(1, asked.repeats + 1)]
         loss = statistics.mean(one.loss for one in found)
         whole = loss if kind == "all at once" else whole
         counts = np.bincount(block)

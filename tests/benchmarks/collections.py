@@ -39,7 +39,7 @@ def written(
 def policy_for(
     file: Path, *, models: list[dict[str, object]] | None = None, preset: str | None = None
 ) -> Policy:
-    """The policy beside a data set, with other models or another preset."""
+    """The policy beside a data set, with other models or another preset, "" for no engine."""
     policy = load(file.with_suffix(".policy.yaml"))
     if models is None and preset is None:
         return policy
@@ -47,6 +47,8 @@ def policy_for(
     if models is not None:
         stated["models"] = models
     if preset is not None:
+        stated.pop("engine", None)
+    if preset:
         stated["engine"] = {"preset": preset}
     return from_data(stated, policy.folder)
 
