@@ -19,6 +19,8 @@ from hierdata.search import NO_CLASS, nothing_holds
 from hierdata.tasks.cluster import Block, ClusterBlock, TryBlock
 from hierdata.tasks.unite import FormsOfBlock, SplitBlock, shared, united
 
+_HEARD = 64
+"""Blocks whose forms one task compares, about: no process hears those of all."""
 TRIED = 4
 """Blocks on which is tried how all are clustered: a fourth part of the way apart."""
 
@@ -87,13 +89,18 @@ def added(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
 
 def _united(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: int) -> Held[Block]:
     """The blocks, classes of one form all in one of them."""
-    forms = list(found.map(FormsOfBlock(prepared.frame, heaviest)).collect())
-    if not any(forms):
+    place_of = {first: place for place, first in enumerate(firsts)}
+    bins = 1 + found.count // _HEARD
+    heard = found.exchange(FormsOfBlock(prepared.frame, heaviest, place_of, bins), bins)
+    forms = heard.map(shared)
+    answers = list(forms.collect())
+    heard.release()
+    forms.release()
+    if not any(answer.has_forms for answer in answers):
         raise PromiseError(nothing_holds(prepared) or f"{NO_CLASS}: ask for less, or for larger `blocks`")
-    homes = shared(forms)
+    homes = {form: home for answer in answers for form, home in answer.homes.items()}
     if not homes:
         return found
-    place_of = {first: place for place, first in enumerate(firsts)}
     apart = found.exchange(SplitBlock(prepared.frame, heaviest, homes, place_of), found.count)
     found.release()
     together = apart.map(united)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +20,28 @@ from hierdata.partition import SUPPRESSED, Partition
 from hierdata.pieces import Frame, joined, part
 from hierdata.tasks.cluster import Block
 
+Heard = tuple[int, list[bytes]]
+"""The place of a block among all, and digests of published forms of its classes."""
+
 
 @dataclass(frozen=True)
 class FormsOfBlock:
-    """The digests of the published forms of a block's classes."""
+    """Send the digests of the published forms of a block's classes to bins, equal ones to the same."""
 
     frame: Frame
     heaviest: int
+    place_of: Mapping[int, int]
+    bins: int
 
-    def __call__(self, block: Block) -> list[bytes]:
-        """One for each form, in ascending order."""
-        return sorted(set(_forms(block, self.frame, self.heaviest).values()))
+    def __call__(self, block: Block) -> Iterator[tuple[int, Heard]]:
+        """Each form once, in ascending order in its bin."""
+        found: list[list[bytes]] = [[] for _ in range(self.bins)]
+        for form in sorted(set(_forms(block, self.frame, self.heaviest).values())):
+            found[int.from_bytes(form[:4], "big") % self.bins].append(form)
+        own = self.place_of[int(block.encoded.ordinals[0])]
+        for at, forms in enumerate(found):
+            if forms:
+                yield at, (own, forms)
 
 
 def _forms(block: Block, frame: Frame, heaviest: int) -> dict[int, bytes]:
@@ -40,15 +52,22 @@ def _forms(block: Block, frame: Frame, heaviest: int) -> dict[int, bytes]:
     return {root: found[root] for root in forest.roots[:-1].tolist() if root in found}
 
 
-def shared(forms: Iterable[list[bytes]]) -> dict[bytes, int]:
-    """For each form that several blocks have the first of them."""
+class Shared(NamedTuple):
+    """What a bin heard: whether there are forms at all, and the first block of each that several have."""
+
+    has_forms: bool
+    homes: dict[bytes, int]
+
+
+def shared(heard: Iterable[Heard]) -> Shared:
+    """What the forms of several blocks, in the order of blocks, have in common."""
     first: dict[bytes, int] = {}
-    found: dict[bytes, int] = {}
-    for block, own in enumerate(forms):
+    homes: dict[bytes, int] = {}
+    for block, own in heard:
         for form in own:
             if first.setdefault(form, block) != block:
-                found[form] = first[form]
-    return found
+                homes[form] = first[form]
+    return Shared(bool(first), homes)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,11 @@ PEOPLE_POLICY: dict[str, Any] = {
 }
 
 
-def test_classes_that_look_alike_in_two_blocks_are_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("heard", [1, 64], ids=["many tasks compare forms", "one task does"])
+def test_classes_that_look_alike_in_two_blocks_are_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heard: int
+) -> None:
+    monkeypatch.setattr("hierdata.run.classes._HEARD", heard)
     source = people(300)
     policy = from_data({**PEOPLE_POLICY, "blocks": 40})
     release = hierdata.anonymize(source, policy, seed=SEED, resources=SERIAL)
