@@ -15,6 +15,7 @@ from hierdata.errors import InputError, PolicyError, PromiseError
 from hierdata.intake import Collection, Form, InputSplit
 from hierdata.policy import from_data, load
 from hierdata.release import Release
+from hierdata.tasks.unite import Shared, shared
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS, public_bytes
 
 LINES = STUDENTS / "students.jsonl"
@@ -96,13 +97,13 @@ def test_formats_whose_records_are_no_lines(name: str) -> None:
     assert release.report.counts.records.published == sum(1 for _ in release.records())
 
 
-def people(count: int) -> list[dict[str, object]]:
-    """People of whom many look alike, so that blocks come to equal classes."""
+def people(count: int, ages: int = 6) -> list[dict[str, object]]:
+    """People of whom the more look alike the fewer ages they have."""
     rng = random.Random(5)
     return [
         {
             "city": rng.choice(["Ghent", "Bruges", "Ypres"]),
-            "age": rng.randrange(30, 36),
+            "age": rng.randrange(30, 30 + ages),
             "visits": [
                 {"ward": rng.choice("abc"), "ill": rng.choice("uvwxyz")} for _ in range(rng.randrange(3))
             ],
@@ -124,14 +125,23 @@ PEOPLE_POLICY: dict[str, Any] = {
 }
 
 
+def noted(found: Shared, homes: list[int]) -> Shared:
+    homes.append(len(found.homes))
+    return found
+
+
 @pytest.mark.parametrize("heard", [1, 64], ids=["many tasks compare forms", "one task does"])
 def test_classes_that_look_alike_in_two_blocks_are_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heard: int
 ) -> None:
     monkeypatch.setattr("hierdata.run.classes._HEARD", heard)
-    source = people(300)
+    homes: list[int] = []
+    monkeypatch.setattr("hierdata.run.classes.shared", lambda told: noted(shared(told), homes))
+    source = people(600, ages=1)
     policy = from_data({**PEOPLE_POLICY, "blocks": 40})
     release = hierdata.anonymize(source, policy, seed=SEED, resources=SERIAL)
+    assert (len(homes) > 1) == (heard == 1)
+    assert sum(homes) > 0
     folder = release.save(tmp_path / "release")
     measured = hierdata.measure_release(folder, policy, original=source)
     assert {name: release.report.metrics[name] for name in measured.metrics} == measured.metrics
