@@ -13,6 +13,8 @@ _PROCESS = 200 * 2**20
 _RECORD = 6_000
 _VERTEX = 1_400
 """Bytes that a record and a vertex take at the most while their block is clustered, measured and written."""
+_COUNTED = 8
+"""Bytes that a vertex of any block takes, at the most, in the counts that metrics make of all."""
 
 
 def require(loads: Sequence[Load], spread: Spread) -> None:
@@ -21,7 +23,8 @@ def require(loads: Sequence[Load], spread: Spread) -> None:
         return
     largest = max(_RECORD * load.records + _VERTEX * load.vertices for load in loads)
     workers = 0 if spread.at_home else min(spread.executor.workers, len(loads))
-    need = _PROCESS + max(workers, 1) * largest + workers * _PROCESS
+    counts = _COUNTED * sum(load.vertices for load in loads) if len(loads) > 1 else 0
+    need = _PROCESS + max(workers, 1) * largest + workers * _PROCESS + counts
     if need <= spread.memory:
         return
     mebibytes = -(-need // 2**20)
