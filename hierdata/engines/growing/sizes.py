@@ -10,15 +10,16 @@ from typing import TypeVar
 from hierdata.engines.base import Constraints, Trial
 
 Way = TypeVar("Way", bound=Hashable)
+"""What an engine chooses between."""
 
 Choice = tuple[int, bool]
 """A class size, and whether larger classes come first, for records that need them."""
 
-_NEAR = Fraction(101, 100)
-"""Trials lose more or less by about this much, by the records on which they are made."""
-
 Plan = tuple[int, ...]
 """Class sizes, the largest first: all but the last only for records that no smaller class can publish."""
+
+_NEAR = Fraction(101, 100)
+"""Trials lose more or less by about this much, by the records on which they are made."""
 
 
 def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool) -> list[int]:
