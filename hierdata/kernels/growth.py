@@ -106,12 +106,18 @@ def merge(
                     count += 1
         new[v, CHILD_COUNT] = count - new[v, FIRST_CHILD]
         v += 1
-    for v in range(count - 1, -1, -1):
-        new[v, BELOW] = 0
-        for child in range(new[v, FIRST_CHILD], new[v, FIRST_CHILD] + new[v, CHILD_COUNT]):
-            new[v, BELOW] += new[child, WEIGHT]
-        new[v, WEIGHT] = new[v, BELOW] + new[v, QUASI_COUNT]
+    weigh(new, count)
     return count
+
+
+@lean
+def weigh(rep: Rows, count: int) -> None:
+    """Count the quasi-identifiers of each vertex of a representative: all below it, and its own too."""
+    for v in range(count - 1, -1, -1):
+        rep[v, BELOW] = 0
+        for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
+            rep[v, BELOW] += rep[child, WEIGHT]
+        rep[v, WEIGHT] = rep[v, BELOW] + rep[v, QUASI_COUNT]
 
 
 @lean

@@ -15,18 +15,16 @@ from numpy.typing import NDArray
 
 from hierdata.kernels.anonytree import align
 from hierdata.kernels.arrays import (
-    BELOW,
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
     QUASI_COUNT,
     SLOT_COUNT,
-    WEIGHT,
     Rules,
     Scratch,
     Settings,
 )
-from hierdata.kernels.growth import Ordinals, Rows, copy, merge, plant
+from hierdata.kernels.growth import Ordinals, Rows, copy, merge, plant, weigh
 from hierdata.kernels.jit import lean
 
 NOBODY = -1
@@ -206,11 +204,7 @@ def read_class(
         for slot in range(rows[v, SLOT_COUNT]):
             for member in range(size):
                 rep[i, first_slot + slot * size + member] = rows[behind[member, i], first_slot + slot]
-    for v in range(count - 1, -1, -1):
-        rep[v, BELOW] = 0
-        for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
-            rep[v, BELOW] += rep[child, WEIGHT]
-        rep[v, WEIGHT] = rep[v, BELOW] + rep[v, QUASI_COUNT]
+    weigh(rep, count)
     return count
 
 
