@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
-from hierdata.forest import Forest
-from hierdata.publication import Publication
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 
 Part = tuple[Publication, Forest]
 

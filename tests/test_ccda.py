@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 import hierdata
-from hierdata.policy import load
+from hierdata.policy.load import load
 from tests.benchmarks.real_collections import FOLDER
 
 POLICY = Path(__file__).parents[1] / "fixtures" / "policies" / "ccda.yaml"

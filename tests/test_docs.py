@@ -22,9 +22,9 @@ from hierdata import errors
 from hierdata.cli import app, main
 from hierdata.domains.tree import read as read_taxonomy
 from hierdata.errors import PolicyError
-from hierdata.policy import from_data, load
-from hierdata.policy.annotated import is_schema, policy_of
-from hierdata.policy.reading import read
+from hierdata.policy.load import from_data, load
+from hierdata.policy.load.json_schema import is_schema, policy_of
+from hierdata.policy.load.yaml import read
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -16,9 +16,9 @@ import hierdata
 from hierdata.cli import main
 from hierdata.errors import GateError, PolicyError, VerificationError
 from hierdata.metrics import METRICS, RISKS
-from hierdata.policy import from_data
-from hierdata.policy.gates import MEASURED, AttackerModel, Gate
-from hierdata.policy.mending import examine
+from hierdata.policy.lint.partial import examine
+from hierdata.policy.load import from_data
+from hierdata.policy.spec.gates import MEASURED, AttackerModel, Gate
 from tests.contracts.test_metrics import BETTER_AND_WORSE
 
 Data = dict[str, Any]
@@ -279,7 +279,7 @@ def test_every_attacker_is_in_every_report_whether_a_gate_names_them_or_not(tmp_
         assert rates["insurer"][path] >= rates["stranger"][path]
     page = (tmp_path / "release" / "steward" / "report.html").read_text("utf-8")
     assert "What the attackers of the policy learn" in page
-    from hierdata.report.text import summary
+    from hierdata.release.report.text import summary
 
     for name in ATTACKERS:
         assert name in page
@@ -389,7 +389,7 @@ def test_verdicts_stand_in_every_report(tmp_path: Path) -> None:
     assert "enough detail" in (tmp_path / "release" / "steward" / "report.html").read_text("utf-8")
     kept = json.loads((tmp_path / "release" / "steward" / "report.json").read_text("utf-8"))
     assert kept["gates"] == stated["gates"]
-    from hierdata.report.text import summary
+    from hierdata.release.report.text import summary
 
     assert "passed (<= 1)" in summary(release.report)
 

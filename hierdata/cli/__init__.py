@@ -33,7 +33,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from hierdata import __version__
+        from hierdata.version import __version__
 
         typer.echo(f"hierdata {__version__}")
         raise typer.Exit

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 
 ROOT_LABEL = "*"
 

@@ -10,11 +10,11 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from hierdata.days import date_of, day_of, spelled, spelled_year
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
+from hierdata.documents.scalars import DateTime, Timestamp, one_type
+from hierdata.documents.scalars.days import date_of, day_of, spelled, spelled_year
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
 from hierdata.domains.bins import Bin, line
-from hierdata.scalars import DateTime, Timestamp, one_type
 
 _ISO = re.compile(
     r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})"

@@ -9,7 +9,7 @@ from pydantic import GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
 from hierdata.domains.bins import Bin, line
 from hierdata.domains.number import Exact, Number, decimals, exact, fixed, plain, typed

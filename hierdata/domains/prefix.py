@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import PositiveInt, model_validator
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.membership import MIDDLE_LEVEL, Trapezoid, value_level, value_sets
 from hierdata.domains.number import Number, exact, identity, parameter, plain

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hierdata.domains.base import Hierarchy
-    from hierdata.forest import Forest, Scope
-    from hierdata.partition import Partition
+    from hierdata.forest.forest import Forest, Scope
+    from hierdata.forest.partition import Partition
 
 
 Mended: TypeAlias = Literal["size", "closeness"]

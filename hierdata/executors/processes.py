@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
+from hierdata.documents.secrets import told
 from hierdata.executors.base import Held, Value, Watch, WorkerError
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import ONE_THREAD, LocalExecutor, One, Part, Work, processors
-from hierdata.executors.secrets import told
 from hierdata.executors.spill import Place, put
 from hierdata.executors.worker import Request
 

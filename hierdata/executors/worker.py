@@ -15,9 +15,9 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from hierdata.documents.secrets import hear
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import Part, Work
-from hierdata.executors.secrets import hear
 from hierdata.executors.spill import Extent, Place, read
 
 _LOOK = 0.5  # seconds between two looks whether the driver is still there

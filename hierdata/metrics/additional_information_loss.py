@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Sums
-from hierdata.publication import Publication
 
 
 class AdditionalInformationLoss(Metric):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.sums import Sums
-from hierdata.publication import Publication
 
 Question: TypeAlias = Callable[[Publication, Forest], Any]
 """What is counted of a part of a release: picklable, and equal questions are the same.

@@ -10,10 +10,10 @@ from itertools import chain
 import numpy as np
 
 from hierdata.domains.base import Hierarchy
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Site, Sums, collected, quotients
-from hierdata.publication import Publication
 from hierdata.records.schema import Role
 
 

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.columns import Column, columns
 from hierdata.metrics.sums import Added, Site, Sums
-from hierdata.publication import Publication
 
 
 class ClassificationMetric(Metric):

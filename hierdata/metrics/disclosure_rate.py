@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.columns import columns
 from hierdata.metrics.sums import Added, Site, Sums, by_bottom, quotients
-from hierdata.publication import Publication
 
 
 class DisclosureRate(Metric):

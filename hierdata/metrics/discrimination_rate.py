@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from hierdata.metrics.base import Question
-from hierdata.metrics.joint import JointTally
+from hierdata.metrics.joint_counts import JointTally
 from hierdata.metrics.risk import Known, Risk, Target
 
 

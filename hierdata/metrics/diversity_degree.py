@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hierdata.domains.similarity import NodePath
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
-from hierdata.publication import Publication
 
 
 class DiversityDegree(Metric):

@@ -12,10 +12,11 @@ import numpy as np
 
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.joint import JointTally, blocks_of, joint, sharing, tied
-from hierdata.metrics.keys import (
+from hierdata.metrics.joint_counts import JointTally, blocks_of, joint, sharing, tied
+from hierdata.metrics.numbering import (
     Keys,
     known_to,
     original_keys,
@@ -24,8 +25,7 @@ from hierdata.metrics.keys import (
     published_vertices,
 )
 from hierdata.metrics.sums import Same
-from hierdata.publication import Publication
-from hierdata.records.known import KeyForm, Weight
+from hierdata.records.key_forms import KeyForm, Weight
 from hierdata.records.schema import Schema, VertexType
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added
-from hierdata.publication import Publication
 
 
 class SuppressionRatio(Metric):

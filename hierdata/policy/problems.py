@@ -106,6 +106,11 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> li
     ]
 
 
+def contradictions(problems: Iterable[Problem], data: object) -> list[Mistake]:
+    """What parts of a policy say against each other, each once, with its place in ``data``."""
+    return list(dict.fromkeys(Mistake(key_path(keys, data), reason) for keys, reason in problems))
+
+
 def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Iterator[tuple[str, str]]:
     kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
     where = key_path(loc, data)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import Number, identity
 from hierdata.domains.semantic_partition import StatedValue

@@ -14,15 +14,20 @@ from pathlib import Path
 import pytest
 
 from hierdata.policy.schema import text
-from hierdata.report.models import json_schemas
+from hierdata.release.report.models import json_schemas
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_FILE = 320
 LONGEST_FUNCTION = 60
+
+
 # Compiled loops are one function on purpose: a call that passes arrays costs more than what it would do.
-COMPILED = PACKAGE / "kernels"
+def is_compiled(path: Path) -> bool:
+    """Whether a file holds kernels."""
+    return path.name.startswith("kernel") or path.parent.name == "kernels"
+
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -48,7 +53,7 @@ def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, Function 
 
 @each_source
 def test_files_and_functions_are_small(path: Path) -> None:
-    if COMPILED in path.parents:
+    if is_compiled(path):
         return
     source = path.read_text("utf-8")
     assert len(source.splitlines()) <= LONGEST_FILE

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.forest import Forest
-from hierdata.policy import Policy, from_data
-from hierdata.prepare import Prepared, prepare
+from hierdata.forest.forest import Forest
+from hierdata.policy.load import from_data
+from hierdata.policy.plan.plan import Prepared, prepare
+from hierdata.policy.policy import Policy
 from hierdata.records.survey import survey
 from tests.benchmarks.anatomy import COUNTS, EDUCATION
 

@@ -21,11 +21,12 @@ import numpy as np
 
 from hierdata.engines import ENGINES
 from hierdata.errors import HierdataError
-from hierdata.forest import Forest, Scope
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import grouped
 from hierdata.metrics import METRICS
-from hierdata.partition import Partition
-from hierdata.policy import Policy, from_data
-from hierdata.publication import grouped
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
 from tests.benchmarks.collections import Encoded, encoded
 from tests.benchmarks.engine import header, row
 

@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.cut import Sizes, cut
-from hierdata.forest import Forest, Scope
-from hierdata.histograms import histograms
+from hierdata.engines.alignment.lower_bounds import histograms
+from hierdata.engines.blocking import Sizes, cut
+from hierdata.forest.encoded import Frame, part
+from hierdata.forest.forest import Forest, Scope
 from hierdata.metrics import METRICS
-from hierdata.pieces import Frame, part
-from hierdata.run.classes import TRIED, added
-from hierdata.search import tried
-from hierdata.stages import Stage
+from hierdata.pipeline.cluster import TRIED, added
+from hierdata.pipeline.search import tried
+from hierdata.policy.plan.stages import Stage
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of

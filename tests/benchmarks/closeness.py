@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.encoding import encode
-from hierdata.engines.reassigning.arrangement import Arrangement
-from hierdata.engines.reassigning.descent import Descent
-from hierdata.engines.reassigning.swarming import Flight, along_the_leaves, dealt, seeds, swarmed
-from hierdata.forest import Forest, Scope
-from hierdata.kernels.reassigning import UNIT, objective
+from hierdata.engines.reassignment.arrangement import Arrangement
+from hierdata.engines.reassignment.descent import Descent
+from hierdata.engines.reassignment.kernel import UNIT, objective
+from hierdata.engines.reassignment.swarming import Flight, along_the_leaves, dealt, seeds, swarmed
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
-from hierdata.partition import Partition
-from hierdata.policy import from_data
-from hierdata.prepare import Prepared, prepare
+from hierdata.policy.load import from_data
+from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.privacy import TCloseness
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey

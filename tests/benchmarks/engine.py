@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from hierdata.engines.aligning.alignment import Alignment
-from hierdata.forest import Scope
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
-from hierdata.policy import Policy
+from hierdata.policy.policy import Policy
 from tests import naive
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
 from tests.publications import publication_of

@@ -26,12 +26,12 @@ import bson
 import msgspec
 from lxml import etree
 
-from hierdata.document import Document
-from hierdata.encoding import encoded
-from hierdata.formats import FORMATS, Format, Layout
-from hierdata.pipeline import survey
-from hierdata.policy import load
-from hierdata.prepare import Prepared, prepare
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, Format, Layout
+from hierdata.forest.encoding import encoded
+from hierdata.pipeline.look_over import survey_collection
+from hierdata.policy.load import load
+from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.records.binding import bound
 from hierdata.synth.bundled import students_xml
 from hierdata.synth.students import Shape, students
@@ -187,7 +187,7 @@ def layout_of(case: Case, path: Path) -> Layout:
 
 def prepared_for(case: Case, path: Path) -> Prepared:
     policy = load(POLICIES / case.policy)
-    found, hints = survey(path, policy)
+    found, hints = survey_collection(path, policy)
     return prepare(policy, found, hints)
 
 

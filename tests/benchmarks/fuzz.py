@@ -26,7 +26,7 @@ def fuzz(name: str, finds: Path, corpus: Path, seconds: int) -> None:
     import atheris
 
     # Only what is imported under it is watched, so nothing of hierdata may have been imported before.
-    with atheris.instrument_imports(include=["hierdata.formats", "hierdata.document"]):
+    with atheris.instrument_imports(include=["hierdata.documents.formats", "hierdata.documents.document"]):
         from tests.benchmarks.readers import LENGTH, look
 
     options = [f"-max_total_time={seconds}", f"-rss_limit_mb={MEGABYTES}", f"-timeout={SECONDS_OF_ONE}"]
@@ -67,7 +67,7 @@ def main() -> None:
     if stated.reader:
         fuzz(stated.reader, stated.finds, stated.corpus, stated.seconds)
         return
-    from hierdata.formats import FORMATS
+    from hierdata.documents.formats import FORMATS
     from tests.benchmarks.engine import header, row
 
     stated.finds.mkdir(exist_ok=True)

@@ -14,9 +14,9 @@ import numpy as np
 
 from hierdata.engines import ENGINES
 from hierdata.engines.rows.table import class_sizes, losses_of
-from hierdata.forest import Scope
-from hierdata.partition import SUPPRESSED
-from hierdata.stages import Stage
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import SUPPRESSED
+from hierdata.policy.plan.stages import Stage
 from tests.benchmarks.adult import SENSITIVE, WITHOUT_MISSING, encoded, policy, table
 from tests.benchmarks.engine import header, row
 

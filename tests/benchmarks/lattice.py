@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.encoding import encode
-from hierdata.engines.full_domain import FullDomain
-from hierdata.forest import Forest, Scope
-from hierdata.intake import collect
+from hierdata.engines.full_domain.engine import FullDomain
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest, Scope
 from hierdata.metrics import METRICS
-from hierdata.policy import from_data
-from hierdata.prepare import Prepared, prepare
+from hierdata.policy.load import from_data
+from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey
+from hierdata.sources import collect
 from tests.benchmarks import adult
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of

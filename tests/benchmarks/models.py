@@ -13,7 +13,7 @@ import yaml
 
 import hierdata
 from hierdata.errors import PromiseError
-from hierdata.policy import from_data
+from hierdata.policy.load import from_data
 from hierdata.synth.students import students
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

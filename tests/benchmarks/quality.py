@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from hierdata.engines import ENGINES, Engine
-from hierdata.forest import Scope
+from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
-from hierdata.policy import from_data, load
+from hierdata.policy.load import from_data, load
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, written
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of

@@ -12,11 +12,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from hierdata.formats.csv import Csv
-from hierdata.formats.source import PathSource
-from hierdata.intake.form import open_layout
-from hierdata.intake.splits import read_file
-from hierdata.measurement import measure
+from hierdata.documents.formats.csv import Csv
+from hierdata.documents.formats.source import PathSource
+from hierdata.measurement.table import measure
+from hierdata.sources.form import open_layout
+from hierdata.sources.splits import read_file
 from tests.benchmarks import adult
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.tables import SEED, exhaust, timed

@@ -20,7 +20,7 @@ from typing import Any
 
 import hierdata
 from hierdata.errors import HierdataError
-from hierdata.report.models import StewardReport
+from hierdata.release.report.models import StewardReport
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.real_collections import COLLECTIONS, Collection
 

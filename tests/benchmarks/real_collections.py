@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hierdata.policy import plain
+from hierdata.policy.load import plain
 
 FOLDER = Path(os.environ.get("HIERDATA_COLLECTIONS") or Path(__file__).parents[3] / "shared" / "data")
 POLICIES = Path(__file__).parent / "policies"

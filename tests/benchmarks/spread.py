@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
-from hierdata.engines.cutting.spreading import nearness
-from hierdata.forest import Forest, Scope
-from hierdata.partition import Partition
+from hierdata.engines.spread.run import nearness
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.schema import Attribute, Role, Schema, VertexType

@@ -22,11 +22,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hierdata.forest import Forest, Scope
-from hierdata.intake import collect
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.judge import judge, judge_counted
-from hierdata.partition import Partition
-from hierdata.policy import Policy
+from hierdata.policy.policy import Policy
+from hierdata.sources import collect
 from tests.benchmarks import adult, checks
 from tests.benchmarks.engine import header, row
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hierdata.document import Document, Numeral, Siblings
+from hierdata.documents.document import Document, Numeral, Siblings
+from hierdata.documents.formats import FORMATS, Layout, detect
+from hierdata.documents.formats.source import PathSource, write_stream
+from hierdata.documents.scalars import Decimal128, Double, Int64
 from hierdata.errors import InputError
-from hierdata.formats import FORMATS, Layout, detect
-from hierdata.formats.source import PathSource, write_stream
-from hierdata.scalars import Decimal128, Double, Int64
 
 ROOT = Path(__file__).parents[2]
 each_format = pytest.mark.parametrize("name", FORMATS)

@@ -11,14 +11,14 @@ import pytest
 
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.encoding import encode
-from hierdata.forest import Forest
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import Publication
 from hierdata.metrics import METRICS, RISKS
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
 from hierdata.metrics.base import Figure
-from hierdata.partition import Partition
 from hierdata.privacy import KAnonymity
-from hierdata.publication import Publication
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests.contracts.test_engines import CASES, collections

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy
 from tests.domains.hierarchies import STRATEGIES, Drawn

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from hierdata.document import Numeral, Scalar
+from hierdata.documents.document import Numeral, Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
 from hierdata.records.values import Values

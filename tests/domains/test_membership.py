@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.levels import Levels, LevelScale
 from hierdata.domains.membership import Trapezoid, breakpoints, knots, value_level, value_sets
 from hierdata.domains.number import canonical, parameter

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hierdata.documents.formats import FORMATS, detect
+from hierdata.documents.formats.source import BOMB_START, BytesSource, PathSource, write_stream
 from hierdata.errors import InputError, PolicyError, TargetError
-from hierdata.formats import FORMATS, detect
-from hierdata.formats.source import BOMB_START, BytesSource, PathSource, write_stream
 
 
 def content(data: bytes) -> bytes:

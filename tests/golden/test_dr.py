@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hierdata import measure
-from hierdata.measurement import KeyRates
+from hierdata.measurement.table import KeyRates
 from hierdata.metrics.rates import ValueRate, conditional_entropy, entropy
 from tests import naive_rates as naive
 from tests.golden import test_distributions

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import Taxonomy
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import Levels, LevelScale

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hierdata.judge.rules import Judgement
 from hierdata.metrics.base import Figure
 from hierdata.privacy import KAnonymity, LevelAlphaK
-from hierdata.report.models import (
+from hierdata.release.report.models import (
     Counts,
     Exact,
     LevelRow,

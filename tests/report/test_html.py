@@ -7,10 +7,10 @@ import pytest
 
 from hierdata.metrics import METRICS
 from hierdata.privacy import KAnonymity
-from hierdata.report.glossary import GLOSSARY
-from hierdata.report.html import render
-from hierdata.report.models import Promise, PublishedFile, costs
-from hierdata.report.style import PAGE
+from hierdata.release.report.glossary import GLOSSARY
+from hierdata.release.report.html import render
+from hierdata.release.report.models import Promise, PublishedFile, costs
+from hierdata.release.report.style import PAGE
 from tests.report.sample import GRADE, grade_levels, judgement, steward_report
 
 VOID = {"meta"}

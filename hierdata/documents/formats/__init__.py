@@ -1,0 +1,42 @@
+"""Formats: bytes to documents and back, both directions in one file each, one record at a time."""
+
+from __future__ import annotations
+
+from hierdata.documents.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Order, Rowwise, Split
+from hierdata.documents.formats.bson import Bson
+from hierdata.documents.formats.csv import Csv
+from hierdata.documents.formats.extended_json import ExtendedJson
+from hierdata.documents.formats.json import Json
+from hierdata.documents.formats.jsonl import JsonLines
+from hierdata.documents.formats.parquet import Parquet
+from hierdata.documents.formats.xml import Xml
+from hierdata.errors import PolicyError
+
+__all__ = ["FORMATS", "MAX_DEPTH", "WHOLE", "Format", "Layout", "Order", "Rowwise", "Split", "detect"]
+
+FORMATS: dict[str, type[Format]] = {
+    "json": Json,
+    "jsonl": JsonLines,
+    "extended-json": ExtendedJson,
+    "bson": Bson,
+    "xml": Xml,
+    "csv": Csv,
+    "parquet": Parquet,
+}
+
+_SUFFIXES = {".ndjson": "jsonl", **{kind.extension: name for name, kind in FORMATS.items()}}
+
+
+def detect(name: str) -> Format:
+    """Choose the format by the suffix of a file name; a ``.gz`` after it does not matter.
+
+    >>> detect("students.json.gz").name, detect("STUDENTS.NDJSON").name
+    ('json', 'jsonl')
+    >>> detect("students.txt")
+    Traceback (most recent call last):
+    hierdata.errors.PolicyError: the name has no suffix of a format (.json, .bson, .xml, ...): say which it is
+    """
+    suffix = "." + name.lower().removesuffix(".gz").rpartition(".")[2]
+    if "." not in name or suffix not in _SUFFIXES:
+        raise PolicyError("the name has no suffix of a format (.json, .bson, .xml, ...): say which it is")
+    return FORMATS[_SUFFIXES[suffix]]()

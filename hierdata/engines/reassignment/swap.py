@@ -1,0 +1,68 @@
+"""t-closeness by swaps: two classes exchange a record as long as that helps (TC section 4, erratum TC-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from hierdata.engines.base import Constraints, Engine, Mended, silent
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hierdata.forest.forest import Forest, Scope
+    from hierdata.forest.partition import Partition
+
+
+class Swap(Engine):
+    """Reassign whole records between the classes of the step before, until each is close to the original.
+
+    Records change places, never values (erratum TC-6), and the sizes of the classes stay. A swap exchanges
+    two records of two classes. t is a bound (TC-4): what counts is how far a class's largest distance, over
+    all sensitive attributes, lies beyond it. First the class that is farthest is worked on, by the swap that
+    brings both classes nearest to their bounds and, among equals, loses least of the quasi-identifiers;
+    nothing is done beyond the bound. Then, pass after pass, swaps follow that lower the loss and take no
+    class farther. All other models must hold in both classes after every swap; below the root no two
+    vertices of a record meet.
+
+    Partners are looked for among the classes beside it in their order, ``window`` pairs of records for each
+    swap, and sixteen times as many where none is found; so a swap costs the same in tables of any length.
+    Classes that are still too far are united, each with the one by which that loses least, and swaps go on,
+    until all are within their bounds or no smaller in number. What fails then is united with the nearest
+    class with which all models hold; else its records join the nearest classes that accept them, or are
+    suppressed. ``costs`` count all of it.
+    """
+
+    goes_on: ClassVar[bool] = True
+    begins: ClassVar[bool] = False
+    mends: ClassVar[frozenset[Mended]] = frozenset({"closeness"})
+
+    kind: Literal["swap"] = "swap"
+    passes: Annotated[int, Field(strict=True, ge=0)] = Field(
+        default=2, description="passes over all classes by swaps that lower the loss"
+    )
+    window: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=8192, description="pairs of records that are compared for each swap"
+    )
+
+    def step(
+        self,
+        forest: Forest,
+        scope: Scope,
+        constraints: Constraints,
+        partition: Partition | None,
+        rng: np.random.Generator,
+        progress: Callable[[int], None] = silent,
+    ) -> Partition:
+        """Swap records between the classes of the step before; see the class."""
+        assert partition is not None, "swap goes on from another step"
+        from hierdata.engines.reassignment.arrangement import started
+        from hierdata.engines.reassignment.descent import descended
+        from hierdata.engines.reassignment.repair import published
+
+        classes = started(forest, scope, constraints, partition)
+        classes, united = descended(forest, scope, constraints, classes, self.window, self.passes, progress)
+        progress(len(classes))
+        return published(forest, scope, constraints, classes, partition, united, rng)

@@ -1,0 +1,22 @@
+"""The recodings, by the name that a policy gives them."""
+
+from __future__ import annotations
+
+from hierdata.release.recodings.anatomy import Anatomy
+from hierdata.release.recodings.base import Recoding
+from hierdata.release.recodings.full_domain import FullDomain
+from hierdata.release.recodings.generalization import Generalization
+from hierdata.release.recodings.representatives import Representatives
+from hierdata.release.recodings.sets_and_ranges import SetsAndRanges
+from hierdata.release.recodings.slicing import Slicing
+
+RECODINGS: dict[str, type[Recoding]] = {
+    "generalization": Generalization,
+    "representatives": Representatives,
+    "anatomy": Anatomy,
+    "full_domain": FullDomain,
+    "sets_and_ranges": SetsAndRanges,
+    "slicing": Slicing,
+}
+
+__all__ = ["RECODINGS", "Recoding"]

@@ -1,0 +1,9 @@
+"""Each record with generalized quasi-identifiers and its own sensitive values."""
+
+from __future__ import annotations
+
+from hierdata.release.recodings.base import ByRecord
+
+
+class Generalization(ByRecord):
+    """Local recoding: each class is published by the nodes that the search gave it, as ByRecord writes it."""
