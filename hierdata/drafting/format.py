@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from hierdata.documents.formats import FORMATS, Layout
+from hierdata.documents.formats import FORMATS, Format, Layout
 from hierdata.drafting.fields import Notation
 from hierdata.errors import PolicyError
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
-
-_TEXTUAL = ("csv", "xml")
 
 
 def stated(format: str | None, records: str | None, delimiter: str | None) -> dict[str, Any]:
@@ -37,8 +35,8 @@ def policy(stated: dict[str, Any]) -> Policy:
     )
 
 
-def notation(format: str, layout: Layout | None) -> Notation:
+def notation(format: Format, layout: Layout | None) -> Notation:
     """How the paths of a collection are written."""
-    if format != "xml" or layout is None:
-        return Notation(textual=format in _TEXTUAL)
+    if not format.has_elements or layout is None:
+        return Notation(textual=format.is_textual)
     return Notation(layout.records, layout.namespaces, True)

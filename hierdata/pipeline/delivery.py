@@ -32,8 +32,8 @@ def form_in(form: Form, target: Store | None) -> Form:
     """
     if target is None or target.format in (None, form.format.name):
         return form
-    if not isinstance(form, FileForm) or form.format.name == "xml":
-        kind = "XML" if form.format.name == "xml" else "keyed tables"
+    if not isinstance(form, FileForm) or form.format.has_elements:
+        kind = "XML" if form.format.has_elements else "keyed tables"
         raise PolicyError(f"the records are {kind}, which {target.place} cannot hold: publish them as files")
     format = FORMATS[target.format]()
     return FileForm(format, Layout(), format.extension)

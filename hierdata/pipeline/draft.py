@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS
 from hierdata.drafting import format as opening
 from hierdata.drafting.build import build_draft
 from hierdata.drafting.draft import Draft
@@ -20,7 +21,7 @@ from hierdata.progress import Progress, counted, silent
 from hierdata.sources import Collection, collect
 from hierdata.sources.stores import store_of
 
-_TABLES = (".csv", ".csv.gz", ".parquet")
+_TABLES = tuple(suffix for kind in FORMATS.values() if kind.is_tabular for suffix in kind.table_suffixes)
 
 
 def init(
@@ -74,7 +75,7 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
 
 
 def _notation(collection: Collection) -> Notation:
-    return opening.notation(collection.form.format.name, getattr(collection.form, "layout", None))
+    return opening.notation(collection.form.format, getattr(collection.form, "layout", None))
 
 
 def _is_pipe(source: object) -> bool:

@@ -22,7 +22,6 @@ from hierdata.progress import Progress, counted, silent
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
 from hierdata.records.survey import Keys, Survey, survey
 from hierdata.sources import Collection, FileForm, FilesForm, Form, InputSplit, checked
-from hierdata.sources.columns import TABULAR
 
 
 @dataclass
@@ -147,7 +146,7 @@ def survey_splits(
     Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
     """
     hints = hints_of(collection, policy)
-    flat = policy.tables is None and collection.form.format.name in TABULAR
+    flat = policy.tables is None and collection.form.format.is_tabular
     most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
     found, sizes, held = _surveyed(splits, policy, spread, most, treatment)
     extended = policy.with_unlisted(found.shape, hints)
@@ -165,7 +164,7 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
     if named is None:
         return frozenset()
     form = collection.form
-    is_xml = form.format.name == "xml"
+    is_xml = form.format.has_elements
     if named.lower().endswith(".xsd") != is_xml:
         kind = "an XSD" if is_xml else "a JSON Schema"
         raise PolicyError(f"the records are {form.format.name}: name {kind} under schema, or none")
@@ -179,7 +178,7 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
 def in_order(collection: Collection, overview: Overview) -> Form:
     """The form of the release: elements in the order of the XSD, or else of their first appearance."""
     form, named = collection.form, overview.policy.record_schema
-    if form.format.name != "xml" or not isinstance(form, FileForm | FilesForm):
+    if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
         return form
     order = overview.survey.shape.order
     if named is None:

@@ -149,7 +149,7 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
 
     element = _element(RECORDS, policy)
     form = form_of(parts[RECORDS], policy, element)
-    if form.format.name != "xml" or not isinstance(form, FileForm | FilesForm):
+    if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
         return None
     place = form.layout.records if element is None else (form.layout.records[0], element)
     types = Types()

@@ -8,16 +8,12 @@ from pathlib import Path
 
 from hierdata.documents.document import COUNT, GROUP, Document
 from hierdata.documents.formats import FORMATS, Format, Layout, detect
-from hierdata.documents.formats.csv import DELIMITERS, Csv
-from hierdata.documents.formats.parquet import Parquet
 from hierdata.documents.formats.source import PathSource
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.records.survey import Keys
 from hierdata.sources.form import FileForm, open_layout
-
-TABULAR = ("csv", "parquet")
 
 
 @dataclass(frozen=True)
@@ -59,15 +55,13 @@ def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:
 
 def fitted(format: Format, policy: Policy, base: Keys = ()) -> Format:
     """A format as the policy spells it (see format_of)."""
-    if format.name in TABULAR and policy.recoding == "representatives":
+    if format.is_tabular and policy.recoding == "representatives":
         raise PolicyError(
             "recoding: a class with lists in it is no row of a table: take generalization, anatomy or slicing"
         )
-    if isinstance(format, Csv):
-        return Csv(None if policy.csv is None else policy.csv.delimiter)
-    if policy.csv is not None and policy.tables is None:
+    if policy.csv is not None and policy.tables is None and not format.is_delimited:
         raise PolicyError(f"the policy says how CSV is spelled (`csv`), and the records are {format.name}")
-    return Parquet(_paths(policy, base)) if isinstance(format, Parquet) else format
+    return format.with_options(None if policy.csv is None else policy.csv.delimiter, _paths(policy, base))
 
 
 def _paths(policy: Policy, base: Keys) -> dict[str, str]:
@@ -77,9 +71,7 @@ def _paths(policy: Policy, base: Keys) -> dict[str, str]:
 
 def published_format(format: Format, layout: Layout, policy: Policy) -> Format:
     """The format of the release of a table."""
-    if not isinstance(format, Csv):
-        return format
-    return Csv(layout.delimiter, policy.csv is not None and policy.csv.for_people)
+    return format.as_published(layout, policy.csv is not None and policy.csv.for_people)
 
 
 def table_form(
@@ -96,9 +88,7 @@ def table_form(
     types = {
         column: kind for column, kind in layout.types.items() if column in columns and column not in joins
     }
-    released = replace(layout, columns=tuple(columns), types=types)
-    if isinstance(format, Csv) and format.delimiter is None and len(columns) == 1:
-        released = replace(released, delimiter=DELIMITERS[0])  # what a reader takes where no header tells it
+    released = format.layout_to_write(replace(layout, columns=tuple(columns), types=types))
     return TableForm(published_format(format, released, policy), released, suffix, not policy.separates)
 
 

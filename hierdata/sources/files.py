@@ -14,7 +14,7 @@ from hierdata.documents.formats.source import PathSource, Source, write_stream
 from hierdata.documents.private_folder import PrivateFolder
 from hierdata.errors import PolicyError, TargetError
 from hierdata.policy.policy import Policy
-from hierdata.sources.columns import TABULAR, check_columns, format_of, published_form, table_form
+from hierdata.sources.columns import check_columns, format_of, published_form, table_form
 from hierdata.sources.form import Collection, FileForm, Form, file_in, open_layout, stated
 
 SECOND_READING = "a second reading of the records"
@@ -25,11 +25,11 @@ def file_collection(source: Source, policy: Policy) -> Collection:
     """A collection in one file."""
     format = format_of(source.name, policy)
     layout = open_layout(source, format, policy.place)
-    if format.name == "xml":
+    if format.has_elements:
         layout = stated(layout, policy)
     suffix = format.extension + (".gz" if source.name.lower().endswith(".gz") else "")
     form: Form = FileForm(format, layout, suffix)
-    if format.name in TABULAR:
+    if format.is_tabular:
         check_columns(layout, policy)
         form = table_form(format, layout, suffix, policy)
     return file_in(source, format, layout, form)
@@ -54,11 +54,11 @@ def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
     """The form of a published file, told by its name; with ``element`` its documents are no records."""
     format = format_of(path.name, policy)
     source = PathSource(path)
-    if format.name in TABULAR:
+    if format.is_tabular:
         return published_form(source, format, path.suffix, policy)
-    place = () if element is not None and format.name == "xml" else policy.place
+    place = () if element is not None and format.has_elements else policy.place
     layout = open_layout(source, format, place)
-    return FileForm(format, stated(layout, policy) if format.name == "xml" else layout, path.suffix)
+    return FileForm(format, stated(layout, policy) if format.has_elements else layout, path.suffix)
 
 
 def spilled(

@@ -17,7 +17,7 @@ from hierdata.documents.formats import Format, Layout, Order
 from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
-from hierdata.sources.columns import TABULAR, format_of
+from hierdata.sources.columns import format_of
 from hierdata.sources.form import Collection, FileForm, Form, open_layout, stated
 from hierdata.sources.splits import SIZE, InputSplit, read_file
 
@@ -211,7 +211,7 @@ def _format(files: Sequence[PathSource], policy: Policy) -> Format:
             break
         formats[format.name] = format
     else:
-        if len(formats) == 1 and not formats.keys() & set(TABULAR):
+        if len(formats) == 1 and not format.is_tabular:
             return format
         why = f"they are {' and '.join(sorted(formats))}"
     raise PolicyError(

@@ -88,7 +88,7 @@ class FileForm(Form):
         return replace(self._layout(element), alone=alone)
 
     def _layout(self, element: str | None) -> Layout:
-        if element is None or self.format.name != "xml":
+        if element is None or not self.format.has_elements:
             return self.layout
         return replace(self.layout, records=(self.layout.records[0], element), order={})
 

@@ -17,7 +17,7 @@ from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.records.flatten import Table, joined, nest, places, split
-from hierdata.sources.columns import TABULAR, TableForm, check_columns, format_of, published_form, table_form
+from hierdata.sources.columns import TableForm, check_columns, format_of, published_form, table_form
 from hierdata.sources.form import Collection, Form, open_layout
 from hierdata.sources.objects import is_table, table_collection
 from hierdata.sources.splits import read_file
@@ -25,7 +25,7 @@ from hierdata.sources.splits import read_file
 RECORDS = "records"
 """The part of a release that is a folder of tables; every other part is one table."""
 
-_SUFFIXES = (".csv", ".csv.gz", ".parquet", ".jsonl")
+_SUFFIXES = tuple(suffix for kind in FORMATS.values() for suffix in kind.table_suffixes)
 
 
 @dataclass(frozen=True)
@@ -158,11 +158,11 @@ def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
     with _telling(table.name):
         format = format_of(file.name, policy, base)
         layout = open_layout(source, format, ())
-        if format.name in TABULAR:
+        if format.is_tabular:
             check_columns(layout, policy, base, table.joins)
     packed = ".gz" if file.name.lower().endswith(".gz") else ""
     form = table_form(format, layout, format.extension + packed, policy, base, table.joins)
-    flat = iter if format.name in TABULAR else _flat
+    flat = iter if format.is_tabular else _flat
     return Collection(form, lambda: flat(read_file(source, format, layout)))
 
 

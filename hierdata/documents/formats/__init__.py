@@ -24,7 +24,9 @@ FORMATS: dict[str, type[Format]] = {
     "parquet": Parquet,
 }
 
-_SUFFIXES = {".ndjson": "jsonl", **{kind.extension: name for name, kind in FORMATS.items()}}
+_SUFFIXES = {
+    suffix: name for name, kind in FORMATS.items() for suffix in (kind.extension, *kind.other_suffixes)
+}
 
 
 def detect(name: str) -> Format:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -76,6 +76,31 @@ class Format(ABC):
 
     name: ClassVar[str]
     extension: ClassVar[str]
+    """What names of published files end in."""
+    other_suffixes: ClassVar[tuple[str, ...]] = ()
+    """Further endings of file names by which the format is recognized."""
+    table_suffixes: ClassVar[tuple[str, ...]] = ()
+    """Endings of files that may each be one of several keyed tables; empty where the format has no tables."""
+    is_tabular: ClassVar[bool] = False
+    """Whether a file is one table: records are rows, and columns have names."""
+    is_textual: ClassVar[bool] = False
+    """Whether every value is text, so that numbers and dates must be recognized."""
+    is_delimited: ClassVar[bool] = False
+    """Whether the policy's ``csv`` says how cells are separated."""
+    has_elements: ClassVar[bool] = False
+    """Whether records are elements: their children have an order, and an XSD describes them."""
+
+    def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Format:
+        """The format as a policy spells it; ``paths`` are the policy's names for the columns of a table."""
+        return self
+
+    def as_published(self, layout: Layout, for_people: bool) -> Format:
+        """The format of the release of a file with this layout (DECISIONS 20 for ``for_people``)."""
+        return self
+
+    def layout_to_write(self, layout: Layout) -> Layout:
+        """The layout, completed where a reader could not recognize it from the published columns alone."""
+        return layout
 
     @abstractmethod
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:

@@ -6,9 +6,9 @@ import csv
 import re
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, repeat
 from typing import BinaryIO, ClassVar, cast
 
@@ -47,9 +47,27 @@ class Csv(Rowwise):
 
     name: ClassVar[str] = "csv"
     extension: ClassVar[str] = ".csv"
+    table_suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz")
+    is_tabular: ClassVar[bool] = True
+    is_textual: ClassVar[bool] = True
+    is_delimited: ClassVar[bool] = True
 
     delimiter: str | None = None
     for_people: bool = False
+
+    def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Csv:
+        """CSV with the delimiter that the policy states (see Format.with_options)."""
+        return Csv(delimiter)
+
+    def as_published(self, layout: Layout, for_people: bool) -> Csv:
+        """CSV with the delimiter of the layout (see Format.as_published)."""
+        return Csv(layout.delimiter, for_people)
+
+    def layout_to_write(self, layout: Layout) -> Layout:
+        """One column alone has no delimiter to recognize: the first one that a reader tries is written."""
+        if self.delimiter is None and len(layout.columns) == 1:
+            return replace(layout, delimiter=DELIMITERS[0])
+        return layout
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Read the header: the columns, the delimiter, how lines end.

@@ -18,6 +18,8 @@ class JsonLines(Rowwise):
 
     name: ClassVar[str] = "jsonl"
     extension: ClassVar[str] = ".jsonl"
+    other_suffixes: ClassVar[tuple[str, ...]] = (".ndjson",)
+    table_suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
 
     def joins(self, layout: Layout) -> bool:
         """Lines behind lines are JSON Lines."""

@@ -38,8 +38,14 @@ class Parquet(Rowwise):
 
     name: ClassVar[str] = "parquet"
     extension: ClassVar[str] = ".parquet"
+    table_suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
+    is_tabular: ClassVar[bool] = True
 
     paths: Mapping[str, str] = field(default_factory=dict)
+
+    def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Parquet:
+        """Parquet whose messages name columns as the policy does (see Format.with_options)."""
+        return Parquet(paths)
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Read the schema. Raises InputError for columns of types beyond our range, by the type's name."""

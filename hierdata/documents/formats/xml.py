@@ -45,6 +45,8 @@ class Xml(Format):
 
     name: ClassVar[str] = "xml"
     extension: ClassVar[str] = ".xml"
+    is_textual: ClassVar[bool] = True
+    has_elements: ClassVar[bool] = True
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Take root and record name from the policy, or the first two elements; prefixes from the file."""

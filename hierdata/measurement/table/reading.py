@@ -25,7 +25,7 @@ from hierdata.sources.form import FileForm, open_layout
 from hierdata.sources.objects import is_table
 from hierdata.sources.stores import store_of
 
-FLAT = tuple(name for name in FORMATS if name != "xml")
+FLAT = tuple(name for name, kind in FORMATS.items() if not kind.has_elements)
 """The formats that hold tables; of JSON, arrays of flat records."""
 
 _BATCH = 1 << 12
