@@ -192,7 +192,7 @@ def _show(found: Measurement) -> None:
 
 def _show_release(found: ReleaseMeasurement) -> None:
     from hierdata.cli.tables import show
-    from hierdata.release.report.wording import RISKS, learned
+    from hierdata.release.report.wording import learned, risk_headings
 
     figures = [
         [name, figure, _number(value), measure.unit[figure], f"{measure.better} is better"]
@@ -202,7 +202,7 @@ def _show_release(found: ReleaseMeasurement) -> None:
     title = f"{found.published} of {found.records} records are published"
     show(title, ["metric", "figure", "value", "unit", ""], figures)
     if found.attackers:
-        heads = ["attacker", "sensitive values", *RISKS.values()]
+        heads = ["attacker", "sensitive values", *risk_headings().values()]
         show("What attackers learn", heads, [[*row] for row in learned(found.attackers)])
     for name, reason in found.left_out.items():
         typer.echo(f"Left out: {name}, since {reason}.")

@@ -40,4 +40,10 @@ METRICS: dict[str, type[Metric]] = {
 RISKS: dict[str, type[Risk]] = {name: own for name, own in METRICS.items() if issubclass(own, Risk)}
 """Those of somebody who knows keys and is after sensitive values."""
 
-__all__ = ["METRICS", "RISKS", "Metric", "Risk"]
+
+def metric_named(name: str) -> type[Metric]:
+    """The metric of a name that a policy gives. Raises KeyError."""
+    return METRICS[name]
+
+
+__all__ = ["METRICS", "RISKS", "Metric", "Risk", "metric_named"]

@@ -24,6 +24,9 @@ class AdditionalInformationLoss(Metric):
     """
 
     symbol = "AIL"
+    better = "lower"
+    gated = ("total",)
+    explanation = "By how much groups are larger than the l of diversity, as a share of it."
 
     def __init__(self, l: Fraction | None = None) -> None:  # noqa: E741  (the paper's letter)
         self._l = l

@@ -17,6 +17,8 @@ class BackgroundResistance(Risk):
     """
 
     symbol = "1 - DR"
+    heading = "resistance"
+    explanation = "One less the discrimination rate: what somebody still has to know from elsewhere."
     better = "higher"
 
     def about(self, target: Target) -> tuple[Question, ...]:

@@ -32,6 +32,15 @@ class CertaintyPenalty(Metric):
     """
 
     symbol = "NCP"
+    better = "lower"
+    gated = (
+        "gcp",
+        "gcp_less_one",
+    )
+    explanation = (
+        "The share of its domain that a published value may stand for, for each quasi-identifier and over all"
+        " (gcp): leaves over all leaves, or less one of both."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

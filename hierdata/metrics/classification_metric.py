@@ -25,6 +25,12 @@ class ClassificationMetric(Metric):
     """
 
     symbol = "CM"
+    better = "lower"
+    gated = ("mean",)
+    explanation = (
+        "The share of vertices that are suppressed, or whose sensitive value is not the most frequent at its "
+        "place: lower serves who learns a rule from the data, not who protects it."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

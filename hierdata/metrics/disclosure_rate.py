@@ -27,6 +27,12 @@ class DisclosureRate(Metric):
     """
 
     symbol = "DIS"
+    better = "lower"
+    gated = ("largest",)
+    explanation = (
+        "The share of right guesses of somebody who draws each person's sensitive value at random from the "
+        "class."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

@@ -21,6 +21,11 @@ class DiscriminationRate(Risk):
     """
 
     symbol = "DR"
+    heading = "rate"
+    explanation = (
+        "How far the published quasi-identifiers together narrow down a sensitive value: 0 where they tell "
+        "nothing of it, 1 where they tell it."
+    )
 
     def about(self, target: Target) -> tuple[Question, ...]:
         """See Risk.about."""

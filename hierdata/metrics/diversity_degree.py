@@ -26,6 +26,15 @@ class DiversityDegree(Metric):
     """
 
     symbol = "DOT"
+    better = "higher"
+    gated = (
+        "as_printed",
+        "mean_pair_distance",
+    )
+    explanation = (
+        "How far apart the sensitive values of a class are in their taxonomy: as the paper prints it, which "
+        "grows with the class, and as the mean distance of two values."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

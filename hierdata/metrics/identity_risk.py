@@ -20,6 +20,11 @@ class IdentityRisk(Risk):
     """
 
     symbol = "DR(O)"
+    heading = "identity"
+    explanation = (
+        "How far the published quasi-identifiers narrow down what they were: 0 where they tell nothing of it,"
+        " 1 where they are published as they were."
+    )
     linked = True
 
     def about(self, target: Target) -> tuple[Question, ...]:

@@ -31,6 +31,15 @@ class ReconstructionError(Metric):
     """
 
     symbol = "IL"
+    better = "lower"
+    gated = (
+        "total",
+        "per_tuple",
+    )
+    explanation = (
+        "How far one misses a vertex's true sensitive values by guessing from its class: the squared "
+        "distance, 1 for a suppressed vertex."
+    )
     ties = True
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:

@@ -163,6 +163,8 @@ class Risk(Metric):
     low: ClassVar[int] = 0
     high: ClassVar[int | None] = 1
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    heading: ClassVar[str]
+    """The head of its column in a table of what attackers learn."""
 
     def __init__(
         self,

@@ -19,6 +19,11 @@ class Skewness(Risk):
     """
 
     symbol = "DR(O) - DR"
+    heading = "skewness"
+    explanation = (
+        "By how much generalizing lowered the discrimination rate; it says nothing of how far the odds in a "
+        "class are from those of the collection."
+    )
     low = -1
     better = "higher"
 

@@ -19,6 +19,11 @@ class SkewnessDistance(Risk):
     """
 
     symbol = "t"
+    heading = "distance"
+    explanation = (
+        "How far the odds of sensitive values where the published quasi-identifiers tell most are from those "
+        "of the whole collection: half the sum of the differences of shares."
+    )
 
     def about(self, target: Target) -> tuple[Question, ...]:
         """See Risk.about."""

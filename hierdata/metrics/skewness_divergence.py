@@ -18,6 +18,8 @@ class SkewnessDivergence(Risk):
     """
 
     symbol = "D"
+    heading = "divergence"
+    explanation = "The same as relative entropy, in bits."
     unit = "bits"
     high = None
 

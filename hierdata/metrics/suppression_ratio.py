@@ -15,6 +15,12 @@ class SuppressionRatio(Metric):
     """Suppressed records over all, and suppressed vertices over all; 0..1, lower is better."""
 
     symbol = "SR"
+    better = "lower"
+    gated = (
+        "records",
+        "vertices",
+    )
+    explanation = "The share of the input's records, or vertices, that is not published."
     counts_exempt = True
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:

@@ -31,6 +31,10 @@ class AlphaK(GroupingModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min", "alpha": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "alpha": "the largest share that a sensitive value may have at a vertex of a class",
+        "k": "the least number of records in a class",
+    }
 
     kind: Literal["alpha-k"] = "alpha-k"
     k: Count

@@ -169,6 +169,8 @@ class PrivacyModel(ABC, BaseModel):
     needs_population: ClassVar[bool] = False
     needs_reference: ClassVar[bool] = False
     combine: ClassVar[Mapping[str, Literal["min", "max"]]]
+    letters: ClassVar[Mapping[str, str]]
+    """What each letter of its parameters and of what it achieves means, for a reader of the report."""
 
     kind: str
     on: Annotated[tuple[str, ...], Field(min_length=1)] | None = None

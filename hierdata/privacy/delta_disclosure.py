@@ -40,6 +40,9 @@ class DeltaDisclosure(PrivacyModel):
 
     needs_reference: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"delta": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "delta": "no share differs from that in the collection by a factor of e^delta or more",
+    }
 
     kind: Literal["delta-disclosure"] = "delta-disclosure"
     delta: Positive

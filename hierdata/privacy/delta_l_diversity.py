@@ -33,6 +33,10 @@ class DeltaLDiversity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "delta": "numbers at most twice delta apart count as similar",
+        "l": "no number has more than 1/l of the numbers of a class similar to it",
+    }
 
     kind: Literal["delta-l-diversity"] = "delta-l-diversity"
     delta: NotNegative

@@ -29,6 +29,10 @@ class DeltaPresence(PrivacyModel):
     per_attribute: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"delta_min": "min", "delta_max": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "delta_min": "the least chance that somebody of the population who fits a class is in the collection",
+        "delta_max": "the largest such chance",
+    }
 
     kind: Literal["delta-presence"] = "delta-presence"
     delta_min: Share = Fraction(0)

@@ -30,6 +30,10 @@ class EpsilonMAnonymity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"m": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "epsilon": "how far around a number others count as near it",
+        "m": "no number of a class has more than 1/m of its numbers within epsilon",
+    }
 
     kind: Literal["epsilon-m-anonymity"] = "epsilon-m-anonymity"
     epsilon: NotNegative

@@ -21,6 +21,9 @@ class KAnonymity(PrivacyModel):
 
     per_attribute: ClassVar[bool] = False
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "k": "the least number of records in a class",
+    }
 
     kind: Literal["k-anonymity"] = "k-anonymity"
     k: Count

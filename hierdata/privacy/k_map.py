@@ -26,6 +26,9 @@ class KMap(PrivacyModel):
     per_attribute: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "k": "the least number of persons of the population who fit a class",
+    }
 
     kind: Literal["k-map"] = "k-map"
     k: Count

@@ -11,7 +11,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import GateError
 from hierdata.policy.checks.gates import after, keys_of
 from hierdata.policy.policy import Policy
-from hierdata.policy.spec.gates import MEASURED, AttackerModel, Gate
+from hierdata.policy.spec.gates import AttackerModel, Gate
 from hierdata.privacy.wording import number
 from hierdata.records.key_forms import KeyForm
 from hierdata.records.schema import Schema
@@ -35,7 +35,7 @@ class BoundGate:
         found = [figure for figure in self.metric.figures(tallies) if self.gate.figure in (None, figure.name)]
         if not found:
             return GateVerdict(**self.stated, figure=None, value=None, exact=None, passed=False)
-        worst = (max if MEASURED[self.gate.metric].better == "lower" else min)(
+        worst = (max if self.gate.measured.better == "lower" else min)(
             found, key=lambda figure: Fraction(figure.value)
         )
         return GateVerdict(
@@ -62,10 +62,10 @@ def bind_gates(
 def _bound(
     policy: Policy, gate: Gate, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
 ) -> BoundGate:
-    from hierdata.metrics import METRICS, RISKS
+    from hierdata.metrics import RISKS
 
-    if MEASURED[gate.metric].figures:
-        return BoundGate(gate, METRICS[gate.metric].under(policy.diversity), stated(policy, gate))
+    if gate.measured.gated:
+        return BoundGate(gate, gate.measured.under(policy.diversity), stated(policy, gate))
     metric = _bound_to(RISKS[gate.metric], policy, gate.attacker_in(policy.attackers))
     metric.targets(schema, domains)
     return BoundGate(gate, metric, stated(policy, gate))
@@ -146,7 +146,7 @@ def agree(verdicts: Sequence[GateVerdict], policy: Policy) -> bool:
 
 
 def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
-    figures = MEASURED[gate.metric].figures and (gate.figure,)
+    figures = gate.measured.gated and (gate.figure,)
     paths = [str(policy.by_keys[keys][0]) for keys in after(policy, gate.attacker_in(policy.attackers))]
     repeated = stated(policy, gate)
     if verdict.value is None or verdict.figure not in (figures or paths):
@@ -162,7 +162,7 @@ def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
 
 def stated(policy: Policy, gate: Gate) -> dict[str, Any]:
     """What a verdict repeats of its gate: the attacker's keys by path, never the values of a partition."""
-    attacker = None if MEASURED[gate.metric].figures else gate.attacker_in(policy.attackers)
+    attacker = None if gate.measured.gated else gate.attacker_in(policy.attackers)
     return {
         "name": gate.name,
         "metric": gate.metric,

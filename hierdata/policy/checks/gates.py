@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError
 from hierdata.policy.problems import Problem, nearest
-from hierdata.policy.spec.gates import MEASURED, AttackerModel
+from hierdata.policy.spec.gates import AttackerModel
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
@@ -26,7 +26,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
         if gate.attacker is not None and gate.attacker not in policy.attackers:
             hint = nearest(gate.attacker, policy.attackers)
             yield (*where, "attacker"), f"there is no attacker {gate.attacker}{hint}"
-        elif MEASURED[gate.metric].figures or gate.attacker in mistaken:
+        elif gate.measured.gated or gate.attacker in mistaken:
             continue
         elif not policy.sensitive:
             yield where, f"{gate.metric} measures sensitive fields, and there are none"

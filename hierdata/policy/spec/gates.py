@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hierdata.domains.number import Exact
 from hierdata.domains.semantic_partition import SemanticPartition
@@ -16,45 +16,38 @@ from hierdata.policy.problems import nearest
 from hierdata.policy.spec.fields import Reason
 from hierdata.records.key_forms import KeyForm, Weight
 
+if TYPE_CHECKING:
+    from hierdata.metrics import Metric
+
 _TOO_NEAR = Fraction(1, 10**12)
 """Far above the rounding of a figure that is no fraction, far below what matters."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What a gate must know of a metric before anything is measured.
+def _known(name: object) -> str:
+    """Check a metric's name as pydantic checks a Literal. Metrics bring arrays: only gates import them."""
+    from hierdata.metrics import METRICS
 
-    ``figures`` are the metric's for the whole release, empty where it has one for each sensitive attribute,
-    as somebody sees it.
-    """
-
-    better: Literal["lower", "higher"]
-    figures: tuple[str, ...] = ()
+    if isinstance(name, str) and name in METRICS:
+        return name
+    expected = f"{', '.join(map(repr, [*METRICS][:-1]))} or {[*METRICS][-1]!r}"
+    raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": expected})
 
 
-MEASURED = {
-    "lm_cost": Measured("lower", ("total", "per_record", "per_value")),
-    "certainty_penalty": Measured("lower", ("gcp", "gcp_less_one")),
-    "suppression_ratio": Measured("lower", ("records", "vertices")),
-    "dissimilarity_degree": Measured("higher", ("as_printed", "mean_level_distance")),
-    "diversity_degree": Measured("higher", ("as_printed", "mean_pair_distance")),
-    "reconstruction_error": Measured("lower", ("total", "per_tuple")),
-    "additional_information_loss": Measured("lower", ("total",)),
-    "disclosure_rate": Measured("lower", ("largest",)),
-    "classification_metric": Measured("lower", ("mean",)),
-    "discrimination_rate": Measured("lower"),
-    "background_resistance": Measured("higher"),
-    "identity_risk": Measured("lower"),
-    "skewness": Measured("higher"),
-    "skewness_distance": Measured("lower"),
-    "skewness_divergence": Measured("lower"),
-}
-"""The metrics, which are not imported to read a policy: they bring arrays. A test compares."""
+class _MetricName:
+    """The name of a metric, listed once: in the family itself."""
 
-if TYPE_CHECKING:
-    MetricName: TypeAlias = str
-else:
-    MetricName = Literal[tuple(MEASURED)]
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(_known)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: object) -> dict[str, Any]:
+        from hierdata.metrics import METRICS
+
+        return {"enum": [*METRICS], "type": "string"}
+
+
+MetricName = Annotated[str, _MetricName]
 
 _COMPARE: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     "<=": operator.le,
@@ -134,6 +127,13 @@ class Gate(BaseModel):
             return False
         return _COMPARE[self.operator](found, self.value)
 
+    @property
+    def measured(self) -> type[Metric]:
+        """The metric whose figure is limited."""
+        from hierdata.metrics import metric_named
+
+        return metric_named(self.metric)
+
     def attacker_in(self, attackers: Mapping[str, AttackerModel]) -> AttackerModel:
         """The attacker that the gate names, or the one it describes itself, after the gate's attribute."""
         if self.attacker is not None:
@@ -149,14 +149,14 @@ class Gate(BaseModel):
         return self
 
     def _problems(self) -> Iterator[str]:
-        metric = MEASURED[self.metric]
-        if metric.figures:
+        metric = self.measured
+        if metric.gated:
             for key in ("on", "attacker", *_DESCRIBES):
                 if getattr(self, key) is not None:
                     yield f"{self.metric} takes no {key}: it looks at the whole release"
-            if self.figure not in metric.figures:
-                hint = nearest(self.figure, metric.figures) if self.figure is not None else ""
-                yield f"{self.metric} needs a figure, one of {', '.join(metric.figures)}{hint}"
+            if self.figure not in metric.gated:
+                hint = nearest(self.figure, metric.gated) if self.figure is not None else ""
+                yield f"{self.metric} needs a figure, one of {', '.join(metric.gated)}{hint}"
         elif self.figure is not None:
             yield f"{self.metric} has one figure for each sensitive attribute: say on, not figure"
         if self.attacker is not None and any(getattr(self, name) is not None for name in _DESCRIBES):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-GLOSSARY = {
+from collections.abc import Iterator
+
+from hierdata.release.report.models import StewardReport
+
+WORDS = {
     "record": "All that is known of one individual: a tree of vertices.",
     "vertex": "An object of a record: the record itself, one of its courses, a book of that course.",
     "vertex type": "All vertices at one path ($ is the record itself); only these are ever compared.",
@@ -17,49 +21,22 @@ GLOSSARY = {
     "generalize": "To publish a broader category, an interval or a period for a value; * is any value.",
     "suppress": "To leave a vertex, with everything below it, or a whole record out of what is published.",
     "sensitivity level": "How sensitive a value is, from 1 (least) upwards, as the policy says.",
-    "k": "The least number of records in a class; of persons, with recoding anatomy or a population.",
-    "l": "How many well-represented sensitive values each vertex of a class has at least.",
-    "c": "The most frequent value occurs fewer than c times as often as the l-th most frequent and all "
-    "rarer ones together.",
-    "alpha": "The largest share that a value, or a sensitivity level, may have at a vertex of a class.",
-    "e": "The semantic distance up to which values count as similar: half the edges between them in the "
-    "taxonomy.",
-    "distance": "The least semantic distance of two values at a vertex of a class.",
-    "delta": "Of delta-l-diversity: numbers at most twice delta apart count as similar. Of delta-disclosure: "
-    "no share differs from that in the collection by a factor of e^delta. Of delta-presence: the chance that "
-    "somebody of the population is in the collection.",
-    "epsilon": "How far around a number others count as near it.",
-    "m": "No number of a class has more than 1/m of its numbers within epsilon.",
-    "p": "The least number of different sensitive values wherever a class shows any.",
-    "t": "The largest distance of a class's sensitive values from those of the whole collection, 0 to 1.",
-    "beta": "By how much of itself a value's share may grow from the whole collection to a class.",
     "exempt": "A field that is published as it stands, outside the promise, for a reason the policy gives.",
-    "lm_cost": "The loss metric: 0 for an unchanged quasi-identifier, 1 for one that is suppressed or *, "
-    "in between the share of the domain that a published value covers.",
-    "certainty_penalty": "The share of its domain that a published value may stand for, for each "
-    "quasi-identifier and over all (gcp): leaves over all leaves, or less one of both.",
-    "suppression_ratio": "The share of the input's records, or vertices, that is not published.",
-    "dissimilarity_degree": "How far apart the sensitivity levels at a vertex of a class are: as the paper "
-    "prints it, which grows with the class, and as a mean distance from 0 to 1.",
-    "diversity_degree": "How far apart the sensitive values of a class are in their taxonomy: as the paper "
-    "prints it, which grows with the class, and as the mean distance of two values.",
-    "reconstruction_error": "How far one misses a vertex's true sensitive values by guessing from its class: "
-    "the squared distance, 1 for a suppressed vertex.",
-    "discrimination_rate": "How far the published quasi-identifiers together narrow down a sensitive value: "
-    "0 where they tell nothing of it, 1 where they tell it.",
-    "background_resistance": "One less the discrimination rate: what somebody still has to know "
-    "from elsewhere.",
-    "identity_risk": "How far the published quasi-identifiers narrow down what they were: 0 where they tell "
-    "nothing of it, 1 where they are published as they were.",
-    "skewness": "By how much generalizing lowered the discrimination rate; it says nothing of how far the "
-    "odds in a class are from those of the collection.",
-    "skewness_distance": "How far the odds of sensitive values where the published quasi-identifiers tell "
-    "most are from those of the whole collection: half the sum of the differences of shares.",
-    "skewness_divergence": "The same as relative entropy, in bits.",
-    "additional_information_loss": "By how much groups are larger than the l of diversity, as a share of it.",
-    "disclosure_rate": "The share of right guesses of somebody who draws each person's sensitive value at "
-    "random from the class.",
-    "classification_metric": "The share of vertices that are suppressed, or whose sensitive value is not the "
-    "most frequent at its place: lower serves who learns a rule from the data, not who protects it.",
     "gate": "A limit on a figure of the release: where it is not kept, nothing is published.",
 }
+
+
+def glossary(report: StewardReport) -> Iterator[tuple[str, str]]:
+    """The words of a report, the letters of its models, and its metrics, each with its meaning."""
+    from hierdata.metrics import metric_named
+    from hierdata.privacy import MODELS
+
+    yield from WORDS.items()
+    for kind in dict.fromkeys(promise.kind for promise in report.promises):
+        letters = MODELS[kind].letters if kind in MODELS else {}
+        for letter, meaning in letters.items():
+            yield f"{letter}, of {kind}", f"{meaning[0].upper()}{meaning[1:]}."
+    for name in report.metrics:
+        yield name, metric_named(name).explanation
+    for name in dict.fromkeys(risk for risks in report.attackers.values() for risk in risks):
+        yield name, metric_named(name).explanation

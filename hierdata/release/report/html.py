@@ -8,11 +8,10 @@ from html import escape
 from string import Template
 
 from hierdata.privacy.wording import number, rounded
-from hierdata.release.report.glossary import GLOSSARY
+from hierdata.release.report.glossary import glossary
 from hierdata.release.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
 from hierdata.release.report.style import PAGE
 from hierdata.release.report.wording import (
-    RISKS,
     achieved,
     count,
     found,
@@ -23,6 +22,7 @@ from hierdata.release.report.wording import (
     percent,
     place,
     published,
+    risk_headings,
     share,
     sizes,
     standing,
@@ -44,7 +44,7 @@ def render(report: StewardReport) -> str:
         _section("levels", "Sensitivity levels", _levels(report)),
         _section("warnings", "Warnings", _items(report.warnings)),
         _section("limitations", "What is not promised", _items(report.limitations)),
-        _section("glossary", "What the words mean", _glossary()),
+        _section("glossary", "What the words mean", _glossary(report)),
     )
     return Template(PAGE).substitute(
         title=escape(f"{report.dataset}: release report"),
@@ -174,7 +174,7 @@ def _metrics(report: StewardReport) -> str:
         ),
     ) + _table(
         "What the attackers of the policy learn",
-        ("attacker", "sensitive values", *RISKS.values()),
+        ("attacker", "sensitive values", *risk_headings().values()),
         learned(report.attackers),
     )
 
@@ -267,6 +267,6 @@ def _fields(report: StewardReport) -> str:
     return _table("Fields of the input", ("field", "treatment"), report.fields.items(), numbers=0)
 
 
-def _glossary() -> str:
-    lines = (f"<dt>{escape(word)}</dt><dd>{escape(line)}</dd>" for word, line in GLOSSARY.items())
+def _glossary(report: StewardReport) -> str:
+    lines = (f"<dt>{escape(word)}</dt><dd>{escape(line)}</dd>" for word, line in glossary(report))
     return f"<dl>{''.join(lines)}</dl>"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from hierdata.privacy.wording import achieved, rounded
 from hierdata.release.report.models import Outcome, StewardReport
 from hierdata.release.report.wording import (
-    RISKS,
     count,
     found,
     learned,
@@ -19,6 +18,7 @@ from hierdata.release.report.wording import (
     place,
     plural,
     published,
+    risk_headings,
     standing,
     verdict,
 )
@@ -109,7 +109,7 @@ def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:
 
 def _attackers(report: Outcome) -> Iterable[tuple[str, ...]]:
     if report.attackers:
-        yield "", "", *RISKS.values()
+        yield "", "", *risk_headings().values()
     yield from learned(report.attackers)
 
 

@@ -11,22 +11,22 @@ from hierdata.privacy.wording import number, rounded
 from hierdata.release.report.models import Outcome, Promise, Tally
 from hierdata.release.report.parts import Exact, GateVerdict, Held, Measure
 
-RISKS = {
-    "discrimination_rate": "rate",
-    "background_resistance": "resistance",
-    "identity_risk": "identity",
-    "skewness": "skewness",
-    "skewness_distance": "distance",
-    "skewness_divergence": "divergence",
-}
-"""The metrics of an attacker, and the head of each in a table."""
+
+def risk_headings() -> dict[str, str]:
+    """The metrics of an attacker, and the head of each in a table."""
+    from hierdata.metrics import RISKS
+
+    return {name: risk.heading for name, risk in RISKS.items()}
 
 
 def learned(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tuple[str, ...]]:
     """What attackers learn, each of each sensitive attribute in a row: name, path, risks; a gap for none."""
+    if not attackers:
+        return
+    risks = risk_headings()
     for name, measures in attackers.items():
         for path in dict.fromkeys(path for measure in measures.values() for path in measure.figures):
-            own = (measures[risk].figures.get(path) if risk in measures else None for risk in RISKS)
+            own = (measures[risk].figures.get(path) if risk in measures else None for risk in risks)
             yield name, path, *("" if value is None else rounded(value) for value in own)
 
 
