@@ -46,25 +46,6 @@ from hierdata.release.verification import freeze, promises
 from hierdata.sources import Form
 from hierdata.version import __version__
 
-_GROUPS = {
-    "anatomy": "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
-    "file that belongs to its type, where count says how many vertices of the group have the values of the "
-    "row.",
-    "slicing": "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
-    "each file that belongs to its type, where count says how many vertices of the group have the values of "
-    "the row. release.json names the sensitive fields of each file; nothing ties rows of two files together.",
-}
-
-
-_GENERALIZED = {
-    "full_domain": "Each field is generalized to one depth of its domain for all records: a category by the "
-    "label of its node, a number or date by its interval or period; * is any value.",
-    "sets_and_ranges": "What the records of a class have. Of categories the set {a, b}, of numbers and dates "
-    "the range [least, greatest], both ends included; a value alone stands as it is, and a text that begins "
-    "with { is always a set. In a set null is a missing value, and a text in quotes is spelled as in JSON.",
-}
-"""How generalized values read, where the recoding has a spelling of its own."""
-
 
 def write_files(
     folder: Path,
@@ -157,7 +138,7 @@ def codebook(prepared: Prepared) -> Codebook:
     """How to read the published values: nothing that only the data tell."""
     policy = prepared.policy
     books = prepared.codebooks
-    spelled = _GENERALIZED.get(policy.recoding)
+    spelled = policy.recoding_traits.generalized
     fields = []
     for path, rule in policy.by_keys.values():
         if rule.role is not None:
@@ -177,7 +158,7 @@ def codebook(prepared: Prepared) -> Codebook:
         dataset=policy.dataset,
         recoding=policy.recoding,
         fields=tuple(fields),
-        groups=_GROUPS.get(policy.recoding),
+        groups=policy.recoding_traits.groups,
         **({} if spelled is None else {"generalized": spelled}),
     )
 
@@ -206,7 +187,7 @@ def _on_identifiers(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
 
 def _scopes(prepared: Prepared) -> tuple[str, ...]:
     """The vertex types that were partitioned by themselves."""
-    types = prepared.schema.types if prepared.policy.by_type else ()
+    types = prepared.schema.types if prepared.policy.recoding_traits.partitions_each_type else ()
     return tuple(kind.path for kind in types if kind.of_role(Role.SENSITIVE))
 
 
@@ -224,17 +205,14 @@ def _treatment(field: CodebookField, policy: Policy) -> str:
 
 def _role_of(field: CodebookField, policy: Policy) -> str:
     """What a published field is for the promise, in a few words."""
+    traits = policy.recoding_traits
     if field.exempt is not None:
         return "published as it stands, not judged"
-    if field.domain is None and policy.separates:
+    if field.domain is None and traits.separates_values:
         return "sensitive: published apart, by group"
     if field.domain is None:
         return "sensitive: published, protected within classes"
-    if policy.by_type:
-        return "quasi-identifier: published as it is"
-    if policy.recoding == "sets_and_ranges":
-        return f"quasi-identifier: published by the values of its class ({field.domain['kind']})"
-    return f"quasi-identifier: generalized ({field.domain['kind']})"
+    return f"quasi-identifier: {traits.quasi_identifiers.format(kind=field.domain['kind'])}"
 
 
 def _counts(schema: Schema, counts: Counted, verdict: Verdict) -> Counts:

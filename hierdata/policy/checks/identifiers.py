@@ -24,8 +24,8 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _of_shifts(policy)
     if policy.key is not None and not policy.keyed:
         yield ("key",), "nothing is replaced by a key: no field has the action pseudonym or shift"
-    if policy.recoding == "representatives" and policy.pseudonyms:
-        yield ("recoding",), "representatives publishes classes, and a class has no pseudonym: drop it"
+    if policy.recoding_traits.publishes_classes and policy.pseudonyms:
+        yield ("recoding",), f"{policy.recoding} publishes classes, and a class has no pseudonym: drop it"
 
 
 def _of_domains(policy: Policy) -> Iterator[Problem]:

@@ -262,7 +262,7 @@ def judge_rules(
         forbidden=policy.forbidden,
         listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
         vertices=policy.vertices | frozenset(vertices),
-        recoding=policy.recoding,
+        recoding=policy.recoding_traits.judged_as,
         tables=_tables(policy),
         population=population_of(policy, vertices, books),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from hierdata.recodings import traits_of
+
 _ALWAYS = (
     "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
     "person is in the collection, but none of the person's sensitive values.",
@@ -14,28 +16,6 @@ _ALWAYS = (
     "The loss figures are exact: where the policy states no domain for a number or a date, they can tell how "
     "far the collection's values lie apart.",
 )
-
-_TOGETHER = (
-    "A published record keeps its own sensitive values together: whoever knows one of them may pick out the "
-    "record within its class and read the others."
-)
-
-_BY_RECODING = {
-    "generalization": _TOGETHER,
-    "full_domain": _TOGETHER,
-    "sets_and_ranges": f"{_TOGETHER} Each value in a set, and both ends of a range, are those of somebody in "
-    "the class: that nobody there has another value is no secret.",
-    "representatives": "Sensitive values are published by class and vertex, so that nobody can tell which of "
-    "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
-    "anatomy": "Quasi-identifiers are published as they are: whoever knows enough of a person finds the "
-    "record, learns that the person is in it, and reads all its quasi-identifiers. What is promised is that "
-    "the person's sensitive values cannot be told from those of their group; k counts the persons of a "
-    "group, not records that look alike. Whoever knows values of others in the group can strike them out.",
-    "slicing": "Sensitive values are published in tables, by group: nothing ties the rows of two tables to "
-    "each other, so how sensitive values go together is lost where they stand in different tables. Values "
-    "that share a table stand together in its rows: whoever knows one of them may read the others. Whoever "
-    "knows values of others in the group can strike them out.",
-}
 
 _GROUPS = (
     "Groups were made of vertices at {paths}, each type by itself, and the promise is stated for the "
@@ -150,7 +130,7 @@ def limitations(
     groups = (
         (_GROUPS.format(paths=" and at ".join(path or "the records" for path in scopes)),) if scopes else ()
     )
-    return (_ALWAYS[0], _BY_RECODING[recoding], *groups, *models, *_ALWAYS[1:], *fields, *rounded)
+    return (_ALWAYS[0], traits_of(recoding).limitation, *groups, *models, *_ALWAYS[1:], *fields, *rounded)
 
 
 def on_identifiers(
