@@ -25,7 +25,7 @@ from hierdata.policy.spec.values import Keep, PathText, SensitiveTables
 from hierdata.privacy import PrivacyModel
 from hierdata.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.records.flatten import Table
-from hierdata.records.identifiers import Pseudonym
+from hierdata.records.identifiers import DateShift, Tokens
 from hierdata.records.maps import in_maps
 from hierdata.records.path import Path, depth_of, parse
 from hierdata.records.rules import Unlisted
@@ -216,12 +216,21 @@ class Policy(BaseModel):
         return {keys: rule.exempt or "" for keys, rule in self._published_as(Role.CARRIED).items()}
 
     @cached_property
-    def pseudonyms(self) -> dict[Keys, Pseudonym]:
+    def pseudonyms(self) -> dict[Keys, Tokens]:
         """The fields whose values are replaced by pseudonyms."""
         return {
-            keys: rule.acting
+            keys: tokens
+            for keys, (path, rule) in self.by_keys.items()
+            if rule.acting is not None and (tokens := rule.acting.tokens(str(path))) is not None
+        }
+
+    @cached_property
+    def date_shifts(self) -> dict[Keys, DateShift]:
+        """The fields whose dates are moved."""
+        return {
+            keys: shift
             for keys, (_, rule) in self.by_keys.items()
-            if isinstance(rule.acting, Pseudonym)
+            if rule.acting is not None and (shift := rule.acting.date_shift()) is not None
         }
 
     @cached_property

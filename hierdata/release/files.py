@@ -19,7 +19,7 @@ from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
 from hierdata.privacy import LevelAlphaK
-from hierdata.records.identifiers import Shift
+from hierdata.records.identifiers import Action
 from hierdata.records.schema import Role, Schema
 from hierdata.release.gates import bind_attackers, learned
 from hierdata.release.layout import FACTS_FILE, published_files
@@ -96,6 +96,7 @@ def build_report(
     policy = prepared.policy
     exempt, absent = _reasons_given(policy)
     measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in METRICS.items()}
+    actions = {str(path): rule.acting for path, rule in policy.by_keys.values()}
     attackers = bind_attackers(policy, prepared.schema, prepared.domains)
     counts: Counted = tallies[counted]
     return StewardReport(
@@ -125,7 +126,7 @@ def build_report(
         costs=costs(counts.costs),
         levels=_levels(prepared, counts),
         reasons=_reasons(prepared.schema, counts),
-        fields={field.path: _treatment(field, policy) for field in book.fields},
+        fields={field.path: _treatment(field, actions[field.path], policy) for field in book.fields},
         warnings=tuple(
             f"{finding.path}: {finding.message}"
             for finding in lint(policy, prepared.survey)
@@ -172,14 +173,11 @@ def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
 
 def _on_identifiers(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
     """What the actions on identifiers and dates do not hide."""
-    shifts = {
-        str(path): rule.acting for path, rule in policy.by_keys.values() if isinstance(rule.acting, Shift)
-    }
     return on_identifiers(
         [str(policy.by_keys[keys][0]) for keys in policy.pseudonyms],
         linked_domains(policy),
-        shifts,
-        next((shift.days for shift in shifts.values()), 0),
+        [str(policy.by_keys[keys][0]) for keys in policy.date_shifts],
+        next((shift.days for shift in policy.date_shifts.values()), 0),
         absent=absent,
         per_run=policy.key == "per-run",
     )
@@ -191,16 +189,12 @@ def _scopes(prepared: Prepared) -> tuple[str, ...]:
     return tuple(kind.path for kind in types if kind.of_role(Role.SENSITIVE))
 
 
-def _treatment(field: CodebookField, policy: Policy) -> str:
+def _treatment(field: CodebookField, action: Action | None, policy: Policy) -> str:
     """What becomes of a field, in a few words."""
     if not field.published:
         return "dropped"
-    if field.action == "pseudonym":
-        return "replaced by pseudonyms"
-    if field.action == "redact":
-        return "replaced by a constant"
-    what = _role_of(field, policy)
-    return f"moved by days; {what}" if field.action == "shift" else what
+    role = _role_of(field, policy)
+    return role if action is None else action.describe(role)
 
 
 def _role_of(field: CodebookField, policy: Policy) -> str:
