@@ -40,6 +40,10 @@ class DeltaDisclosure(PrivacyModel):
 
     needs_reference: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"delta": "max"}
+    limitation: ClassVar[str] = (
+        "delta-disclosure with absent: ignore lets a class lack a value of the collection: who sees it "
+        "learns that nobody there has that value."
+    )
 
     kind: Literal["delta-disclosure"] = "delta-disclosure"
     delta: Positive

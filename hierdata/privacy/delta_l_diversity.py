@@ -10,7 +10,7 @@ from hierdata.domains.number import Number, plain
 from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
-from hierdata.privacy.neighbourhood import numbers_of, uncrowded
+from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, numbers_of, uncrowded
 
 
 class DeltaLDiversity(PrivacyModel):
@@ -33,6 +33,7 @@ class DeltaLDiversity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+    limitation: ClassVar[str] = f"delta-l-diversity {BETWEEN_NUMBERS}"
 
     kind: Literal["delta-l-diversity"] = "delta-l-diversity"
     delta: NotNegative

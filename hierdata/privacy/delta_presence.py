@@ -29,6 +29,11 @@ class DeltaPresence(PrivacyModel):
     per_attribute: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"delta_min": "min", "delta_max": "max"}
+    limitation: ClassVar[str] = (
+        "delta-presence looks at one class at a time: where several classes fit a person of the population "
+        "table, the chances add up, and a person whom none fits is known not to be in the collection. It "
+        "promises nothing against a reader who knows that a person is in the collection."
+    )
 
     kind: Literal["delta-presence"] = "delta-presence"
     delta_min: Share = Fraction(0)

@@ -11,7 +11,7 @@ from hierdata.domains.number import plain
 from hierdata.domains.proximity import Neighbourhoods
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
-from hierdata.privacy.neighbourhood import numbers_of, uncrowded
+from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, numbers_of, uncrowded
 
 
 class EpsilonMAnonymity(PrivacyModel):
@@ -30,6 +30,7 @@ class EpsilonMAnonymity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"m": "min"}
+    limitation: ClassVar[str] = f"epsilon-m-anonymity {BETWEEN_NUMBERS}"
 
     kind: Literal["epsilon-m-anonymity"] = "epsilon-m-anonymity"
     epsilon: NotNegative

@@ -32,6 +32,10 @@ class LEDiversity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min", "distance": "min"}
+    limitation: ClassVar[str] = (
+        "l-e-diversity keeps values apart that the policy's taxonomy calls near, and knows no other "
+        "nearness; a single value can still be guessed with a probability of up to 1/l."
+    )
 
     kind: Literal["l-e-diversity"] = "l-e-diversity"
     l: Count  # noqa: E741  (the papers' letter)

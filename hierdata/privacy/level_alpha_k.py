@@ -31,6 +31,10 @@ class LevelAlphaK(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min", "alpha": "max"}
+    limitation: ClassVar[str] = (
+        "level-alpha-k limits what can be guessed of sensitivity levels, not of single values: one value "
+        "may have the whole share of its level."
+    )
 
     kind: Literal["level-alpha-k"] = "level-alpha-k"
     k: Count

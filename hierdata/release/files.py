@@ -18,7 +18,6 @@ from hierdata.policy.lint.memberships import memberships
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
-from hierdata.privacy import LevelAlphaK
 from hierdata.records.identifiers import Action
 from hierdata.records.schema import Role, Schema
 from hierdata.release.gates import bind_attackers, learned
@@ -115,7 +114,7 @@ def build_report(
         gates=gates,
         loss_exact=not counts.rounded,
         limitations=limitations(
-            {model.kind for model in policy.models},
+            policy.models,
             policy.recoding,
             exempt,
             loss_exact=not counts.rounded,
@@ -249,9 +248,9 @@ def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
             continue
         path = str(policy.by_keys[keys][0])
         capacities = [
-            model.capacities(size)
+            most
             for model, scope in policy.scoped_models
-            if isinstance(model, LevelAlphaK) and (scope is None or keys in scope)
+            if (most := model.capacities(size)) and (scope is None or keys in scope)
         ]
         own = counts.levels.get(path, Sums())
         total = max(sum(own.values()), 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from hierdata.privacy import MODELS, PrivacyModel
 from hierdata.recodings import traits_of
 
 _ALWAYS = (
@@ -22,28 +23,6 @@ _GROUPS = (
     "persons of each group by itself: what several groups of one person, or of persons who share more than "
     "one group, tell together is not limited. The values of one vertex stay together in their row."
 )
-
-_BETWEEN_NUMBERS = (
-    "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
-    "both near it, so that a reader knows the value to lie around it."
-)
-
-_BY_MODEL = {
-    "level-alpha-k": "level-alpha-k limits what can be guessed of sensitivity levels, not of single values: "
-    "one value may have the whole share of its level.",
-    "l-e-diversity": "l-e-diversity keeps values apart that the policy's taxonomy calls near, and knows no "
-    "other nearness; a single value can still be guessed with a probability of up to 1/l.",
-    "delta-l-diversity": f"delta-l-diversity {_BETWEEN_NUMBERS}",
-    "epsilon-m-anonymity": f"epsilon-m-anonymity {_BETWEEN_NUMBERS}",
-    "k-map": "k-map counts people of the population table, not records: it promises nothing against a reader "
-    "who knows that a person is in the collection, and nothing about people whom the table lacks.",
-    "delta-presence": "delta-presence looks at one class at a time: where several classes fit a person of "
-    "the population table, the chances add up, and a person whom none fits is known not to be in the "
-    "collection. "
-    "It promises nothing against a reader who knows that a person is in the collection.",
-    "delta-disclosure": "delta-disclosure with absent: ignore lets a class lack a value of the collection: "
-    "who sees it learns that nobody there has that value.",
-}
 
 ROUNDED_LOSS = (
     "The common denominator of the losses is too large for exact sums in 64 bits: each value's loss was "
@@ -108,7 +87,7 @@ _COSTS = {
 
 
 def limitations(
-    kinds: Collection[str],
+    models: Collection[PrivacyModel],
     recoding: str,
     exempt: Mapping[str, str],
     *,
@@ -117,20 +96,26 @@ def limitations(
 ) -> tuple[str, ...]:
     """What a release does not promise, one sentence each.
 
-    ``kinds`` are the kinds of its models, ``exempt`` gives the policy's reason by path, ``scopes`` are the
-    vertex types that were partitioned by themselves. Raises KeyError for a
-    recoding that nobody has described.
+    ``exempt`` gives the policy's reason by path, ``scopes`` are the vertex types that were partitioned by
+    themselves. Raises KeyError for a recoding that is not known.
     """
     fields = (
         f"{path} is published as it stands and left out when records are compared. Reason given: {reason}"
         for path, reason in exempt.items()
     )
-    models = (sentence for kind, sentence in _BY_MODEL.items() if kind in kinds)
     rounded = () if loss_exact else (ROUNDED_LOSS,)
     groups = (
         (_GROUPS.format(paths=" and at ".join(path or "the records" for path in scopes)),) if scopes else ()
     )
-    return (_ALWAYS[0], traits_of(recoding).limitation, *groups, *models, *_ALWAYS[1:], *fields, *rounded)
+    form = traits_of(recoding).limitation
+    return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields, *rounded)
+
+
+def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:
+    """Each sentence once, whatever the order of the policy; last of models that compare with the original."""
+    places = {kind: place for place, kind in enumerate(MODELS)}
+    ordered = sorted(models, key=lambda own: (own.needs_reference, places.get(own.kind, len(places))))
+    return tuple(dict.fromkeys(own.limitation for own in ordered if own.limitation))
 
 
 def on_identifiers(
