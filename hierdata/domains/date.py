@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -45,6 +45,9 @@ class Date(QuasiDomain):
     >>> days.labels[days.join(days.node_of("2001-03-04"), days.node_of("2001-03-09T10:00Z"))]
     '2001-03'
     """
+
+    called: ClassVar[str] = "date domain"
+    takes: ClassVar[str] = "ISO dates such as 2001-03-04"
 
     steps: tuple[Literal["day", "week", "month", "quarter", "year", "decade", "century"], ...]
 

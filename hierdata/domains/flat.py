@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -30,6 +30,8 @@ class Flat(QuasiDomain):
     >>> sexes.labels[sexes.join(sexes.node_of("f"), sexes.node_of("m"))]
     '*'
     """
+
+    called: ClassVar[str] = "flat domain"
 
     @model_validator(mode="before")
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -30,6 +30,9 @@ class Interval(QuasiDomain):
     >>> years.labels[years.join(years.node_of(1985), years.node_of(1987))]
     '[1985, 1989]'
     """
+
+    called: ClassVar[str] = "interval"
+    takes: ClassVar[str] = "numbers"
 
     steps: tuple[Exact, ...]
     domain: tuple[Exact, Exact] | None = None

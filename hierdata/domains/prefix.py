@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import PositiveInt, model_validator
 
@@ -34,6 +35,8 @@ class Prefix(QuasiDomain):
     >>> codes.labels[codes.join(codes.node_of("48123"), codes.node_of("48199"))]
     '481**'
     """
+
+    called: ClassVar[str] = "prefix"
 
     keep: tuple[PositiveInt, ...]
 

@@ -111,6 +111,8 @@ class Spark(Executor):
     """
 
     kind: ClassVar[str] = "spark"
+    keeps_secrets: ClassVar[bool] = False
+    takes_master: ClassVar[bool] = True
 
     def __init__(
         self,

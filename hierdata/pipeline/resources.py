@@ -71,7 +71,7 @@ class Spread:
     @property
     def at_home(self) -> bool:
         """Whether functions run in this process."""
-        return self.executor.kind == "serial"
+        return self.executor.runs_here
 
     def telling(self, stage: str, total: int | None, tasks: int) -> tuple[Progress, Watch]:
         """Who is told of every record where one task does all of the work here, else who of every task."""

@@ -64,14 +64,14 @@ def _searched(
     partitions = []
     for stage in prepared.stages:
         scope = Scope.of(forest, stage.kind, gone)
-        if prepared.policy.separates:
+        if prepared.policy.recoding_traits.separates_values:
             # Ties go by the order of the rows, and groups would tell who stood beside whom in the input.
             scope = scope.shuffled(rng)
         partition: Partition | None = None
         for engine, constraints in stage.work():
             partition = engine.step(forest, scope, constraints, partition, rng, clustered)
         assert partition is not None, "a stage has at least one step"
-        if not prepared.policy.by_type:
+        if not prepared.policy.recoding_traits.partitions_each_type:
             forest, partition = recoding.prepare(forest, partition)
             partition = coalesce(forest, partition, stage.constraints)
         if alone and partition.class_count == 0:

@@ -13,7 +13,7 @@ import numpy as np
 
 from hierdata.documents.document import Document
 from hierdata.errors import InputError, PolicyError
-from hierdata.executors import Held
+from hierdata.executors import EXECUTORS, Held
 from hierdata.pipeline.resources import Spread
 from hierdata.policy.plan.block_size import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
@@ -127,7 +127,7 @@ class Overview:
 
 def check_key(treatment: Treatment, kind: str) -> None:
     """Raise PolicyError where an executor of this kind would write a key down."""
-    if treatment.keyed and kind == "spark":
+    if treatment.keyed and kind in EXECUTORS and not EXECUTORS[kind].keeps_secrets:
         raise PolicyError(
             "Spark writes what it sends to its workers into files, and no file may hold a key: pseudonyms "
             "and shifts need the executor serial or processes"

@@ -15,7 +15,7 @@ from hierdata.engines.base import Engine
 from hierdata.errors import PolicyError
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import InconsistencyError
-from hierdata.policy.spec.families import EngineSpec, FormatName, Model, Step, with_preset
+from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, Step, with_preset
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.gates import AttackerModel, Gate
 from hierdata.policy.spec.maps import maps_of
@@ -23,8 +23,9 @@ from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, in_order
 from hierdata.policy.spec.values import Keep, PathText, SensitiveTables
 from hierdata.privacy import PrivacyModel
+from hierdata.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.records.flatten import Table
-from hierdata.records.identifiers import Pseudonym
+from hierdata.records.identifiers import DateShift, Tokens
 from hierdata.records.maps import in_maps
 from hierdata.records.path import Path, depth_of, parse
 from hierdata.records.rules import Unlisted
@@ -86,9 +87,7 @@ class Policy(BaseModel):
     key: Literal["per-run"] | None = Field(
         default=None, description="per-run: pseudonyms and shifts by a key that ends with the run"
     )
-    recoding: Literal[
-        "generalization", "representatives", "full_domain", "sets_and_ranges", "anatomy", "slicing"
-    ] = Field(default="generalization", description="in what form classes are published")
+    recoding: RecodingName = Field(default=DEFAULT, description="in what form classes are published")
     sensitive_tables: SensitiveTables | None = Field(
         default=None,
         description="with recoding slicing: which sensitive attributes share a table, or how many tables",
@@ -129,14 +128,9 @@ class Policy(BaseModel):
         return self.engine.steps or ()
 
     @property
-    def separates(self) -> bool:
-        """Whether the recoding publishes sensitive values apart from the vertices that they belong to."""
-        return self.recoding in ("anatomy", "slicing")
-
-    @property
-    def by_type(self) -> bool:
-        """Whether each vertex type is partitioned by itself, since quasi-identifiers stay as they are."""
-        return self.recoding == "anatomy"
+    def recoding_traits(self) -> RecodingTraits:
+        """What the rest of the package must know of the recoding."""
+        return traits_of(self.recoding)
 
     @cached_property
     def divided(self) -> int | tuple[tuple[str, ...], ...] | None:
@@ -222,12 +216,21 @@ class Policy(BaseModel):
         return {keys: rule.exempt or "" for keys, rule in self._published_as(Role.CARRIED).items()}
 
     @cached_property
-    def pseudonyms(self) -> dict[Keys, Pseudonym]:
+    def pseudonyms(self) -> dict[Keys, Tokens]:
         """The fields whose values are replaced by pseudonyms."""
         return {
-            keys: rule.acting
+            keys: tokens
+            for keys, (path, rule) in self.by_keys.items()
+            if rule.acting is not None and (tokens := rule.acting.tokens(str(path))) is not None
+        }
+
+    @cached_property
+    def date_shifts(self) -> dict[Keys, DateShift]:
+        """The fields whose dates are moved."""
+        return {
+            keys: shift
             for keys, (_, rule) in self.by_keys.items()
-            if isinstance(rule.acting, Pseudonym)
+            if rule.acting is not None and (shift := rule.acting.date_shift()) is not None
         }
 
     @cached_property

@@ -159,6 +159,7 @@ class PrivacyModel(ABC, BaseModel):
     ``per_attribute`` is False for models on records alone (k-anonymity), which bind to no domain;
     ``needs_population`` is True for those that ask for ``ClassView.population``, ``needs_reference`` for
     those that compare with ``SensitiveDomain.reference``.
+    ``limitation`` is the report's sentence on what the model does not protect against, if it has one.
     ``combine`` tells for each achieved letter whether the collection's figure is the least (k, l) or the
     largest (alpha) over all vertices.
     """
@@ -168,6 +169,7 @@ class PrivacyModel(ABC, BaseModel):
     per_attribute: ClassVar[bool] = True
     needs_population: ClassVar[bool] = False
     needs_reference: ClassVar[bool] = False
+    limitation: ClassVar[str] = ""
     combine: ClassVar[Mapping[str, Literal["min", "max"]]]
     letters: ClassVar[Mapping[str, str]]
     """What each letter of its parameters and of what it achieves means, for a reader of the report."""
@@ -179,6 +181,19 @@ class PrivacyModel(ABC, BaseModel):
     def uses_reference(self) -> bool:
         """Whether it asks how often values occur in the original: to compare, or to count by its bins."""
         return self.needs_reference
+
+    @property
+    def least_population(self) -> int:
+        """The fewest people of the population that a class may fit; 0 where the model does not count them."""
+        return 0
+
+    def capacities(self, size: int) -> tuple[int, ...]:
+        """How many of ``size`` values may be of each level; empty where the model does not limit levels."""
+        return ()
+
+    def smallest_sizes(self) -> tuple[int | None, ...]:
+        """The fewest values among which each level may occur, None for never; empty like ``capacities``."""
+        return ()
 
     @abstractmethod
     def bind(self, domain: SensitiveDomain | None) -> Constraint:

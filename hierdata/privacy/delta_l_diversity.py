@@ -10,7 +10,7 @@ from hierdata.domains.number import Number, plain
 from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
-from hierdata.privacy.neighbourhood import numbers_of, uncrowded
+from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, numbers_of, uncrowded
 
 
 class DeltaLDiversity(PrivacyModel):
@@ -37,6 +37,7 @@ class DeltaLDiversity(PrivacyModel):
         "delta": "numbers at most twice delta apart count as similar",
         "l": "no number has more than 1/l of the numbers of a class similar to it",
     }
+    limitation: ClassVar[str] = f"delta-l-diversity {BETWEEN_NUMBERS}"
 
     kind: Literal["delta-l-diversity"] = "delta-l-diversity"
     delta: NotNegative

@@ -33,6 +33,11 @@ class DeltaPresence(PrivacyModel):
         "delta_min": "the least chance that somebody of the population who fits a class is in the collection",
         "delta_max": "the largest such chance",
     }
+    limitation: ClassVar[str] = (
+        "delta-presence looks at one class at a time: where several classes fit a person of the population "
+        "table, the chances add up, and a person whom none fits is known not to be in the collection. It "
+        "promises nothing against a reader who knows that a person is in the collection."
+    )
 
     kind: Literal["delta-presence"] = "delta-presence"
     delta_min: Share = Fraction(0)

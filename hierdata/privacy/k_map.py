@@ -29,6 +29,10 @@ class KMap(PrivacyModel):
     letters: ClassVar[Mapping[str, str]] = {
         "k": "the least number of persons of the population who fit a class",
     }
+    limitation: ClassVar[str] = (
+        "k-map counts people of the population table, not records: it promises nothing against a reader who"
+        " knows that a person is in the collection, and nothing about people whom the table lacks."
+    )
 
     kind: Literal["k-map"] = "k-map"
     k: Count
@@ -39,6 +43,11 @@ class KMap(PrivacyModel):
         if on is not None:
             raise ValueError("k-map is about whole records: leave 'on' out")
         return on
+
+    @property
+    def least_population(self) -> int:
+        """The k people whom each class fits."""
+        return self.k
 
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
         """The constraint; it needs no domain."""

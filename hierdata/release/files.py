@@ -18,8 +18,7 @@ from hierdata.policy.lint.memberships import memberships
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
-from hierdata.privacy import LevelAlphaK
-from hierdata.records.identifiers import Shift
+from hierdata.records.identifiers import Action
 from hierdata.records.schema import Role, Schema
 from hierdata.release.gates import bind_attackers, learned
 from hierdata.release.layout import FACTS_FILE, published_files
@@ -45,25 +44,6 @@ from hierdata.release.report.models import (
 from hierdata.release.verification import freeze, promises
 from hierdata.sources import Form
 from hierdata.version import __version__
-
-_GROUPS = {
-    "anatomy": "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
-    "file that belongs to its type, where count says how many vertices of the group have the values of the "
-    "row.",
-    "slicing": "Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
-    "each file that belongs to its type, where count says how many vertices of the group have the values of "
-    "the row. release.json names the sensitive fields of each file; nothing ties rows of two files together.",
-}
-
-
-_GENERALIZED = {
-    "full_domain": "Each field is generalized to one depth of its domain for all records: a category by the "
-    "label of its node, a number or date by its interval or period; * is any value.",
-    "sets_and_ranges": "What the records of a class have. Of categories the set {a, b}, of numbers and dates "
-    "the range [least, greatest], both ends included; a value alone stands as it is, and a text that begins "
-    "with { is always a set. In a set null is a missing value, and a text in quotes is spelled as in JSON.",
-}
-"""How generalized values read, where the recoding has a spelling of its own."""
 
 
 def write_files(
@@ -115,6 +95,7 @@ def build_report(
     policy = prepared.policy
     exempt, absent = _reasons_given(policy)
     measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in METRICS.items()}
+    actions = {str(path): rule.acting for path, rule in policy.by_keys.values()}
     attackers = bind_attackers(policy, prepared.schema, prepared.domains)
     counts: Counted = tallies[counted]
     return StewardReport(
@@ -133,7 +114,7 @@ def build_report(
         gates=gates,
         loss_exact=not counts.rounded,
         limitations=limitations(
-            {model.kind for model in policy.models},
+            policy.models,
             policy.recoding,
             exempt,
             loss_exact=not counts.rounded,
@@ -144,7 +125,7 @@ def build_report(
         costs=costs(counts.costs),
         levels=_levels(prepared, counts),
         reasons=_reasons(prepared.schema, counts),
-        fields={field.path: _treatment(field, policy) for field in book.fields},
+        fields={field.path: _treatment(field, actions[field.path], policy) for field in book.fields},
         warnings=tuple(
             f"{finding.path}: {finding.message}"
             for finding in lint(policy, prepared.survey)
@@ -157,7 +138,7 @@ def codebook(prepared: Prepared) -> Codebook:
     """How to read the published values: nothing that only the data tell."""
     policy = prepared.policy
     books = prepared.codebooks
-    spelled = _GENERALIZED.get(policy.recoding)
+    spelled = policy.recoding_traits.generalized
     fields = []
     for path, rule in policy.by_keys.values():
         if rule.role is not None:
@@ -177,7 +158,7 @@ def codebook(prepared: Prepared) -> Codebook:
         dataset=policy.dataset,
         recoding=policy.recoding,
         fields=tuple(fields),
-        groups=_GROUPS.get(policy.recoding),
+        groups=policy.recoding_traits.groups,
         **({} if spelled is None else {"generalized": spelled}),
     )
 
@@ -191,14 +172,11 @@ def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
 
 def _on_identifiers(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
     """What the actions on identifiers and dates do not hide."""
-    shifts = {
-        str(path): rule.acting for path, rule in policy.by_keys.values() if isinstance(rule.acting, Shift)
-    }
     return on_identifiers(
         [str(policy.by_keys[keys][0]) for keys in policy.pseudonyms],
         linked_domains(policy),
-        shifts,
-        next((shift.days for shift in shifts.values()), 0),
+        [str(policy.by_keys[keys][0]) for keys in policy.date_shifts],
+        next((shift.days for shift in policy.date_shifts.values()), 0),
         absent=absent,
         per_run=policy.key == "per-run",
     )
@@ -206,35 +184,28 @@ def _on_identifiers(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
 
 def _scopes(prepared: Prepared) -> tuple[str, ...]:
     """The vertex types that were partitioned by themselves."""
-    types = prepared.schema.types if prepared.policy.by_type else ()
+    types = prepared.schema.types if prepared.policy.recoding_traits.partitions_each_type else ()
     return tuple(kind.path for kind in types if kind.of_role(Role.SENSITIVE))
 
 
-def _treatment(field: CodebookField, policy: Policy) -> str:
+def _treatment(field: CodebookField, action: Action | None, policy: Policy) -> str:
     """What becomes of a field, in a few words."""
     if not field.published:
         return "dropped"
-    if field.action == "pseudonym":
-        return "replaced by pseudonyms"
-    if field.action == "redact":
-        return "replaced by a constant"
-    what = _role_of(field, policy)
-    return f"moved by days; {what}" if field.action == "shift" else what
+    role = _role_of(field, policy)
+    return role if action is None else action.describe(role)
 
 
 def _role_of(field: CodebookField, policy: Policy) -> str:
     """What a published field is for the promise, in a few words."""
+    traits = policy.recoding_traits
     if field.exempt is not None:
         return "published as it stands, not judged"
-    if field.domain is None and policy.separates:
+    if field.domain is None and traits.separates_values:
         return "sensitive: published apart, by group"
     if field.domain is None:
         return "sensitive: published, protected within classes"
-    if policy.by_type:
-        return "quasi-identifier: published as it is"
-    if policy.recoding == "sets_and_ranges":
-        return f"quasi-identifier: published by the values of its class ({field.domain['kind']})"
-    return f"quasi-identifier: generalized ({field.domain['kind']})"
+    return f"quasi-identifier: {traits.quasi_identifiers.format(kind=field.domain['kind'])}"
 
 
 def _counts(schema: Schema, counts: Counted, verdict: Verdict) -> Counts:
@@ -277,9 +248,9 @@ def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
             continue
         path = str(policy.by_keys[keys][0])
         capacities = [
-            model.capacities(size)
+            most
             for model, scope in policy.scoped_models
-            if isinstance(model, LevelAlphaK) and (scope is None or keys in scope)
+            if (most := model.capacities(size)) and (scope is None or keys in scope)
         ]
         own = counts.levels.get(path, Sums())
         total = max(sum(own.values()), 1)

@@ -57,7 +57,7 @@ def released(published: Path, policy: Policy) -> Released:
     folder = published / "public" if (published / "public").is_dir() else published
     tables = (policy.tables is not None or policy.depth == 1) and folder == published
     if not published.is_dir() or (tables and not (published / PUBLIC_FILES[0]).is_file()):
-        if policy.separates:
+        if policy.recoding_traits.separates_values:
             raise PolicyError(
                 "the records alone tell nothing of the sensitive values that are published apart: give the "
                 "folder of the release",
@@ -69,7 +69,7 @@ def released(published: Path, policy: Policy) -> Released:
     xsd: Path | None = None
     for path in sorted(folder.iterdir()):
         name = path.name.partition(".")[0]
-        beside = policy.separates and name.partition("-")[0] == SENSITIVE_PART
+        beside = policy.recoding_traits.separates_values and name.partition("-")[0] == SENSITIVE_PART
         if path.name == XSD_FILE:
             xsd = path
         elif (name == RECORDS or beside) and name not in parts:
@@ -113,7 +113,7 @@ def record_splits(published: object, files: Released | None, policy: Policy) -> 
     Raises PolicyError where they tell nothing alone, VerificationError for an XSD that is not theirs.
     """
     if files is None:
-        if policy.separates:
+        if policy.recoding_traits.separates_values:
             raise PolicyError("sensitive values are published apart: give the folder of the release")
         return collect(published, policy).splits()
     if files.xsd is not None:
@@ -136,7 +136,7 @@ def _element(part: str, policy: Policy) -> str | None:
     """What an element of a part is called where it is no record."""
     if part != RECORDS:
         return "value"
-    return "class" if policy.recoding == "representatives" else None
+    return "class" if policy.recoding_traits.publishes_classes else None
 
 
 def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:

@@ -187,7 +187,9 @@ def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
     """The judgements of each model; the judge answers model by model, at one attribute after the other."""
     judged = iter(verdict.judgements)
     return tuple(
-        Promise.of(model, islice(judged, _places(policy, model, scope)), apart=policy.by_type)
+        Promise.of(
+            model, islice(judged, _places(policy, model, scope)), apart=policy.recoding_traits.groups_persons
+        )
         for model, scope in policy.scoped_models
     )
 

@@ -55,7 +55,7 @@ def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:
 
 def fitted(format: Format, policy: Policy, base: Keys = ()) -> Format:
     """A format as the policy spells it (see format_of)."""
-    if format.is_tabular and policy.recoding == "representatives":
+    if format.is_tabular and policy.recoding_traits.publishes_classes:
         raise PolicyError(
             "recoding: a class with lists in it is no row of a table: take generalization, anatomy or slicing"
         )
@@ -89,7 +89,12 @@ def table_form(
         column: kind for column, kind in layout.types.items() if column in columns and column not in joins
     }
     released = format.layout_to_write(replace(layout, columns=tuple(columns), types=types))
-    return TableForm(published_format(format, released, policy), released, suffix, not policy.separates)
+    return TableForm(
+        published_format(format, released, policy),
+        released,
+        suffix,
+        not policy.recoding_traits.separates_values,
+    )
 
 
 def published_form(source: PathSource, format: Format, suffix: str, policy: Policy) -> TableForm:
@@ -101,7 +106,7 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
     form = TableForm(published_format(format, layout, policy), layout, suffix)
     known = {key for keys in policy.by_keys for key in keys}
     known |= {column for table in policy.joined for column in table.joins}
-    known |= {GROUP, COUNT} if policy.separates else set()
+    known |= {GROUP, COUNT} if policy.recoding_traits.separates_values else set()
     strangers = sum(column not in known for column in open_layout(source, form.format, ()).columns)
     if strangers and not isinstance(policy.unlisted, Keep):
         raise VerificationError(

@@ -158,7 +158,7 @@ def many_files(place: Path, policy: Policy) -> Collection:
 
 def files_form(format: Format, layout: Layout, policy: Policy) -> Form:
     """The form of the release of records that each are the root of a file; of others, one file."""
-    if policy.depth == 1 and policy.recoding != "representatives":
+    if policy.depth == 1 and not policy.recoding_traits.publishes_classes:
         return FilesForm(format, layout)
     records = _below_a_root(layout) if policy.depth == 1 else layout.records
     return FileForm(format, replace(layout, records=records), format.extension)

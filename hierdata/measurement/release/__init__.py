@@ -23,6 +23,7 @@ from hierdata.measurement.release.documents import Groups, expanded
 from hierdata.measurement.release.labels import OfOriginal, Reader
 from hierdata.measurement.release.suppressed import WithSuppressed
 from hierdata.policy.plan.plan import Prepared
+from hierdata.recodings import RecodingTraits
 from hierdata.records.binding import bind
 from hierdata.records.schema import Role, Schema
 
@@ -54,18 +55,18 @@ def rebuild(
     Raises VerificationError where it is none of this original under this policy, InputError for documents
     that do not fit the records.
     """
-    schema, recoding = prepared.schema, prepared.policy.recoding
-    groups = Groups(beside, schema) if prepared.policy.separates else None
+    schema, traits = prepared.schema, prepared.policy.recoding_traits
+    groups = Groups(beside, schema) if traits.separates_values else None
     tables = {} if groups is None else groups.tables
-    untied = [*_untied(schema, recoding, tables)]
+    untied = [*_untied(schema, traits, tables)]
     domains = [[OfOriginal.of(domain) for domain in own] for own in original.domains]
     readers = [
-        [Reader(tree, one.path, recoding) for tree, one in zip(own, kind.of_role(Role.QUASI), strict=True)]
+        [Reader(tree, one.path, traits) for tree, one in zip(own, kind.of_role(Role.QUASI), strict=True)]
         for kind, own in zip(schema.types, original.hierarchies, strict=True)
     ]
     if groups is not None:
         members = groups.joined(documents)
-    elif recoding == "representatives":
+    elif traits.publishes_classes:
         members = expanded(documents, schema)
     else:
         members = (document for document, times in documents for _ in range(times))
@@ -80,17 +81,17 @@ def rebuild(
     vars(forest)["_scale"] = (like.scale, like.exact)
     found = _publication(forest, np.array(completed.marks, np.int64), prepared, groups)
     publication = replace(found, original=original)
-    uncounted = exempt_types(schema) if recoding == "representatives" else ()
+    uncounted = exempt_types(schema) if traits.publishes_classes else ()
     paths = (tuple(schema.types[kind].path for kind in kinds) for kinds in (untied, uncounted))
     return Rebuilt(publication, forest, *paths)
 
 
-def _untied(schema: Schema, recoding: str, tables: Mapping[str, tuple[str, ...]]) -> Iterator[int]:
+def _untied(schema: Schema, traits: RecodingTraits, tables: Mapping[str, tuple[str, ...]]) -> Iterator[int]:
     """The types with several sensitive attributes whose values at one vertex are not published together."""
     for kind in schema.types:
         paths = {attribute.path for attribute in kind.of_role(Role.SENSITIVE)}
         apart = sum(not paths.isdisjoint(own) for own in tables.values())
-        if len(paths) > 1 and (recoding == "representatives" or apart > 1):
+        if len(paths) > 1 and (traits.publishes_classes or apart > 1):
             yield kind.index
 
 
@@ -110,7 +111,7 @@ def _publication(
     number = number.reshape(-1)
     place = shown.copy()
     place[own] = every[own][first][number]
-    if prepared.policy.by_type and any(stage.kind for stage in prepared.stages):
+    if prepared.policy.recoding_traits.partitions_each_type and any(stage.kind for stage in prepared.stages):
         classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
         classes[own] = number
     else:

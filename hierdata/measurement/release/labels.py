@@ -13,6 +13,7 @@ from hierdata.domains.number import Number, exact
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import VerificationError
 from hierdata.measurement.release.sets import Sets
+from hierdata.recodings import RecodingTraits
 
 _Key = tuple[type, "str | bool | Number"]
 
@@ -20,13 +21,13 @@ _Key = tuple[type, "str | bool | Number"]
 class Reader:
     """The labels of one quasi-identifier; formats without numbers spell them as text."""
 
-    def __init__(self, tree: Hierarchy, path: str, recoding: str) -> None:
+    def __init__(self, tree: Hierarchy, path: str, traits: RecodingTraits) -> None:
         self._tree, self._path = tree, path
         self._nodes: dict[_Key, int] = {}
         for node, label in enumerate(tree.labels):
             if label is not None:
                 self._nodes.setdefault(_key(label), node)  # a chain of single children may repeat a label
-        self._sets = Sets(tree) if recoding == "sets_and_ranges" else None
+        self._sets = Sets(tree) if traits.publishes_value_sets else None
 
     @property
     def by_label(self) -> Hierarchy:

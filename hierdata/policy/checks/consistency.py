@@ -53,20 +53,22 @@ def _of_models(policy: Policy) -> Iterator[Problem]:
 
 def _of_values_apart(policy: Policy) -> Iterator[Problem]:
     """What does not go with sensitive values that are published apart."""
-    if not policy.separates:
+    if not policy.recoding_traits.separates_values:
         return
     if not policy.sensitive:
         yield ("recoding",), f"{policy.recoding} publishes sensitive fields apart, and there are none"
     for index, model in enumerate(policy.models):
-        if model.needs_population and policy.by_type:
-            reason = f"{model.kind} hides records among others of a population, and anatomy hides none"
+        if model.needs_population and policy.recoding_traits.partitions_each_type:
+            reason = (
+                f"{model.kind} hides records among others of a population, and {policy.recoding} hides none"
+            )
             yield ("models", index), reason
 
 
 def _of_sets(policy: Policy) -> Iterator[Problem]:
     """Models that engines keep by hierarchy nodes, where smaller sets of values are published."""
     for index, model in enumerate(policy.models):
-        if model.needs_population and policy.recoding == "sets_and_ranges":
+        if model.needs_population and policy.recoding_traits.publishes_value_sets:
             reason = (
                 f"{model.kind} counts people whom hierarchy nodes fit, and sets and ranges fit fewer: take "
                 "recoding generalization"
@@ -79,7 +81,7 @@ def _of_tables_apart(policy: Policy) -> Iterator[Problem]:
     stated = policy.sensitive_tables
     if stated is None:
         return
-    if policy.recoding != "slicing":
+    if not policy.recoding_traits.takes_sensitive_tables:
         yield ("sensitive_tables",), f"only recoding slicing has them, not {policy.recoding}"
     if isinstance(stated, int):
         return

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError
 from hierdata.policy.problems import Problem
-from hierdata.records.identifiers import Pseudonym, Shift
 from hierdata.records.maps import KEY
 
 if TYPE_CHECKING:
@@ -24,23 +23,31 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _of_shifts(policy)
     if policy.key is not None and not policy.keyed:
         yield ("key",), "nothing is replaced by a key: no field has the action pseudonym or shift"
-    if policy.recoding == "representatives" and policy.pseudonyms:
-        yield ("recoding",), "representatives publishes classes, and a class has no pseudonym: drop it"
+    if policy.recoding_traits.publishes_classes and policy.pseudonyms:
+        yield ("recoding",), f"{policy.recoding} publishes classes, and a class has no pseudonym: drop it"
 
 
 def _of_domains(policy: Policy) -> Iterator[Problem]:
     lengths: defaultdict[str, set[int]] = defaultdict(set)
-    for text, rule in policy.fields.items():
-        if isinstance(rule.acting, Pseudonym):
-            lengths[rule.acting.domain_of(text)].add(rule.acting.length)
-    for text, rule in policy.fields.items():
-        if isinstance(rule.acting, Pseudonym) and len(lengths[rule.acting.domain_of(text)]) > 1:
+    found = {
+        text: tokens
+        for text, rule in policy.fields.items()
+        if rule.acting is not None and (tokens := rule.acting.tokens(text)) is not None
+    }
+    for tokens in found.values():
+        lengths[tokens.domain].add(tokens.length)
+    for text, tokens in found.items():
+        if len(lengths[tokens.domain]) > 1:
             yield ("fields", text, "action"), "the pseudonyms of one domain have one length"
 
 
 def _of_shifts(policy: Policy) -> Iterator[Problem]:
-    shifts = {text: rule.acting for text, rule in policy.fields.items() if isinstance(rule.acting, Shift)}
-    if len({(shift.days, shift.by) for shift in shifts.values()}) > 1:
+    shifts = {
+        text: shift
+        for text, rule in policy.fields.items()
+        if rule.acting is not None and (shift := rule.acting.date_shift()) is not None
+    }
+    if len(set(shifts.values())) > 1:
         yield (
             ("fields", list(shifts)[-1], "action"),
             "all dates of a record are moved alike: days and by are the same wherever they stand",

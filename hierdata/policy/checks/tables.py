@@ -23,7 +23,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     if policy.place:
         where = "fields" if policy.records is None else "records"
         yield (where,), "the tables say where the records lie: write paths like $.a"
-    if policy.recoding == "representatives":
+    if policy.recoding_traits.publishes_classes:
         yield ("recoding",), "a class with lists in it is no row of a table: take generalization or anatomy"
     if policy.format is not None and not FORMATS[policy.format].is_tabular:
         yield ("format",), "tables are CSV or Parquet"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hierdata.policy.policy import Policy
-from hierdata.privacy import LevelAlphaK
 
 _MOST = 12
 """Rows of a table."""
@@ -30,7 +29,7 @@ def capacities(policy: Policy, least: int) -> dict[str, Capacities]:
         models = [
             model
             for model, scope in policy.scoped_models
-            if isinstance(model, LevelAlphaK) and (scope is None or keys in scope)
+            if model.smallest_sizes() and (scope is None or keys in scope)
         ]
         if not models:
             continue

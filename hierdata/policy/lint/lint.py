@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
 from hierdata.domains.number import identity, plain
 from hierdata.domains.sensitive import SensitiveDomain
@@ -17,7 +16,6 @@ from hierdata.policy.lint.attainable import domain_of, pairs, shortfalls
 from hierdata.policy.lint.references import references
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
-from hierdata.privacy import LevelAlphaK
 from hierdata.records.binding import problems
 from hierdata.records.survey import Keys, Survey
 
@@ -158,7 +156,7 @@ def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
             yield Finding("error", _text(policy, keys), str(error))
             continue
         if outside := _uncovered(hierarchy, observed):
-            message, revealed = _counted(outside, f"outside the {_kind(domain)}{_due(domain)}")
+            message, revealed = _counted(outside, f"outside the {domain.called}{_due(domain)}")
             yield Finding("error", _text(policy, keys), message, revealed)
 
 
@@ -172,18 +170,9 @@ def _uncovered(hierarchy: Hierarchy, observed: Observed) -> list[tuple[object, i
     return outside
 
 
-def _kind(domain: QuasiDomain) -> str:
-    """What a user calls the domain: its key in the policy."""
-    key = next(key for key, member in DOMAINS.items() if isinstance(domain, member))
-    return f"{key} domain" if key in ("flat", "date") else key
-
-
 def _due(domain: QuasiDomain) -> str:
     """How values are spelled that a domain takes, where a wrong spelling is the likely reason."""
-    kind = next(key for key, member in DOMAINS.items() if isinstance(domain, member))
-    return {"date": ", which takes ISO dates such as 2001-03-04", "interval": ", which takes numbers"}.get(
-        kind, ""
-    )
+    return f", which takes {domain.takes}" if domain.takes else ""
 
 
 def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
@@ -233,7 +222,7 @@ def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     """Levels of which a class of the fixed size can hold no value (erratum ML-6)."""
     size = class_size(policy)
     for keys, model in pairs(policy):
-        if not isinstance(model, LevelAlphaK) or keys is None:
+        if keys is None or not model.smallest_sizes():
             continue
         found = _level_counts(policy, keys, survey) if survey is not None else None
         needed = model.smallest_sizes()

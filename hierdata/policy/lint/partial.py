@@ -18,6 +18,7 @@ from hierdata.policy.checks import find_problems
 from hierdata.policy.load import from_data, plain, root_of
 from hierdata.policy.policy import Policy
 from hierdata.policy.problems import Mistake, Problem, contradictions, mistakes
+from hierdata.recodings import DEFAULT
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -34,7 +35,7 @@ _NEUTRAL: dict[str, Any] = {
     "schema": None,
     "models": [_NEUTRAL_MODEL],
     "engine": None,
-    "recoding": "generalization",
+    "recoding": DEFAULT,
     "tables": None,
     "csv": None,
 }

@@ -61,5 +61,5 @@ def _without_partner(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[t
 
 
 def _domain(policy: Policy, keys: Keys) -> str | None:
-    action = policy.pseudonyms.get(keys)
-    return None if action is None else action.domain_of(str(policy.by_keys[keys][0]))
+    tokens = policy.pseudonyms.get(keys)
+    return None if tokens is None else tokens.domain

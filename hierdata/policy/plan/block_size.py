@@ -42,7 +42,7 @@ def may_be_cut(policy: Policy, flat: bool) -> bool:
     ``flat``: they are rows, which have nothing below them.
     """
     if policy.blocks is None:
-        return not (flat or policy.steps or policy.recoding != "generalization")
+        return not (flat or policy.steps or not policy.recoding_traits.works_in_blocks)
     return policy.blocks != "whole"
 
 
@@ -53,7 +53,7 @@ def least(constraints: Constraints) -> int:
 
 def _hindrance(policy: Policy, constraints: Constraints) -> str:
     """Why records must be clustered together; "" if they need not."""
-    if policy.recoding != "generalization":
+    if not policy.recoding_traits.works_in_blocks:
         return f"recoding {policy.recoding} looks at all records at once"
     if not all(constraint.monotone for constraint in constraints.all()):
         return "a model that is not monotone must be asked about classes of all records that look alike"

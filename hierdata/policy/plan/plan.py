@@ -19,7 +19,6 @@ from hierdata.policy.plan.treatment import unlinked
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.privacy.base import Constraint
-from hierdata.privacy.k_map import KMap
 from hierdata.privacy.population import Compared, Population, read_population
 from hierdata.records.binding import Binding, resolve
 from hierdata.records.schema import Attribute, Role, Schema
@@ -143,10 +142,10 @@ def _check_rows(policy: Policy, population: Population | None) -> None:
     if population is None:
         return
     for model in policy.models:
-        if isinstance(model, KMap) and model.k > population.rows:
+        if model.least_population > population.rows:
             raise PromiseError(
-                f"k-map asks for {model.k} people whom a class fits, and the population table has "
-                f"{population.rows} rows: that is the largest k that would work"
+                f"{model.kind} asks for {model.least_population} people whom a class fits, and the population "
+                f"table has {population.rows} rows: that is the largest k that would work"
             )
 
 
@@ -262,7 +261,7 @@ def judge_rules(
         forbidden=policy.forbidden,
         listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
         vertices=policy.vertices | frozenset(vertices),
-        recoding=policy.recoding,
+        recoding=policy.recoding_traits.judged_as,
         tables=_tables(policy),
         population=population_of(policy, vertices, books),
     )

@@ -38,7 +38,7 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
     steps = policy.steps
     if steps:
         _check_scopes(policy, schema, steps)
-    if (steps and steps[0].aligns) or not policy.by_type:
+    if (steps and steps[0].aligns) or not policy.recoding_traits.partitions_each_type:
         stages = [Stage(0, steps or _unasked(policy, schema, constraints), constraints)]
     else:
         stages = []
@@ -59,7 +59,7 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
                 raise PolicyError(
                     f"{step.kind} starts from single records and cannot go on from another step", path=path
                 )
-    if policy.separates:
+    if policy.recoding_traits.separates_values:
         _check_separated(policy, schema, constraints)
     yield from stages
 
@@ -76,7 +76,7 @@ def _unasked(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[
         if policy.effort is None:
             return begun, _engine("local-search")
         return (begun, _engine("local-search", passes=policy.effort)) if policy.effort else (begun,)
-    if policy.recoding == "full_domain":
+    if policy.recoding_traits.uses_one_depth:
         return (_engine("full-domain"),)
     close = any(constraint.closeness is not None for constraint in constraints.all())
     return (_engine("compose" if close else "sweep"),)
@@ -112,7 +112,7 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
         raise PolicyError("some steps partition whole records, some rows of one type: take one sort")
     if steps[0].aligns:
         return
-    if not policy.by_type and (len(schema.types) > 1 or scopes):
+    if not policy.recoding_traits.partitions_each_type and (len(schema.types) > 1 or scopes):
         raise PolicyError(
             f"{steps[0].kind} partitions rows of one vertex type: with recoding {policy.recoding} it takes "
             "records without vertices below them and no `on`; clustree aligns whole records, and recoding: "
@@ -124,7 +124,11 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
             known = ", ".join(path for path, attributes in sensitive.items() if attributes)
             raise PolicyError(f"no vertices with sensitive values lie here; there are at {known}", path=path)
     for path, attributes in sensitive.items():
-        if policy.by_type and attributes and not any(step.on in (None, path) for step in steps):
+        if (
+            policy.recoding_traits.partitions_each_type
+            and attributes
+            and not any(step.on in (None, path) for step in steps)
+        ):
             raise PolicyError(
                 f"no step partitions these values, which then stand beside their record: add one on {path}",
                 path=attributes[0].path,
@@ -134,7 +138,7 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
 def _check_separated(policy: Policy, schema: Schema, constraints: Constraints) -> None:
     """Raise PolicyError where sensitive values cannot be published apart as the policy asks."""
     for kind in schema.types:
-        if policy.by_type:
+        if policy.recoding_traits.partitions_each_type:
             _check_judged(kind, constraints)
         _check_names(policy, schema, kind)
     _check_tables(policy, schema)

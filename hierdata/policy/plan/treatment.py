@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError
-from hierdata.records.identifiers import Shift
 from hierdata.records.identifiers.key import Key, per_run
 from hierdata.records.identifiers.treatment import Treated, Treatment
 from hierdata.records.survey import Keys
@@ -22,20 +21,13 @@ NO_KEY = (
 
 def linked_domains(policy: Policy) -> dict[str, str]:
     """The domains whose pseudonyms may stand in several records, with the reason."""
-    return {
-        action.domain_of(str(policy.by_keys[keys][0])): action.links
-        for keys, action in policy.pseudonyms.items()
-        if action.links is not None
-    }
+    return {tokens.domain: tokens.links for tokens in policy.pseudonyms.values() if tokens.links is not None}
 
 
 def unlinked(policy: Policy) -> dict[Keys, str]:
     """The fields whose pseudonyms stand in one record alone, each with its domain."""
     linked = linked_domains(policy)
-    domains = {
-        keys: action.domain_of(str(policy.by_keys[keys][0])) for keys, action in policy.pseudonyms.items()
-    }
-    return {keys: domain for keys, domain in domains.items() if domain not in linked}
+    return {keys: tokens.domain for keys, tokens in policy.pseudonyms.items() if tokens.domain not in linked}
 
 
 def looked_at(policy: Policy) -> Treatment:
@@ -51,7 +43,7 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
     """
     if not policy.keyed:
         return Treatment(tuple(policy.maps.items()), _fields(policy))
-    moved = any(isinstance(rule.acting, Shift) for rule in policy.fields.values())
+    moved = bool(policy.date_shifts)
     if policy.key == "per-run":
         if key is not None:
             raise PolicyError("the policy says `key: per-run`: no key is taken from anywhere else")
@@ -77,6 +69,5 @@ def _fields(policy: Policy) -> tuple[Treated, ...]:
 
 def _by(policy: Policy) -> Keys | None:
     """The keys of the value that dates are moved by, None where all that a record holds decides."""
-    stated = (rule.acting.by for rule in policy.fields.values() if isinstance(rule.acting, Shift))
-    by = next(stated, None)
+    by = next((shift.by for shift in policy.date_shifts.values()), None)
     return None if by is None else policy.path(by).keys

@@ -11,6 +11,7 @@ from hierdata.documents.formats import FORMATS
 from hierdata.engines import ENGINES
 from hierdata.policy.presets import PRESETS
 from hierdata.privacy import MODELS
+from hierdata.recodings import TRAITS
 
 
 def one_of(family: Mapping[str, type[BaseModel]]) -> Any:
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
     Step: TypeAlias = Engine
     FormatName: TypeAlias = str
     PresetName: TypeAlias = str
+    RecodingName: TypeAlias = str
 else:
     Model = one_of(MODELS)
     Step = one_of(ENGINES)
     FormatName = Literal[tuple(FORMATS)]
     PresetName = Literal[tuple(PRESETS)]
+    RecodingName = Literal[tuple(TRAITS)]
 
 
 class EngineSpec(BaseModel):

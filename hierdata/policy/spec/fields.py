@@ -25,7 +25,7 @@ from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
 from hierdata.domains.flat import Flat
 from hierdata.domains.levels import Levels, LevelScale
-from hierdata.records.identifiers import ACTIONS, Action, Drop, Pseudonym, Redact
+from hierdata.records.identifiers import ACTIONS, Action
 from hierdata.records.schema import Role
 
 
@@ -136,14 +136,14 @@ class _FieldRule(BaseModel):
     @property
     def dropped(self) -> bool:
         """Whether the field is left out of the release."""
-        return isinstance(self.acting, Drop)
+        return self.acting is not None and self.acting.drops
 
     @property
     def domain(self) -> QuasiDomain | None:
         """The domain of a field that the promise treats as a quasi-identifier."""
         if self.published_as is not Role.QUASI:
             return None
-        if isinstance(self.acting, Redact):
+        if self.acting is not None and self.acting.makes_constant:
             return Flat()
         stated = next((getattr(self, key) for key in DOMAINS if getattr(self, key) is not None), None)
         return stated or Flat()
@@ -228,7 +228,7 @@ class _FieldRule(BaseModel):
     def _takes(self, key: str) -> bool:
         """Whether a key belongs to the rule's role and action."""
         if key == "exempt" and self.acting is not None:
-            return isinstance(self.acting, Pseudonym)
+            return self.acting.takes_exempt
         return self.role in _TAKEN_BY.get(key, ("quasi",))
 
 

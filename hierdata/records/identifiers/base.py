@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -25,10 +26,35 @@ class RefusedError(Exception):
     """A value cannot be replaced; the message says why and does not quote it."""
 
 
+@dataclass(frozen=True)
+class Tokens:
+    """The pseudonyms of a field: hexadecimal digits, equal for equal values of one ``domain``.
+
+    ``links`` gives the reason why one may stand in more than one record, None where it must not.
+    """
+
+    domain: str
+    length: int
+    links: str | None
+
+
+@dataclass(frozen=True)
+class DateShift:
+    """How dates are moved: by up to ``days`` days, alike for records with one value at the path ``by``.
+
+    Where ``by`` is None, all that a record holds decides.
+    """
+
+    days: int
+    by: str | None
+
+
 class Action(BaseModel, ABC):
     """What becomes of the values of a field. Members are one file each, under the key of the policy.
 
-    ``roles`` are those that a field may have, ``keyed`` tells that a key is needed.
+    ``roles`` are those that a field may have, ``keyed`` tells that a key is needed. An action that ``drops``
+    leaves the field out; one that ``makes_constant`` puts the same text in the place of every value. With
+    ``takes_exempt`` the rule may say under ``exempt`` why the absence of a value cannot identify anybody.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -36,6 +62,9 @@ class Action(BaseModel, ABC):
     kind: ClassVar[str]
     roles: ClassVar[tuple[str, ...]] = ("quasi", "sensitive", "insensitive", "identifier", "free_text")
     keyed: ClassVar[bool] = False
+    drops: ClassVar[bool] = False
+    makes_constant: ClassVar[bool] = False
+    takes_exempt: ClassVar[bool] = False
 
     @abstractmethod
     def published_as(self, role: str) -> Role | None:
@@ -48,6 +77,22 @@ class Action(BaseModel, ABC):
     def pattern(self) -> str | None:
         """The regular expression that all published values match, None where any value may stand."""
         return None
+
+    def tokens(self, path: str) -> Tokens | None:
+        """The pseudonyms that replace the values of a field, None where nothing does."""
+        return None
+
+    def date_shift(self) -> DateShift | None:
+        """How dates are moved, None where they are not."""
+        return None
+
+    def offsets(self, key: Key) -> Callable[[str], int] | None:
+        """The days by which a record's dates are moved, from the text that tells records apart."""
+        return None
+
+    def describe(self, role: str) -> str:
+        """What is published of a field, for the report; ``role`` says what it is for the promise."""
+        return role
 
 
 def text_of(value: Scalar) -> str:

@@ -12,6 +12,7 @@ class Drop(Action):
     """The field is not published."""
 
     kind: ClassVar[str] = "drop"
+    drops: ClassVar[bool] = True
 
     def published_as(self, role: str) -> Role | None:
         """Nothing."""

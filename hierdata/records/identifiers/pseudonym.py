@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from hierdata.documents.document import Scalar
-from hierdata.records.identifiers.base import Action, Replace, text_of
+from hierdata.records.identifiers.base import Action, Replace, Tokens, text_of
 from hierdata.records.identifiers.key import Key
 from hierdata.records.schema import Role
 
@@ -28,6 +28,7 @@ class Pseudonym(Action):
     kind: ClassVar[str] = "pseudonym"
     roles: ClassVar[tuple[str, ...]] = ("identifier",)
     keyed: ClassVar[bool] = True
+    takes_exempt: ClassVar[bool] = True
 
     domain: Annotated[str, Field(min_length=1)] | None = Field(
         default=None,
@@ -44,14 +45,14 @@ class Pseudonym(Action):
         """Carried: no quasi-identifier, and not judged but for its form."""
         return Role.CARRIED
 
-    def domain_of(self, path: str) -> str:
-        """The domain of a field, its path where none is stated."""
-        return self.domain or path
+    def tokens(self, path: str) -> Tokens:
+        """The pseudonyms of a field; their domain is its path where none is stated."""
+        return Tokens(self.domain or path, self.length, self.links)
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
         """The token of a value."""
         assert key is not None
-        own, length = key.derived("pseudonym", self.domain_of(path)), self.length
+        own, length = key.derived("pseudonym", self.tokens(path).domain), self.length
         known: dict[str, str] = {}
 
         def replaced(value: Scalar, days: int) -> Scalar:
@@ -68,3 +69,7 @@ class Pseudonym(Action):
     def pattern(self) -> str | None:
         """So many digits."""
         return f"[0-9a-f]{{{self.length}}}"
+
+    def describe(self, role: str) -> str:
+        """Pseudonyms."""
+        return "replaced by pseudonyms"

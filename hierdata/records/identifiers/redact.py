@@ -26,6 +26,7 @@ class Redact(Action):
 
     kind: ClassVar[str] = "redact"
     roles: ClassVar[tuple[str, ...]] = ("identifier", "free_text")
+    makes_constant: ClassVar[bool] = True
 
     text: str = Field(default="[removed]", min_length=1, max_length=200)
 
@@ -64,3 +65,7 @@ class Redact(Action):
         """The constant, generalized or not, or in a set with nothing else but what is missing."""
         own, quoted = re.escape(self.text), re.escape(json.dumps(self.text, ensure_ascii=False))
         return rf"{own}|\*|\{{(?:{own}|{quoted})(?:, null)?\}}"
+
+    def describe(self, role: str) -> str:
+        """A constant."""
+        return "replaced by a constant"

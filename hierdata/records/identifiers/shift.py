@@ -13,7 +13,7 @@ from hierdata.documents.document import Scalar
 from hierdata.documents.scalars.days import spelled
 from hierdata.domains.base import Uncovered
 from hierdata.domains.date import named_day
-from hierdata.records.identifiers.base import Action, RefusedError, Replace
+from hierdata.records.identifiers.base import Action, DateShift, RefusedError, Replace
 from hierdata.records.identifiers.key import Key
 from hierdata.records.schema import Role
 
@@ -56,6 +56,10 @@ class Shift(Action):
         """What it was."""
         return Role(role)
 
+    def date_shift(self) -> DateShift:
+        """How far dates are moved, and by what."""
+        return DateShift(self.days, self.by)
+
     def offsets(self, key: Key) -> Callable[[str], int]:
         """The days by which a record's dates are moved, from the text that tells records apart.
 
@@ -85,6 +89,10 @@ class Shift(Action):
             return type(value)(moved)  # a text that knows its type keeps it
 
         return replaced
+
+    def describe(self, role: str) -> str:
+        """What it was, with other dates."""
+        return f"moved by days; {role}"
 
 
 def _moved(value: str, days: int) -> str | None:

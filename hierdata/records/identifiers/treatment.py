@@ -14,8 +14,6 @@ from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
 from hierdata.records.identifiers.base import Action, RefusedError, Replace, text_of
 from hierdata.records.identifiers.key import Key
-from hierdata.records.identifiers.pseudonym import Pseudonym
-from hierdata.records.identifiers.shift import Shift
 from hierdata.records.maps import unfolded
 from hierdata.records.survey import Keys
 from hierdata.records.values import Missing
@@ -129,12 +127,12 @@ class _Work:
             node.path, node.keys, node.replace = treated.path, treated.keys, replace
             node.missing = Missing(treated.missing) if treated.missing else None
             node.stays = treatment.kept and treated.action.keyed
-            if isinstance(treated.action, Pseudonym):
-                node.domain = treated.action.domain_of(treated.path)
-            if isinstance(treated.action, Shift):
+            if (tokens := treated.action.tokens(treated.path)) is not None:
+                node.domain = tokens.domain
+            if (shift := treated.action.date_shift()) is not None:
                 assert treatment.key is not None
                 self._offset = treated.action.offsets(treatment.key)
-                self._by_path = treated.action.by or ""
+                self._by_path = shift.by or ""
         self._days = 0
         self._seen: set[tuple[str, str]] = set()
 

@@ -13,9 +13,9 @@ from hierdata.release.recodings.slicing import Slicing
 RECODINGS: dict[str, type[Recoding]] = {
     "generalization": Generalization,
     "representatives": Representatives,
-    "anatomy": Anatomy,
     "full_domain": FullDomain,
     "sets_and_ranges": SetsAndRanges,
+    "anatomy": Anatomy,
     "slicing": Slicing,
 }
 

@@ -7,11 +7,13 @@ quasi-identifier tables joined to the records they come from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from hierdata.documents.document import sensitive_part
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication, grouped
+from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.records.schema import Role, VertexType
 from hierdata.release.recodings.groups import ByGroup
 
@@ -22,6 +24,8 @@ class Anatomy(ByGroup):
     For each vertex type with sensitive attributes there is one table, with all of them (see ByGroup). Groups
     of different types have nothing to do with each other.
     """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["anatomy"]
 
     def arranged(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
         """See ByGroup.arranged."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import compress, groupby
 from operator import itemgetter
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import ranks
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Part, Publication, generalized
+from hierdata.recodings import RecodingTraits
 from hierdata.records.binding import hang, items_of
 from hierdata.records.schema import Role, Schema, VertexType
 
@@ -43,8 +44,11 @@ Tables: TypeAlias = "int | tuple[tuple[str, ...], ...] | None"
 class Recoding(ABC):
     """In what form classes are published.
 
-    ``stated``: what the policy says of sensitive tables, for a recoding that has several.
+    ``stated``: what the policy says of sensitive tables, for a recoding that has several. ``traits`` are what
+    other modules ask for (see hierdata.recodings).
     """
+
+    traits: ClassVar[RecodingTraits]
 
     def __init__(self, stated: Tables = None) -> None:
         self.stated = stated

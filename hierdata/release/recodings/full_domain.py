@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
+from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.base import ByRecord
 
 
@@ -20,6 +22,8 @@ class FullDomain(ByRecord):
     the classes. A value whose path ends above it is published as it is (``Hierarchy.at_depth``). Classes that
     come out alike are judged as one. Children are written as ``ByRecord`` says.
     """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["full_domain"]
 
     def prepare(self, forest: Forest, partition: Partition) -> tuple[Forest, Partition]:
         """See Recoding.prepare: the nodes of the common depths."""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.base import ByRecord
 
 
 class Generalization(ByRecord):
     """Local recoding: each class is published by the nodes that the search gave it, as ByRecord writes it."""
+
+    traits: ClassVar[RecodingTraits] = TRAITS["generalization"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Part, Publication, generalized
+from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
@@ -26,6 +28,8 @@ class Representatives(Recoding):
     nothing ties one record's values together. Carried attributes are left out for the same reason. Sensitive
     XML attributes and texts become elements, since neither can be a list.
     """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["representatives"]
 
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         """See Recoding.publish. Raises PolicyError where an attribute's element would have another's name."""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from hierdata.domains.base import Hierarchy
 from hierdata.domains.number import exact, plain
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
+from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.base import ByRecord
 
 _PLAIN = re.compile(r"[^\s,{}\[\]\"\\]+(?: +[^\s,{}\[\]\"\\]+)*")
@@ -44,6 +45,8 @@ class SetsAndRanges(ByRecord):
     missing value beside others counts as one leaf, or number of the collection, more. Children are written
     as ``ByRecord`` says.
     """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["sets_and_ranges"]
 
     def prepare(self, forest: Forest, partition: Partition) -> tuple[Forest, Partition]:
         """See Recoding.prepare: hierarchies with a node, right under the root, for what a class publishes."""

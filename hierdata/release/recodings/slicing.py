@@ -7,11 +7,13 @@ attributes share a table, and within a group nothing ties the rows of two tables
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from hierdata.documents.document import sensitive_part
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Publication, sliced
+from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.records.schema import Role, VertexType
 from hierdata.release.recodings.base import whole
 from hierdata.release.recodings.correlation import tables
@@ -27,6 +29,8 @@ class Slicing(ByGroup):
     tables for each vertex type (see correlation); or by default each has a table of its own, which keeps no
     link between the values of one vertex.
     """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["slicing"]
 
     def arranged(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
         """See ByGroup.arranged."""

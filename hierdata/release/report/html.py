@@ -141,7 +141,7 @@ def _counts(report: StewardReport) -> str:
     counts = report.counts
     facts = [
         ("records published", of(counts.records)),
-        ("groups" if report.recoding == "anatomy" else "classes", sizes(report)),
+        ("groups" if report.groups_persons else "classes", sizes(report)),
     ]
     if counts.k_raw is not None:
         facts.append(("k over the records as written, spelling and order included", count(counts.k_raw)))

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from hierdata.recodings import traits_of
 from hierdata.release.report.parts import (
     Cost,
     Counts,
@@ -88,6 +89,14 @@ class Outcome(Plain):
     gates: tuple[GateVerdict, ...] = ()
     loss_exact: bool
     limitations: tuple[str, ...]
+
+    @property
+    def groups_persons(self) -> bool:
+        """Whether the classes are groups of persons; False where the recoding is not installed here."""
+        try:
+            return traits_of(self.recoding).groups_persons
+        except KeyError:
+            return False
 
 
 class ReleaseFile(Outcome):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from hierdata.privacy import MODELS, PrivacyModel
+from hierdata.recodings import traits_of
+
 _ALWAYS = (
     "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
     "person is in the collection, but none of the person's sensitive values.",
@@ -15,55 +18,11 @@ _ALWAYS = (
     "far the collection's values lie apart.",
 )
 
-_TOGETHER = (
-    "A published record keeps its own sensitive values together: whoever knows one of them may pick out the "
-    "record within its class and read the others."
-)
-
-_BY_RECODING = {
-    "generalization": _TOGETHER,
-    "full_domain": _TOGETHER,
-    "sets_and_ranges": f"{_TOGETHER} Each value in a set, and both ends of a range, are those of somebody in "
-    "the class: that nobody there has another value is no secret.",
-    "representatives": "Sensitive values are published by class and vertex, so that nobody can tell which of "
-    "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
-    "anatomy": "Quasi-identifiers are published as they are: whoever knows enough of a person finds the "
-    "record, learns that the person is in it, and reads all its quasi-identifiers. What is promised is that "
-    "the person's sensitive values cannot be told from those of their group; k counts the persons of a "
-    "group, not records that look alike. Whoever knows values of others in the group can strike them out.",
-    "slicing": "Sensitive values are published in tables, by group: nothing ties the rows of two tables to "
-    "each other, so how sensitive values go together is lost where they stand in different tables. Values "
-    "that share a table stand together in its rows: whoever knows one of them may read the others. Whoever "
-    "knows values of others in the group can strike them out.",
-}
-
 _GROUPS = (
     "Groups were made of vertices at {paths}, each type by itself, and the promise is stated for the "
     "persons of each group by itself: what several groups of one person, or of persons who share more than "
     "one group, tell together is not limited. The values of one vertex stay together in their row."
 )
-
-_BETWEEN_NUMBERS = (
-    "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
-    "both near it, so that a reader knows the value to lie around it."
-)
-
-_BY_MODEL = {
-    "level-alpha-k": "level-alpha-k limits what can be guessed of sensitivity levels, not of single values: "
-    "one value may have the whole share of its level.",
-    "l-e-diversity": "l-e-diversity keeps values apart that the policy's taxonomy calls near, and knows no "
-    "other nearness; a single value can still be guessed with a probability of up to 1/l.",
-    "delta-l-diversity": f"delta-l-diversity {_BETWEEN_NUMBERS}",
-    "epsilon-m-anonymity": f"epsilon-m-anonymity {_BETWEEN_NUMBERS}",
-    "k-map": "k-map counts people of the population table, not records: it promises nothing against a reader "
-    "who knows that a person is in the collection, and nothing about people whom the table lacks.",
-    "delta-presence": "delta-presence looks at one class at a time: where several classes fit a person of "
-    "the population table, the chances add up, and a person whom none fits is known not to be in the "
-    "collection. "
-    "It promises nothing against a reader who knows that a person is in the collection.",
-    "delta-disclosure": "delta-disclosure with absent: ignore lets a class lack a value of the collection: "
-    "who sees it learns that nobody there has that value.",
-}
 
 ROUNDED_LOSS = (
     "The common denominator of the losses is too large for exact sums in 64 bits: each value's loss was "
@@ -128,7 +87,7 @@ _COSTS = {
 
 
 def limitations(
-    kinds: Collection[str],
+    models: Collection[PrivacyModel],
     recoding: str,
     exempt: Mapping[str, str],
     *,
@@ -137,20 +96,26 @@ def limitations(
 ) -> tuple[str, ...]:
     """What a release does not promise, one sentence each.
 
-    ``kinds`` are the kinds of its models, ``exempt`` gives the policy's reason by path, ``scopes`` are the
-    vertex types that were partitioned by themselves. Raises KeyError for a
-    recoding that nobody has described.
+    ``exempt`` gives the policy's reason by path, ``scopes`` are the vertex types that were partitioned by
+    themselves. Raises KeyError for a recoding that is not known.
     """
     fields = (
         f"{path} is published as it stands and left out when records are compared. Reason given: {reason}"
         for path, reason in exempt.items()
     )
-    models = (sentence for kind, sentence in _BY_MODEL.items() if kind in kinds)
     rounded = () if loss_exact else (ROUNDED_LOSS,)
     groups = (
         (_GROUPS.format(paths=" and at ".join(path or "the records" for path in scopes)),) if scopes else ()
     )
-    return (_ALWAYS[0], _BY_RECODING[recoding], *groups, *models, *_ALWAYS[1:], *fields, *rounded)
+    form = traits_of(recoding).limitation
+    return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields, *rounded)
+
+
+def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:
+    """Each sentence once, whatever the order of the policy; last of models that compare with the original."""
+    places = {kind: place for place, kind in enumerate(MODELS)}
+    ordered = sorted(models, key=lambda own: (own.needs_reference, places.get(own.kind, len(places))))
+    return tuple(dict.fromkeys(own.limitation for own in ordered if own.limitation))
 
 
 def on_identifiers(

@@ -145,10 +145,10 @@ def of(tally: Tally) -> str:
 
 
 def sizes(outcome: Outcome) -> str:
-    """How many classes there are, and of what size; of anatomy these are groups of persons."""
+    """How many classes there are, and of what size; they may be groups of persons."""
     counts = outcome.counts
     least, most = counts.smallest_class, counts.largest_class
     size = count(most) if least == most else f"{count(least)} to {count(most)}"
-    if outcome.recoding == "anatomy":
+    if outcome.groups_persons:
         return f"{plural(counts.classes, 'group')} of {size} persons"
     return f"{plural(counts.classes, 'class', 'classes')} of {size}"
