@@ -50,7 +50,7 @@ SEED = 1
 def people(count: int) -> list[dict[str, Any]]:
     """A random part of the rows without a missing value."""
     if adult.is_there():
-        with (adult.FOLDER / adult.COMPLETE).open(encoding="utf-8", newline="") as stream:
+        with (adult.folder() / adult.COMPLETE).open(encoding="utf-8", newline="") as stream:
             every = list(csv.DictReader(stream))
         whole = [own for own in every if adult.MISSING not in own.values()]
     else:
@@ -156,7 +156,7 @@ def lowered(built: Table, made: Arrangement) -> float:
     return least
 
 
-def random_tables(shapes: Sequence[tuple[int, int]], tables: int) -> None:
+def random_tables(shapes: Sequence[tuple[int, int]], tables: int, rounds: int) -> None:
     """Six values of one attribute, skewed; the mean over tables of the largest distance of a class."""
     header(
         f"Random tables, {tables} of each size, mean of the largest distance",
@@ -176,8 +176,8 @@ def random_tables(shapes: Sequence[tuple[int, int]], tables: int) -> None:
             sums["dealt"] += reached(made, rule)
             flight = Flight(0.729, 1.494, 1.494, 0.5)
             draws = np.random.default_rng(seed)
-            sums["alone"] += reached(made, swarmed(made, flight, (), 30, 200, draws, ignore))
-            sums["swarm"] += reached(made, swarmed(made, flight, seeds(made), 30, 200, draws, ignore))
+            sums["alone"] += reached(made, swarmed(made, flight, (), 30, rounds, draws, ignore))
+            sums["swarm"] += reached(made, swarmed(made, flight, seeds(made), 30, rounds, draws, ignore))
             sums["swap"] += lowered(built, made)
             if count <= 12:
                 one = naive.Attribute([value for (value,) in values], naive_distributions.equal)
@@ -190,13 +190,20 @@ def ignore(done: int) -> None:
     """Nobody looks."""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=2_000)
-    parser.add_argument("--tables", type=int, default=10)
-    given = parser.parse_args()
-    random_tables(((9, 3), (12, 3), (60, 5), (120, 5)), given.tables)
-    experiment(given.rows, {"particles": 30, "rounds": 100})
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", type=int, default=2_000, help="rows of Adult")
+    options.add_argument("--tables", type=int, default=10, help="random tables of each size")
+    options.add_argument(
+        "--rounds", type=int, default=100, help="of the swarm; twice as many on random tables"
+    )
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    given = parser().parse_args(argv)
+    random_tables(((9, 3), (12, 3), (60, 5), (120, 5)), given.tables, 2 * given.rounds)
+    experiment(given.rows, {"particles": 30, "rounds": given.rounds})
 
 
 if __name__ == "__main__":
