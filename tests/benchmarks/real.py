@@ -97,14 +97,18 @@ def measure(own: Collection, seed: int) -> None:
             show(own, own.input(folders[2]), chosen, seed)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(COLLECTIONS)}; all if none")
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(COLLECTIONS)}; all if none")
+    options.add_argument("--seed", type=int, default=0)
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     unknown = sorted(set(asked.names) - set(COLLECTIONS))
     if unknown:
-        parser.error(f"no such collection: {', '.join(unknown)}")
+        parser().error(f"no such collection: {', '.join(unknown)}")
     there = []
     for name in asked.names or COLLECTIONS:
         own = COLLECTIONS[name]
