@@ -45,6 +45,8 @@ DIVERSE = ("occupation", "education", "relationship")
 K, L = 5, 2
 MSB_KACA: tuple[dict[str, Any], ...] = ({"kind": "msb"}, {"kind": "kaca"})
 SEED = 1
+CLASS_SIZES = {9: 3, 12: 3, 60: 5, 120: 5}
+"""Of the random tables, by their rows."""
 
 
 def people(count: int) -> list[dict[str, Any]]:
@@ -101,7 +103,7 @@ def largest(forest: Forest, partition: Partition) -> float:
     return most
 
 
-def experiment(count: int, swarm: dict[str, Any]) -> None:
+def experiment(count: int, ts: Sequence[str], swarm: dict[str, Any]) -> None:
     """What t-closeness over the classes of MSB-KACA costs; mondrian under the same models beside."""
     rows = people(count)
     header(
@@ -110,7 +112,7 @@ def experiment(count: int, swarm: dict[str, Any]) -> None:
     )
     runs: list[tuple[str, Sequence[dict[str, Any]], str | None]] = [("msb, kaca", MSB_KACA, None)]
     t: str | None
-    for t in ("0.5", "0.4", "0.3", "0.2", "0.1"):
+    for t in ts:
         runs += [
             ("msb, kaca, swap", (*MSB_KACA, {"kind": "swap"}), t),
             ("msb, kaca, swarm", (*MSB_KACA, {"kind": "swarm", **swarm}), t),
@@ -156,13 +158,14 @@ def lowered(built: Table, made: Arrangement) -> float:
     return least
 
 
-def random_tables(shapes: Sequence[tuple[int, int]], tables: int, rounds: int) -> None:
+def random_tables(sizes: Sequence[int], tables: int, rounds: int) -> None:
     """Six values of one attribute, skewed; the mean over tables of the largest distance of a class."""
     header(
         f"Random tables, {tables} of each size, mean of the largest distance",
         *("records", "class size", "as it came", "dealt", "swarm", "seeded swarm", "swap", "optimum"),
     )
-    for count, size in shapes:
+    for count in sizes:
+        size = CLASS_SIZES[count]
         sums: defaultdict[str, float] = defaultdict(float)
         for seed in range(tables):
             rng = random.Random(seed)
@@ -193,7 +196,11 @@ def ignore(done: int) -> None:
 def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rows", type=int, default=2_000, help="rows of Adult")
+    options.add_argument("--t", nargs="+", default=["0.5", "0.4", "0.3", "0.2", "0.1"], help="on Adult")
     options.add_argument("--tables", type=int, default=10, help="random tables of each size")
+    options.add_argument(
+        "--sizes", type=int, nargs="+", choices=CLASS_SIZES, default=list(CLASS_SIZES), help="rows of these"
+    )
     options.add_argument(
         "--rounds", type=int, default=100, help="of the swarm; twice as many on random tables"
     )
@@ -202,8 +209,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> None:
     given = parser().parse_args(argv)
-    random_tables(((9, 3), (12, 3), (60, 5), (120, 5)), given.tables, 2 * given.rounds)
-    experiment(given.rows, {"particles": 30, "rounds": given.rounds})
+    random_tables(given.sizes, given.tables, 2 * given.rounds)
+    experiment(given.rows, given.t, {"particles": 30, "rounds": given.rounds})
 
 
 if __name__ == "__main__":

@@ -75,13 +75,13 @@ def pair_rates(data: Encoded, pairs: int) -> tuple[float, float]:
     return len(seeds) * forest.record_count / engine, len(seeds) * pairs / twin
 
 
-def show_pair_rates(folder: Path, students: int) -> None:
+def show_pair_rates(folder: Path, names: Sequence[str], students: int, pairs: int) -> None:
     header(
         "Pair losses per second (k = 5, level-alpha-k, greedy)", "data", "engine", "twin", "ratio", "asked"
     )
-    for name in DATA_SETS:
+    for name in names:
         file = written(folder, name, students)
-        engine, twin = pair_rates(encoded(file, policy_for(file)), pairs=20)
+        engine, twin = pair_rates(encoded(file, policy_for(file)), pairs)
         row(name, f"{engine:,.0f}", f"{twin:,.0f}", f"{engine / twin:.0f}", f">= {TARGETS[name]}")
 
 
@@ -95,14 +95,14 @@ def pairs_of_twin(records: int, size: int, window: int, without_room: int) -> in
     return sum(scans) + sum(steps) - without_room * sum(window - step for step in range(1, size - 1))
 
 
-def show_scans(folder: Path, sizes: Sequence[int]) -> None:
+def show_scans(folder: Path, names: Sequence[str], sizes: Sequence[int], pairs: int) -> None:
     header(
         "Whole clustering (preset MLevCluTree, k = 5): what the bound saves",
         *("data", "students", "seconds", "pair losses", "of all", "asked", "twin s", "times faster", "asked"),
     )
-    for name in DATA_SETS:
+    for name in names:
         small = folder / f"{name}.jsonl"
-        rate = pair_rates(encoded(small, policy_for(small)), pairs=20)[1]
+        rate = pair_rates(encoded(small, policy_for(small)), pairs)[1]
         for records in sizes:
             share, asked = SCANS.get(records, (1.0, None))
             own = folder / f"{records}-students"
@@ -120,21 +120,23 @@ def show_scans(folder: Path, sizes: Sequence[int]) -> None:
 
             costs = cluster()  # compiles, where the cache is empty
             seconds = statistics.median(timed(cluster) for _ in range(5 if records < 10_000 else 1))
-            pairs = pairs_of_twin(records, size, 50, costs["seeds_without_room"])
+            all_pairs = pairs_of_twin(records, size, 50, costs["seeds_without_room"])
             row(
                 *(name, f"{records:,}", f"{seconds:.3f}", f"{costs['pair_losses']:,}"),
                 *(
-                    f"{costs['pair_losses'] / pairs:.1%}",
+                    f"{costs['pair_losses'] / all_pairs:.1%}",
                     f"<= {share:.0%}" if share < 1 else "-",
-                    f"{pairs / rate:,.0f}",
+                    f"{all_pairs / rate:,.0f}",
                 ),
-                *(f"{pairs / rate / seconds:,.0f}", f">= {asked:,}" if asked else "-"),
+                *(f"{all_pairs / rate / seconds:,.0f}", f">= {asked:,}" if asked else "-"),
             )
 
 
 def show_command(folder: Path, students: int, turns: int) -> None:
     """The whole warm command on data set A against the imports alone."""
     file = folder / "A.jsonl"
+    if not file.exists():
+        written(folder, "A", students)
     command = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet"]
     command += ["--policy", str(file.with_suffix(".policy.yaml")), "--out"]
     times: list[float] = []
@@ -152,9 +154,9 @@ def show_command(folder: Path, students: int, turns: int) -> None:
     row(f"{statistics.median(times):.2f}", f"{statistics.median(imports):.2f}", f"{ratio:.1f}", "<= 4")
 
 
-def experiment(folder: Path, repeats: int) -> Iterator[tuple[object, ...]]:
+def experiment(folder: Path, names: Sequence[str], repeats: int) -> Iterator[tuple[object, ...]]:
     """ML section 5: loss and dissimilarity for k = 2..6 under both presets, mean over seeds."""
-    for name in DATA_SETS:
+    for name in names:
         file = folder / f"{name}.jsonl"
         for k in range(2, 7):
             for preset, model in (
@@ -196,6 +198,8 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--scans", type=int, nargs="+", default=list(SCANS), help="students of whole clusterings"
     )
+    options.add_argument("--data", nargs="+", choices=DATA_SETS, default=list(DATA_SETS))
+    options.add_argument("--pairs", type=int, default=20, help="of the twin with each of ten seeds")
     options.add_argument("--turns", type=int, default=7, help="runs of the whole command")
     return options
 
@@ -204,8 +208,8 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser().parse_args(argv)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        show_pair_rates(folder, arguments.students)
-        show_scans(folder, arguments.scans)
+        show_pair_rates(folder, arguments.data, arguments.students, arguments.pairs)
+        show_scans(folder, arguments.data, arguments.scans, arguments.pairs)
         show_command(folder, arguments.students, arguments.turns)
         if arguments.no_experiment:
             return
@@ -214,7 +218,7 @@ def main(argv: list[str] | None = None) -> None:
             *("data", "k", "preset", "LM per record", "records lost", "vertices lost"),
             *("dissimilarity", "level distance", "seconds"),
         )
-        for cells in experiment(folder, arguments.repeats):
+        for cells in experiment(folder, arguments.data, arguments.repeats):
             row(*cells)
 
 
