@@ -9,6 +9,7 @@ import ast
 import gc
 import importlib
 import importlib.util
+import os
 import re
 import shlex
 import sys
@@ -25,7 +26,11 @@ from tests.executors.conftest import no_spark
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "fixtures").rglob("*.md")),
+]
 
 
 @dataclass(frozen=True)
@@ -172,7 +177,7 @@ def elsewhere(collections: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(tempfile, "tempdir", str(folders[1]))
     monkeypatch.setenv("HIERDATA_COLLECTIONS", str(collections))
     monkeypatch.syspath_prepend(ROOT)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # of the commands that a benchmark starts
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)  # of the commands that a benchmark starts
     threshold = gc.get_threshold()
     gc.freeze()  # formats collects the garbage before each turn: not that of all tests
     yield folders
@@ -292,4 +297,4 @@ def test_benchmarks_accept_the_options_that_the_docs_give() -> None:
     for page in PAGES:
         for name, options in commands_in(page):
             if name.startswith("tests.benchmarks."):
-                importlib.import_module(name).parser().parse_args(shlex.split(options))
+                importlib.import_module(name).parser().parse_args(shlex.split(options, comments=True))
