@@ -22,6 +22,7 @@ def test_the_combinations_cover_all_valid_pairs() -> None:
     for a, b in combinations(FACTORS, 2):
         found, valid = map(int, counts[f"{a} x {b}"].split("/"))
         assert found == valid or {a, b} in OPTIONAL
+    assert coverage([]).startswith("shape x search 0/")
 
 
 RELEASE = {"promises": [{"statement": "Each record is one of five.", "k": 5}], "format": "csv"}

@@ -90,6 +90,8 @@ def main() -> int:
     compared.add_argument("--wording", action="store_true", help="texts may differ, and are listed")
     stated = parser.parse_args()
     if stated.command == "make":
+        if stated.out.exists():
+            parser.error(f"{stated.out} is there already")
         start = time.perf_counter()
         make(stated.python, stated.out, stated.only)
         print(f"{summary(stated.out)}\n{time.perf_counter() - start:.0f} seconds")

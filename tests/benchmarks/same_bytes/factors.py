@@ -210,9 +210,9 @@ def covering() -> list[Combination]:
 
 def coverage(chosen: Iterable[Combination]) -> str:
     """For each pair of factors how many of its valid pairs of values are in a combination."""
-    columns, valid = list(zip(*chosen, strict=True)), list(zip(*valid_combinations(), strict=True))
+    both = (list(chosen), valid_combinations())
     counts = []
     for (a, first), (b, second) in combinations(enumerate(FACTORS), 2):
-        found, all_pairs = (len(set(zip(own[a], own[b], strict=True))) for own in (columns, valid))
-        counts.append(f"{first} x {second} {found}/{all_pairs}")
+        found, valid = (len({(one[a], one[b]) for one in own}) for own in both)
+        counts.append(f"{first} x {second} {found}/{valid}")
     return ", ".join(counts)
