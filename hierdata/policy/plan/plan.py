@@ -144,8 +144,8 @@ def _check_rows(policy: Policy, population: Population | None) -> None:
     for model in policy.models:
         if model.least_population > population.rows:
             raise PromiseError(
-                f"{model.kind} asks for {model.least_population} people whom a class fits, and the population "
-                f"table has {population.rows} rows: that is the largest k that would work"
+                f"{model.kind} asks for {model.least_population} people whom a class fits, and the "
+                f"population table has {population.rows} rows: that is the largest k that would work"
             )
 
 
