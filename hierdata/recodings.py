@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hierdata import plugins
+from hierdata.errors import PolicyError
+
 
 @dataclass(frozen=True)
 class RecodingTraits:
@@ -113,5 +116,15 @@ TRAITS: dict[str, RecodingTraits] = {
 
 
 def traits_of(name: str) -> RecodingTraits:
-    """The traits of a recoding by its name in a policy. Raises KeyError for a name that no recoding has."""
-    return TRAITS[name]
+    """The traits of a recoding by its name in a policy: built in, or of another distribution.
+
+    Raises PolicyError for one that cannot be imported or whose traits are none, KeyError where there is none.
+    """
+    if name in TRAITS:
+        return TRAITS[name]
+    traits: object = getattr(plugins.load("recodings", name, object), "traits", None)
+    if not isinstance(traits, RecodingTraits) or traits.judged_as not in TRAITS:
+        raise PolicyError(
+            f"{plugins.find('recodings', name)} must state `traits`, with a judged_as of {', '.join(TRAITS)}"
+        )
+    return traits

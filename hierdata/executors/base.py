@@ -87,6 +87,8 @@ class Executor(ABC):
     takes_master: ClassVar[bool] = False
     """Whether it runs on a cluster, which is found by the address of its master."""
     workers: int
+    requires: object = ()
+    """What a worker unpickles before the work of a stage; it raises where the work cannot run."""
 
     @abstractmethod
     def __init__(

@@ -123,7 +123,7 @@ class Processes(LocalExecutor):
         self._stage += 1
         path = self.own / f"work-{self._stage}"
         try:
-            packed = put(work, Place(path, _INLINE, 0))
+            packed = put((self.requires, work), Place(path, _INLINE, 0))
             secrets = told()
             requests = [
                 Request(self._stage, packed, part, place, secrets)

@@ -161,7 +161,7 @@ class Spark(Executor):
         self._stages += 1
         return Stage(
             name=f"{self.own.name}-{self._stages}",
-            function=cloudpickle.dumps(function),
+            function=cloudpickle.dumps((self.requires, function)),
             layout=layout,
             task=task,
             failures=self.context.accumulator({}, Failures()),

@@ -54,7 +54,7 @@ class _Worker:
         hear(request.secrets)
         if self._work is None or self._stage != request.stage:
             self._work = None
-            (self._work,) = read([request.work])
+            ((_, self._work),) = read([request.work])
             self._stage = request.stage
             gc.freeze()
         return self._work(request.part, request.place)

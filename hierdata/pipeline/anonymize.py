@@ -85,7 +85,7 @@ def _released(
     from hierdata.pipeline.publish import Publishing
     from hierdata.pipeline.survey import in_order
     from hierdata.release.files import write_files
-    from hierdata.release.recodings import RECODINGS
+    from hierdata.release.recodings import recoding_named
     from hierdata.release.release import Release, Staging
 
     policy = hand.policy
@@ -94,7 +94,7 @@ def _released(
         form = form_in(in_order(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
         metrics = every_metric(prepared.policy, prepared.schema, prepared.domains, gates)
-        recoding = RECODINGS[policy.recoding](prepared.policy.divided)
+        recoding = recoding_named(policy.recoding)(prepared.policy.divided)
         blocks = in_blocks(overview, prepared, seed, spread)
         classes = clustered(blocks, prepared, recoding, seed, spread, notice)
         folder = Staging(staging)

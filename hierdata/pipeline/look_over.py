@@ -62,7 +62,7 @@ def look_over(
     splits = collection.splits()
     resources = resources or Resources()
     check_key(treated, resources.kind(len(splits)))
-    with resources.spread(len(splits), staging, progress or silent) as spread:
+    with resources.spread(len(splits), staging, progress or silent, policy.plugins) as spread:
         overview = survey_splits(collection, splits, policy, spread, treated)
         prepared = prepare(overview.policy, overview.survey, overview.hints)
         yield LookedOver(overview, prepared, collection, spread)

@@ -40,11 +40,14 @@ class Resources:
         return "processes" if several else "serial"
 
     @contextmanager
-    def spread(self, splits: int, beside: Path | None, progress: Progress) -> Iterator[Spread]:
+    def spread(
+        self, splits: int, beside: Path | None, progress: Progress, requires: object = ()
+    ) -> Iterator[Spread]:
         """An executor at work, with a private folder for what does not stay in memory.
 
         The folder is made in ``beside`` (by default where temporary files lie), and gone with the executor.
-        Raises TargetError when it cannot be made, PolicyError for an executor that there is not.
+        ``requires`` is checked by every worker (see Executor). Raises TargetError when the folder cannot be
+        made, PolicyError for an executor that there is not.
         """
         with (
             PrivateFolder(beside, "what does not fit into memory") as folder,
@@ -56,6 +59,7 @@ class Resources:
                 master=self.master,
             ) as executor,
         ):
+            executor.requires = requires
             yield Spread(executor, folder, self.memory, progress)
 
 

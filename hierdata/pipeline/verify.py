@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hierdata.errors import VerificationError
+from hierdata.errors import MissingPluginError, VerificationError
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.plan.plan import judge_rules, many_keys, references, stated_scales
 from hierdata.policy.policy import Policy
 from hierdata.progress import Progress, silent
-from hierdata.release.layout import read_beside, record_splits, released
+from hierdata.release.layout import check_plugins, read_beside, record_splits, released
 from hierdata.release.verification import confirm, read_facts
 from hierdata.sources.open import at_hand
 
@@ -39,7 +39,11 @@ def verify(
     are missing is not judged and does not pass. Where dates were moved, ``original`` needs the ``key`` of the
     release. The verdict is the same whatever ``resources`` there are.
     """
-    policy = read_policy(policy)
+    try:
+        check_plugins(published)
+        policy = read_policy(policy)
+    except MissingPluginError as error:
+        raise VerificationError(f"not judged: {error}") from None
     with at_hand(published, policy, published=True) as hand:
         return _verdict(hand.source, hand.policy, original, facts, key, resources, progress)
 
@@ -79,7 +83,7 @@ def _verdict(
             )
     rules = judge_rules(policy, scales, known, vertices, books)
     splits = record_splits(published, files, policy)
-    with (resources or Resources()).spread(len(splits), None, progress or silent) as spread:
+    with (resources or Resources()).spread(len(splits), None, progress or silent, policy.plugins) as spread:
         verdict = judged(splits, read_beside(files, policy), rules, spread)
     if frozen is not None and verdict.passed:
         frozen.check_tables(policy, verdict)

@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, model_validator
 
+from hierdata import plugins
+from hierdata.documents.formats import FORMATS
 from hierdata.domains.base import QuasiDomain
-from hierdata.engines.base import Engine
+from hierdata.engines import ENGINES, Engine
 from hierdata.errors import PolicyError
+from hierdata.plugins import Plugin
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import InconsistencyError
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, Step, with_preset
 from hierdata.policy.spec.fields import FieldRule
-from hierdata.policy.spec.gates import AttackerModel, Gate
+from hierdata.policy.spec.gates import AttackerModel, Gate, OtherMetric
 from hierdata.policy.spec.maps import maps_of
 from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, in_order
 from hierdata.policy.spec.values import Keep, PathText, SensitiveTables
-from hierdata.privacy import PrivacyModel
-from hierdata.recodings import DEFAULT, RecodingTraits, traits_of
+from hierdata.privacy import MODELS, PrivacyModel
+from hierdata.recodings import DEFAULT, TRAITS, RecodingTraits, traits_of
 from hierdata.records.flatten import Table
 from hierdata.records.identifiers import DateShift, Tokens
 from hierdata.records.maps import in_maps
@@ -92,6 +95,9 @@ class Policy(BaseModel):
         default=None,
         description="with recoding slicing: which sensitive attributes share a table, or how many tables",
     )
+    metrics: tuple[OtherMetric, ...] = Field(
+        default=(), description="metrics of other distributions to be measured besides the built-in ones"
+    )
     attackers: dict[str, AttackerModel] = Field(default={}, description="whom gates have in mind, by name")
     gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
 
@@ -112,6 +118,24 @@ class Policy(BaseModel):
         for path, rule in self.fields.items():
             for key, file in rule.files():
                 yield f"fields[{path}].{key}", file
+
+    @cached_property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """The members of other distributions that the policy names."""
+        named = [
+            *(("models", model.kind) for model in self.models if model.kind not in MODELS),
+            *(("engines", step.kind) for step in self.steps if step.kind not in ENGINES),
+            *(
+                ("domains", getattr(rule.other, "kind", ""))
+                for rule in self.fields.values()
+                if rule.other is not None
+            ),
+            *(("metrics", name) for name in self.metrics),
+            *(("formats", name) for name in (self.format,) if name is not None and name not in FORMATS),
+            *(("recodings", name) for name in (self.recoding,) if name not in TRAITS),
+        ]
+        found = (plugins.find(family, name) for family, name in dict.fromkeys(named))
+        return tuple(plugin for plugin in found if plugin is not None)
 
     @property
     def preset(self) -> str | None:

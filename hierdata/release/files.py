@@ -10,7 +10,7 @@ from hierdata.domains.membership import breakpoints
 from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
 from hierdata.judge import Verdict
-from hierdata.metrics import METRICS
+from hierdata.metrics import metrics_of
 from hierdata.metrics.sums import Sums
 from hierdata.metrics.tallies import Counted, Tallies, counted
 from hierdata.policy.lint.lint import lint
@@ -32,6 +32,7 @@ from hierdata.release.report.models import (
     LevelRow,
     LevelTable,
     MembershipRow,
+    PluginUse,
     PublishedFile,
     StewardReport,
     Tally,
@@ -94,12 +95,14 @@ def build_report(
     """Promised, achieved, lost."""
     policy = prepared.policy
     exempt, absent = _reasons_given(policy)
-    measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in METRICS.items()}
+    every = metrics_of(policy.metrics)
+    measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in every.items()}
     actions = {str(path): rule.acting for path, rule in policy.by_keys.values()}
     attackers = bind_attackers(policy, prepared.schema, prepared.domains)
     counts: Counted = tallies[counted]
     return StewardReport(
         version=__version__,
+        plugins=tuple(PluginUse(**vars(plugin)) for plugin in policy.plugins),
         dataset=policy.dataset,
         recoding=policy.recoding,
         format=form.format.name,

@@ -93,11 +93,11 @@ def every_metric(
     gates: Iterable[BoundGate],
 ) -> tuple[Metric, ...]:
     """All metrics that a report has figures of: those of every release, the attackers' and the gates'."""
-    from hierdata.metrics import METRICS
+    from hierdata.metrics import metrics_of
 
     attackers = bind_attackers(policy, schema, domains)
     return (
-        *(metric.under(policy.diversity) for metric in METRICS.values()),
+        *(metric.under(policy.diversity) for metric in metrics_of(policy.metrics).values()),
         *(metric for own in attackers.values() for metric in own.values()),
         *(gate.metric for gate in gates),
     )

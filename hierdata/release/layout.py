@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -11,8 +13,9 @@ from typing import TypeAlias
 
 from hierdata.documents.document import SENSITIVE_PART, Document
 from hierdata.errors import PolicyError, TargetError, VerificationError
+from hierdata.plugins import require
 from hierdata.policy.policy import Policy
-from hierdata.release.report.models import PublishedFile
+from hierdata.release.report.models import PluginUse, PublishedFile
 from hierdata.sources import FileForm, FilesForm, InputSplit, collect, form_of
 
 Counted: TypeAlias = Iterator[tuple[Document, int]]
@@ -86,6 +89,24 @@ def released(published: Path, policy: Policy) -> Released:
         )
     facts = folder.parent / FACTS_FILE
     return Released(parts, folder / PUBLIC_FILES[0], facts if facts.is_file() else None, xsd)
+
+
+def check_plugins(published: object) -> None:
+    """Raise MissingPluginError where a release was made with plug-ins that are not installed here.
+
+    A ``release.json`` that is none is judged later, with all that it claims.
+    """
+    if not isinstance(published, str | os.PathLike) or not Path(published).is_dir():
+        return
+    folder = Path(published)
+    claims = (folder / "public" if (folder / "public").is_dir() else folder) / PUBLIC_FILES[0]
+    try:
+        used = json.loads(claims.read_bytes())["plugins"]
+        stated = [PluginUse.model_validate(use) for use in used]
+    except (OSError, ValueError, LookupError, TypeError):
+        return
+    for use in stated:
+        require(use.family, use.name, use.distribution, use.version)
 
 
 def published_files(folder: Path) -> tuple[PublishedFile, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hierdata.documents.document import COUNT, GROUP, Document
-from hierdata.documents.formats import FORMATS, Format, Layout, detect
+from hierdata.documents.formats import Format, Layout, detect, format_named
 from hierdata.documents.formats.source import PathSource
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.policy.policy import Policy
@@ -50,7 +50,7 @@ def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:
 
     Raises PolicyError where the policy says something that does not go with the format.
     """
-    return fitted(FORMATS[policy.format]() if policy.format else detect(name), policy, base)
+    return fitted(format_named(policy.format)() if policy.format else detect(name), policy, base)
 
 
 def fitted(format: Format, policy: Policy, base: Keys = ()) -> Format:

@@ -105,7 +105,7 @@ def roots(forest: Forest) -> tuple[Numbers, ...]:
     return tuple(reversed(keys))
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--records", type=int, default=20_000)
     arguments.add_argument("--sizes", type=int, nargs="+", default=[500, 1000, 2000, 4000])
@@ -114,7 +114,11 @@ def main() -> None:
     arguments.add_argument("--preset", default="MLevCluTree", help="'' for the engine where none is named")
     arguments.add_argument("--repeats", type=int, default=1, help="seeds; figures are means")
     arguments.add_argument("--no-exact", action="store_true", help="leave out all records at once")
-    asked = arguments.parse_args()
+    return arguments
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     header(
         f"Loss of blocks, {asked.records:,} records, {asked.preset or 'the default engine'}",
         *("data", "correlation", "blocks", "size", "number", "smallest", "largest"),

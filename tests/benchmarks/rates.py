@@ -47,12 +47,17 @@ def show(sizes: list[int], folder: Path) -> None:
         row(*cells, f"{len(found.keys[-1].values):,}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="rows")
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="rows")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    sizes = list(parser().parse_args(argv).sizes)
     sys.stdout.write("Adult\n" if adult.is_there() else "A synthetic table of Adult's shape\n")
     with tempfile.TemporaryDirectory() as temporary:
-        show(list(parser.parse_args().sizes), Path(temporary))
+        show(sizes, Path(temporary))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hierdata import plugins
 from hierdata.documents.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Order, Rowwise, Split
 from hierdata.documents.formats.bson import Bson
 from hierdata.documents.formats.csv import Csv
@@ -12,7 +13,18 @@ from hierdata.documents.formats.parquet import Parquet
 from hierdata.documents.formats.xml import Xml
 from hierdata.errors import PolicyError
 
-__all__ = ["FORMATS", "MAX_DEPTH", "WHOLE", "Format", "Layout", "Order", "Rowwise", "Split", "detect"]
+__all__ = [
+    "FORMATS",
+    "MAX_DEPTH",
+    "WHOLE",
+    "Format",
+    "Layout",
+    "Order",
+    "Rowwise",
+    "Split",
+    "detect",
+    "format_named",
+]
 
 FORMATS: dict[str, type[Format]] = {
     "json": Json,
@@ -23,6 +35,15 @@ FORMATS: dict[str, type[Format]] = {
     "csv": Csv,
     "parquet": Parquet,
 }
+
+
+def format_named(name: str) -> type[Format]:
+    """The format of a name that a policy gives: built in, or of another distribution.
+
+    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    """
+    return FORMATS[name] if name in FORMATS else plugins.load("formats", name, Format)  # type: ignore[type-abstract]
+
 
 _SUFFIXES = {
     suffix: name for name, kind in FORMATS.items() for suffix in (kind.extension, *kind.other_suffixes)

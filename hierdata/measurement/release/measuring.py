@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hierdata.measurement.release import Rebuilt
-from hierdata.metrics import METRICS
+from hierdata.metrics import metrics_of
 from hierdata.metrics.tallies import Counted, counted, tally
 from hierdata.policy.plan.plan import Prepared
 from hierdata.release.gates import bind_attackers, learned
@@ -49,7 +49,8 @@ def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
     """Every metric that applies, and the policy's attackers."""
     publication, forest = rebuilt.publication, rebuilt.forest
     left_out = {}
-    for name, metric in METRICS.items():
+    every = metrics_of(prepared.policy.metrics)
+    for name, metric in every.items():
         if metric.ties and rebuilt.untied:
             left_out[name] = (
                 f"nothing published ties the values of one vertex together: {_at(rebuilt.untied)}"
@@ -60,7 +61,7 @@ def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
             left_out[name] = f"exempt values are not published, nor how many: {_at(rebuilt.uncounted)}"
     metrics = {
         name: metric.under(prepared.policy.diversity)
-        for name, metric in METRICS.items()
+        for name, metric in every.items()
         if name not in left_out
     }
     attackers = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hierdata.documents.formats import FORMATS
+from hierdata.documents.formats import format_named
 from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.spec.tables import TableRule
 from hierdata.records.flatten import places
@@ -25,7 +25,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
         yield (where,), "the tables say where the records lie: write paths like $.a"
     if policy.recoding_traits.publishes_classes:
         yield ("recoding",), "a class with lists in it is no row of a table: take generalization or anatomy"
-    if policy.format is not None and not FORMATS[policy.format].is_tabular:
+    if policy.format is not None and not format_named(policy.format).is_tabular:
         yield ("format",), "tables are CSV or Parquet"
     for table in () if wrong else policy.joined:
         for column in table.joins:

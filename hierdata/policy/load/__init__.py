@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from hierdata.documents.limits import confined
-from hierdata.errors import PolicyError
+from hierdata.errors import MissingPluginError, PolicyError
 from hierdata.policy.checks import find_problems
 from hierdata.policy.load.json_schema import is_schema, policy_of
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
-from hierdata.policy.problems import contradictions, mistakes
+from hierdata.policy.problems import MISSING_PLUGIN, contradictions, mistakes
 
 
 def load(path: str | Path, *, root: str | Path | None = None) -> Policy:
@@ -56,12 +56,15 @@ def from_data(
     hierdata.errors.PolicyError: fields[$.a]: unknown key 'rol'; did you mean role?
     """
     if isinstance(data, Policy):
-        _check(data, data.model_dump(exclude_unset=True))
+        _check(data, {name: getattr(data, name) for name in data.model_fields_set})
         return data
     try:
         policy = Policy.model_validate(data)
     except ValidationError as error:
-        raise PolicyError("\n".join(map(str, mistakes(error, Policy, data)))) from None
+        kinds = {detail["type"] for detail in error.errors(include_url=False)}
+        # A list whose items are refused is also too short.
+        refusal = MissingPluginError if kinds - {"too_short"} == {MISSING_PLUGIN} else PolicyError
+        raise refusal("\n".join(map(str, mistakes(error, Policy, data)))) from None
     _check(policy, data)
     policy._folder = Path(folder)
     if root is not None:

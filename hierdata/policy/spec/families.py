@@ -5,44 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hierdata.documents.formats import FORMATS
-from hierdata.engines import ENGINES
+from hierdata.engines import ENGINES, Engine
 from hierdata.policy.presets import PRESETS
-from hierdata.privacy import MODELS
+from hierdata.policy.spec.others import NameOrPlugin, OrPlugin
+from hierdata.privacy import MODELS, PrivacyModel
 from hierdata.recodings import TRAITS
 
 
-def one_of(family: Mapping[str, type[BaseModel]]) -> Any:
-    """One of a family's members, told apart by ``kind``."""
-
-    def stated(data: Any) -> Any:
-        if isinstance(data, dict) and "kind" not in data:
-            raise ValueError(f"a kind is needed: {', '.join(family)}")
-        return data
-
-    members = tuple(family.values())
-    if len(members) == 1:
-        return Annotated[members[0], BeforeValidator(stated)]
-    return Annotated[Union[members], Field(discriminator="kind")]  # noqa: UP007  (of a tuple)
+def one_of(family: str, members: Mapping[str, type[BaseModel]], base: type[BaseModel]) -> Any:
+    """One of a family's members, told apart by ``kind``; of other distributions too."""
+    built_in: Any = Union[tuple(members.values())]  # noqa: UP007  (of a tuple)
+    return Annotated[built_in, Field(discriminator="kind"), OrPlugin(family, members, base)]
 
 
 if TYPE_CHECKING:
-    from hierdata.engines import Engine
-    from hierdata.privacy import PrivacyModel
-
     Model: TypeAlias = PrivacyModel
     Step: TypeAlias = Engine
     FormatName: TypeAlias = str
     PresetName: TypeAlias = str
     RecodingName: TypeAlias = str
 else:
-    Model = one_of(MODELS)
-    Step = one_of(ENGINES)
-    FormatName = Literal[tuple(FORMATS)]
+    Model = one_of("models", MODELS, PrivacyModel)
+    Step = one_of("engines", ENGINES, Engine)
+    FormatName = Annotated[Literal[tuple(FORMATS)], NameOrPlugin("formats", FORMATS)]
     PresetName = Literal[tuple(PRESETS)]
-    RecodingName = Literal[tuple(TRAITS)]
+    RecodingName = Annotated[Literal[tuple(TRAITS)], NameOrPlugin("recodings", TRAITS)]
 
 
 class EngineSpec(BaseModel):

@@ -25,6 +25,7 @@ from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
 from hierdata.domains.flat import Flat
 from hierdata.domains.levels import Levels, LevelScale
+from hierdata.policy.spec.others import OnlyPlugin
 from hierdata.records.identifiers import ACTIONS, Action
 from hierdata.records.schema import Role
 
@@ -41,6 +42,14 @@ def _sorted(spellings: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Reason = Annotated[str, Field(min_length=1)]
+
+if TYPE_CHECKING:
+    OtherDomain = QuasiDomain
+else:
+    OtherDomain = Annotated[QuasiDomain, OnlyPlugin("domains", DOMAINS, QuasiDomain)]
+
+_DOMAIN_KEYS = {key: key for key in DOMAINS} | {"other": "domain"}
+"""The keys of a rule that state a domain, by the names of the fields that hold it."""
 
 
 class _ActionSpec(BaseModel):
@@ -128,6 +137,10 @@ class _FieldRule(BaseModel):
         description="why an insensitive field, a free text or the absence of a pseudonym cannot identify",
     )
 
+    other: OtherDomain | None = Field(
+        default=None, alias="domain", description="a value domain of another distribution, by its kind"
+    )
+
     @property
     def acting(self) -> Action | None:
         """The action, if there is one."""
@@ -145,7 +158,7 @@ class _FieldRule(BaseModel):
             return None
         if self.acting is not None and self.acting.makes_constant:
             return Flat()
-        stated = next((getattr(self, key) for key in DOMAINS if getattr(self, key) is not None), None)
+        stated = next((getattr(self, key) for key in _DOMAIN_KEYS if getattr(self, key) is not None), None)
         return stated or Flat()
 
     @property
@@ -163,10 +176,10 @@ class _FieldRule(BaseModel):
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Every file that the rule names, after the key of the domain that names it."""
-        for key in DOMAINS:
+        for key in _DOMAIN_KEYS:
             stated: QuasiDomain | None = getattr(self, key)
             if stated is not None and (file := stated.named_file) is not None:
-                yield key, file
+                yield _DOMAIN_KEYS[key], file
 
     def semantics(self, folder: Path) -> Hierarchy | None:
         """The taxonomy of a sensitive attribute's values, None where none is given."""
@@ -206,7 +219,7 @@ class _FieldRule(BaseModel):
         if self.role is None and not self.vertex:
             yield "a role is needed: quasi, sensitive, insensitive, identifier or free_text"
         stated = self.model_fields_set - {"role", "action", "optional", "vertex"}
-        domains = [key for key in DOMAINS if key in stated]
+        domains = [name for key, name in _DOMAIN_KEYS.items() if key in stated]
         if self.role == "quasi" and len(domains) != 1:
             found = (
                 f"not {' and '.join(domains)}" if domains else "flat: true where nothing is to be generalized"

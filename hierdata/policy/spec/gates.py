@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from hierdata import plugins
 from hierdata.domains.number import Exact
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.policy.problems import nearest
@@ -27,7 +28,7 @@ def _known(name: object) -> str:
     """Check a metric's name as pydantic checks a Literal. Metrics bring arrays: only gates import them."""
     from hierdata.metrics import METRICS
 
-    if isinstance(name, str) and name in METRICS:
+    if isinstance(name, str) and (name in METRICS or plugins.find("metrics", name)):
         return name
     expected = f"{', '.join(map(repr, [*METRICS][:-1]))} or {[*METRICS][-1]!r}"
     raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": expected})
@@ -44,10 +45,28 @@ class _MetricName:
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: object) -> dict[str, Any]:
         from hierdata.metrics import METRICS
 
-        return {"enum": [*METRICS], "type": "string"}
+        named = {"type": "string", "not": {"enum": [*METRICS]}}
+        return {"anyOf": [{"enum": [*METRICS], "type": "string"}, named]}
 
 
 MetricName = Annotated[str, _MetricName]
+
+
+def _other(name: str) -> str:
+    """A metric that is not built in; its distribution is imported, so that what is wrong is told at once."""
+    from hierdata.metrics import METRICS, metric_named
+
+    if name in METRICS:
+        raise ValueError(f"{name} is measured for every release: leave it out")
+    if plugins.find("metrics", name) is None:
+        raise ValueError(
+            f"no distribution declares the metric {name}{nearest(name, plugins.names('metrics'))}"
+        )
+    metric_named(name)
+    return name
+
+
+OtherMetric = Annotated[str, AfterValidator(_other)]
 
 _COMPARE: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     "<=": operator.le,

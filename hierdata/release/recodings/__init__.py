@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hierdata import plugins
 from hierdata.release.recodings.anatomy import Anatomy
 from hierdata.release.recodings.base import Recoding
 from hierdata.release.recodings.full_domain import FullDomain
@@ -19,4 +20,12 @@ RECODINGS: dict[str, type[Recoding]] = {
     "slicing": Slicing,
 }
 
-__all__ = ["RECODINGS", "Recoding"]
+__all__ = ["RECODINGS", "Recoding", "recoding_named"]
+
+
+def recoding_named(name: str) -> type[Recoding]:
+    """The recoding of a name that a policy gives: built in, or of another distribution.
+
+    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    """
+    return RECODINGS[name] if name in RECODINGS else plugins.load("recodings", name, Recoding)  # type: ignore[type-abstract]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from hierdata.recodings import traits_of
 from hierdata.release.report.parts import (
@@ -63,10 +63,20 @@ __all__ = [
 ]
 
 
+class PluginUse(Plain):
+    """A member of a family that is not built in, with name and version of its distribution."""
+
+    family: str
+    name: str
+    distribution: str
+    version: str
+
+
 class Outcome(Plain):
     """What a release promises, achieved and lost.
 
-    ``version`` is hierdata's. ``format`` is that of the records, ``files`` what lies in ``public/`` of them.
+    ``version`` is hierdata's; ``plugins`` are the members of other distributions that the policy names.
+    ``format`` is that of the records, ``files`` what lies in ``public/`` of them.
     ``tables`` names for each part beside the records the sensitive attributes whose values share its rows.
     ``class_size`` is the smallest class that the models allow together; smaller cells are guarded in public.
     ``attackers`` has by the policy's names the risks that each of them is, by metric.
@@ -75,6 +85,7 @@ class Outcome(Plain):
     """
 
     version: str
+    plugins: tuple[PluginUse, ...] = ()
     dataset: str
     recoding: str
     format: str
@@ -97,6 +108,14 @@ class Outcome(Plain):
             return traits_of(self.recoding).groups_persons
         except KeyError:
             return False
+
+    @model_serializer(mode="wrap")
+    def _without_plugins(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # a return type would become the schema
+        """Leave ``plugins`` out where all is built in, as in the files of most releases."""
+        data = handler(self)
+        if not self.plugins:
+            del data["plugins"]
+        return data
 
 
 class ReleaseFile(Outcome):
