@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout
@@ -72,8 +72,7 @@ def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[
 
     The index of a DataFrame is no column, and nothing depends on it.
     """
-    format = fitted(Parquet(), policy, base)
-    assert isinstance(format, Parquet)
+    format = cast(Parquet, fitted(Parquet(), policy, base))
     table = source if type(source).__name__ == "Table" else from_frame(source)
     layout = table_layout(table.schema, format.paths)
     check_columns(layout, policy, base, joins)
