@@ -115,6 +115,11 @@ TRAITS: dict[str, RecodingTraits] = {
 """The built-in recodings, in the order of the policy's JSON Schema."""
 
 
+def is_built_in(name: str) -> bool:
+    """Whether a recoding belongs to hierdata itself."""
+    return name in TRAITS
+
+
 def traits_of(name: str) -> RecodingTraits:
     """The traits of a recoding by its name in a policy: built in, or of another distribution.
 

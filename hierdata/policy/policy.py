@@ -26,7 +26,7 @@ from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, in_order
 from hierdata.policy.spec.values import Keep, PathText, SensitiveTables
 from hierdata.privacy import MODELS, PrivacyModel
-from hierdata.recodings import DEFAULT, TRAITS, RecodingTraits, traits_of
+from hierdata.recodings import DEFAULT, RecodingTraits, is_built_in, traits_of
 from hierdata.records.flatten import Table
 from hierdata.records.identifiers import DateShift, Tokens
 from hierdata.records.maps import in_maps
@@ -132,7 +132,7 @@ class Policy(BaseModel):
             ),
             *(("metrics", name) for name in self.metrics),
             *(("formats", name) for name in (self.format,) if name is not None and name not in FORMATS),
-            *(("recodings", name) for name in (self.recoding,) if name not in TRAITS),
+            *(("recodings", name) for name in (self.recoding,) if not is_built_in(name)),
         ]
         found = (plugins.find(family, name) for family, name in dict.fromkeys(named))
         return tuple(plugin for plugin in found if plugin is not None)
