@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hierdata.kernels.anonytree import align
 from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, WEIGHT, Rules, Scratch, Settings
 from hierdata.kernels.bounding import Histograms, bounds_to, bounds_to_all, histogram_of
-from hierdata.kernels.growth import copy, merge, plant
+from hierdata.kernels.growth import copy_members, copy_rows, merge, plant
 from hierdata.kernels.jit import jit
 from hierdata.kernels.vertices import hold
 
@@ -162,8 +162,8 @@ def grow(
         members, new_members = new_members, members
         have += 1
     if (have - first) % 2:
-        copy(rep, count, rep.shape[1], new)
-        copy(members, have, count, new_members)
+        copy_rows(rep, count, new)
+        copy_members(members, have, count, new_members)
     return count, have, evaluated
 
 
