@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,11 +45,9 @@ _integer: Any = numba.types.Integer
 _tuple: Any = numba.types.Tuple
 _types_of: Any = normalize_signature
 _cache_of: Any = FunctionCache
+_config: Any = numba.config
 _OPTIONS = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True}
-_STAMP = tuple(
-    (source.name, source.stat().st_mtime_ns, source.stat().st_size)
-    for source in sorted(Path(__file__).parent.glob("*.py"))
-)
+_FOLDER = Path(__file__).parent
 
 
 class Kernel(CPUDispatcher):
@@ -68,7 +68,8 @@ class Kernel(CPUDispatcher):
     def stored(self) -> Any:
         """The compiled code on disk."""
         stored = _cache_of(self.py_func)
-        stored._cache_file._source_stamp = _STAMP
+        ours = _FOLDER in Path(self.py_func.__code__.co_filename).parents
+        stored._cache_file._source_stamp = _stamp("" if ours else self.py_func.__module__.partition(".")[0])
         return stored
 
 
@@ -109,6 +110,27 @@ def _compiled(function: Function, **options: bool) -> Function:
 def _widen(argument: Any) -> Any:
     plain = _unliteral(argument)
     return numba.int64 if isinstance(plain, _integer) and plain.signed else plain
+
+
+@cache
+def _stamp(package: str) -> tuple[object, ...]:
+    """What compiled code depends on besides the function and its argument types: files, compiler options.
+
+    numba itself looks at the function's own file only, and would go on using an inlined callee or a constant
+    after their file has changed. These are all files of the folder where this module lies; for functions
+    from elsewhere also all of their ``package``, or the one file of a module in no package. Files of a third
+    package are not looked at.
+    """
+    files = set(_FOLDER.rglob("*.py"))
+    if package:
+        home = sys.modules[package]
+        files.update(file for folder in getattr(home, "__path__", ()) for file in Path(folder).rglob("*.py"))
+        files.update(map(Path, filter(None, [home.__file__])))
+    contents = sha256()
+    for file in sorted(files):
+        contents.update(sha256(file.read_bytes()).digest())
+    options = repr(_config.OPT), _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE, _config.BOUNDSCHECK
+    return contents.hexdigest(), *options
 
 
 def signature_of(answer: object, *arguments: object) -> Any:
