@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from llvmlite import ir
 from numba.core import event
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
 from numba.np import linalg
 
@@ -34,24 +39,50 @@ def _without_asking_for_blas() -> None:
 
 _without_asking_for_blas()
 
-_compiler: Any = partial(numba.njit, cache=True, nogil=True, no_cfunc_wrapper=True)
 _typeof: Any = numba.typeof
+_unliteral: Any = numba.types.unliteral
+_integer: Any = numba.types.Integer
 _tuple: Any = numba.types.Tuple
-_STAMP = tuple(
-    (source.name, source.stat().st_mtime_ns, source.stat().st_size)
-    for source in sorted(Path(__file__).parent.rglob("*.py"))
-)
+_types_of: Any = normalize_signature
+_cache_of: Any = FunctionCache
+_config: Any = numba.config
+_OPTIONS = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True}
+_FOLDER = Path(__file__).parent
+
+
+class Kernel(CPUDispatcher):
+    """A function that is compiled at first use and kept on disk, once for all kinds of signed integers.
+
+    An argument that is one is compiled as int64. The compiler by itself would compile a function once for
+    ``0``, once for a variable, and once for integers read from an int32 array.
+    """
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for these types, or read from disk what was compiled from the same files."""
+        arguments, answer = _types_of(sig)
+        widened = tuple(map(_widen, arguments))
+        self._cache = self.stored
+        return super().compile(widened if answer is None else answer(*widened))
+
+    @cached_property
+    def stored(self) -> Any:
+        """The compiled code on disk."""
+        stored = _cache_of(self.py_func)
+        ours = _FOLDER in Path(self.py_func.__code__.co_filename).parents
+        stored._cache_file._source_stamp = _stamp("" if ours else self.py_func.__module__.partition(".")[0])
+        return stored
+
+
+KERNELS: list[Kernel] = []
+"""All compiled functions of the modules imported so far."""
 
 
 def jit(function: Function) -> Function:
     """Compile at first use and keep the result on disk.
 
-    Where the package's own folder cannot be written, numba keeps it in the user's cache folder. What is
-    kept belongs to the state of all kernels: numba itself looks at the function's own file only, and would
-    go on using an inlined callee after the callee's file has changed.
+    Where the package's own folder cannot be written, numba keeps it in the user's cache folder.
     """
-    compiled: Function = _kept(_compiler()(function))
-    return compiled
+    return _compiled(function)
 
 
 def lean(function: Function) -> Function:
@@ -61,15 +92,45 @@ def lean(function: Function) -> Function:
     whose name begins with an underscore is for other kernels only: what lets Python call it takes longer to
     compile than some loops.
     """
-    private = function.__name__.startswith("_")
-    compiled: Function = _kept(_compiler(_nrt=False, no_cpython_wrapper=private)(function))
-    return compiled
+    return _compiled(function, _nrt=False, no_cpython_wrapper=function.__name__.startswith("_"))
 
 
 def inlined(function: Function) -> Function:
     """The same for their helpers: one becomes part of whoever calls it, and no argument costs."""
-    compiled: Function = _kept(_compiler(_nrt=False, forceinline=True)(function))
+    return _compiled(function, _nrt=False, forceinline=True)
+
+
+def _compiled(function: Function, **options: bool) -> Function:
+    kernel: Any = Kernel(function, targetoptions=_OPTIONS | options)
+    KERNELS.append(kernel)
+    compiled: Function = kernel
     return compiled
+
+
+def _widen(argument: Any) -> Any:
+    plain = _unliteral(argument)
+    return numba.int64 if isinstance(plain, _integer) and plain.signed else plain
+
+
+@cache
+def _stamp(package: str) -> tuple[object, ...]:
+    """What compiled code depends on besides the function and its argument types: files, compiler options.
+
+    numba itself looks at the function's own file only, and would go on using an inlined callee or a constant
+    after their file has changed. These are all files of the folder where this module lies; for functions
+    from elsewhere also all of their ``package``, or the one file of a module in no package. Files of a third
+    package are not looked at.
+    """
+    files = set(_FOLDER.rglob("*.py"))
+    if package:
+        home = sys.modules[package]
+        files.update(file for folder in getattr(home, "__path__", ()) for file in Path(folder).rglob("*.py"))
+        files.update(map(Path, filter(None, [home.__file__])))
+    contents = sha256()
+    for file in sorted(files):
+        contents.update(sha256(file.read_bytes()).digest())
+    options = repr(_config.OPT), _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE, _config.BOUNDSCHECK
+    return contents.hexdigest(), *options
 
 
 def signature_of(answer: object, *arguments: object) -> Any:
@@ -112,11 +173,6 @@ def call_of(signature: Any) -> Any:
         return signature.return_type(numba.int64, arguments), generate
 
     return call
-
-
-def _kept(compiled: Any) -> Any:
-    compiled._cache._cache_file._source_stamp = _STAMP
-    return compiled
 
 
 @intrinsic

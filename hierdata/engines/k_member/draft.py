@@ -66,7 +66,8 @@ class Draft:
             growing.rules,
         )  # fmt: skip
         may = np.flatnonzero(there & seeds)
-        fresh, others = may[:: self._reach.stride], np.delete(may, np.s_[:: self._reach.stride])
+        seeding = np.arange(len(may)) % self._reach.stride == 0
+        fresh, others = may[seeding], may[~seeding]
         ready: dict[int, Grown] = {}
         while True:
             growing.fit_caps(size)

@@ -17,7 +17,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Settings,
 )
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, bounds_to_all, histogram_of
-from hierdata.engines.alignment.kernels.representative import copy, merge, plant
+from hierdata.engines.alignment.kernels.representative import copy_members, copy_rows, merge, plant
 from hierdata.engines.alignment.kernels.vertices import hold
 from hierdata.engines.jit import jit
 
@@ -169,8 +169,8 @@ def grow(
         members, new_members = new_members, members
         have += 1
     if (have - first) % 2:
-        copy(rep, count, rep.shape[1], new)
-        copy(members, have, count, new_members)
+        copy_rows(rep, count, new)
+        copy_members(members, have, count, new_members)
     return count, have, evaluated
 
 

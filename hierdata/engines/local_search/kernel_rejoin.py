@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import SLOT_COUNT, Rules, Scratch, Settings
-from hierdata.engines.alignment.kernels.representative import Ordinals, copy, merge
+from hierdata.engines.alignment.kernels.representative import Ordinals, copy_rows, merge
 from hierdata.engines.jit import lean
 from hierdata.engines.local_search.kernel_moves import nearest_classes
 from hierdata.engines.local_search.kernel_state import (
@@ -80,7 +80,7 @@ def _party(
             root, size, settings, work, buffers.queue, rep, buffers.behind, buffers.new, buffers.new_behind,
             ground.rows, fitting,
         )  # fmt: skip
-        copy(buffers.new, vertices, buffers.new.shape[1], buffers.rep)
+        copy_rows(buffers.new, vertices, buffers.rep)
         party[size - first] = joining
         size += 1
         gain = size * saved_by(buffers.rep, vertices, settings.scale, rules.losses) - kept

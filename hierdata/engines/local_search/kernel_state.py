@@ -24,7 +24,15 @@ from hierdata.engines.alignment.kernels.arrays import (
     Scratch,
     Settings,
 )
-from hierdata.engines.alignment.kernels.representative import Ordinals, Rows, copy, merge, plant, weigh
+from hierdata.engines.alignment.kernels.representative import (
+    Ordinals,
+    Rows,
+    copy_members,
+    copy_rows,
+    merge,
+    plant,
+    weigh,
+)
 from hierdata.engines.jit import lean
 
 NOBODY = -1
@@ -259,8 +267,8 @@ def _extended(
             count = merge(
                 root, have, settings, work, buffers.queue, rep, behind, new, new_behind, rows, rules
             )
-            copy(new, count, new.shape[1], rep)
-            copy(new_behind, have + 1, count, behind)
+            copy_rows(new, count, rep)
+            copy_members(new_behind, have + 1, count, behind)
         have += 1
     return count
 
@@ -286,7 +294,7 @@ def enter(
     size = standing.sizes[own]
     standing.changed[own] = standing.clock[0]
     standing.saved[own] = saved
-    copy(rep, count, rep.shape[1], standing.rows[own])
+    copy_rows(rep, count, standing.rows[own])
     standing.lengths[own] = trace(
         rep, 0, count, ground.worth, ground.passes, buffers.passed, standing.paths[own]
     )
@@ -302,7 +310,7 @@ def enter(
             vertices = _extended(
                 order, at + 1, size, NOBODY, at, before, settings, work, fitting, ground, buffers
             )
-            copy(buffers.rep, vertices, buffers.rep.shape[1], standing.rest_rows[record])
+            copy_rows(buffers.rep, vertices, standing.rest_rows[record])
             standing.rest_saved[record] = saved_by(buffers.rep, vertices, settings.scale, rules.losses)
             standing.rest_lengths[record] = trace(
                 buffers.rep, 0, vertices, ground.worth, ground.passes, buffers.passed,
@@ -319,5 +327,5 @@ def enter(
 @lean
 def _take_up(vertices: int, size: int, rep: Rows, behind: Ordinals, to: Rows, to_behind: Ordinals) -> None:
     """Copy a representative of ``size`` records, and the vertices behind its own."""
-    copy(rep, vertices, rep.shape[1], to)
-    copy(behind, size, vertices, to_behind)
+    copy_rows(rep, vertices, to)
+    copy_members(behind, size, vertices, to_behind)

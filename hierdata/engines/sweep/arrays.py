@@ -16,7 +16,8 @@ _TABLED = 256
 def in_order(line: Line) -> Line:
     """The line with the quasi-identifiers that have most places first, since they tell most rows apart."""
     order = np.argsort(-np.diff(line.first), kind="stable")
-    return Line(line.places[:, order], np.append(line.first[order], line.first[-1]), line.above, line.losses)
+    places = np.ascontiguousarray(line.places[:, order])
+    return Line(places, np.append(line.first[order], line.first[-1]), line.above, line.losses)
 
 
 def packed(line: Line) -> Lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,19 @@ Taken: TypeAlias = "NDArray[np.bool_]"
 
 
 @lean
-def copy(source: NDArray[Any], height: int, width: int, target: NDArray[Any]) -> None:
-    """``target[:height, :width] = source[:height, :width]``, which takes the compiler seconds as a slice."""
-    for row in range(height):
-        for column in range(width):
-            target[row, column] = source[row, column]
+def copy_rows(rep: Rows, count: int, target: Rows) -> None:
+    """``target[:count] = rep[:count]``, which takes the compiler seconds as a slice."""
+    for row in range(count):
+        for column in range(rep.shape[1]):
+            target[row, column] = rep[row, column]
+
+
+@lean
+def copy_members(members: Ordinals, size: int, count: int, target: Ordinals) -> None:
+    """``target[:size, :count] = members[:size, :count]``, likewise."""
+    for row in range(size):
+        for column in range(count):
+            target[row, column] = members[row, column]
 
 
 @lean
@@ -315,7 +323,7 @@ def grow(
             count = merge(
                 roots[record], have, settings, work, queue, rep, members, new, new_members, rows, rules
             )
-            copy(new, count, new.shape[1], rep)
-            copy(new_members, have + 1, count, members)
+            copy_rows(new, count, rep)
+            copy_members(new_members, have + 1, count, members)
         have += 1
     return count, lost_at, evaluated
