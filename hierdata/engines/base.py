@@ -79,6 +79,29 @@ def silent(done: int) -> None:
 
 
 @dataclass(frozen=True)
+class StepInput:
+    """What an engine is handed for one step.
+
+    ``constraints`` are those of the scope (``Constraints.at``; all, where records are aligned as trees) that
+    no later step mends. ``partition`` is the step before's, None for the first step. ``progress`` is to be
+    told from time to time how many rows have been dealt with.
+    """
+
+    forest: Forest
+    scope: Scope
+    constraints: Constraints
+    partition: Partition | None
+    rng: np.random.Generator
+    progress: Callable[[int], None]
+
+    @property
+    def previous(self) -> Partition:
+        """The step before's partition, for engines that always have one."""
+        assert self.partition is not None, "no step was run before"
+        return self.partition
+
+
+@dataclass(frozen=True)
 class Trial:
     """What a way to go lost where it was tried: the ``loss`` times the scale, and so many records."""
 
@@ -121,7 +144,6 @@ class Engine(ABC, BaseModel):
         ``kind`` is the vertex type, 0 for the records, with the hierarchies of its quasi-identifiers.
         """
 
-    @abstractmethod
     def step(
         self,
         forest: Forest,
@@ -131,12 +153,17 @@ class Engine(ABC, BaseModel):
         rng: np.random.Generator,
         progress: Callable[[int], None] = silent,
     ) -> Partition:
-        """A partition of the scope all of whose classes satisfy the constraints.
+        """Run ``find_classes`` on a ``StepInput`` of these."""
+        if partition is None:
+            assert self.begins, f"{self.kind} goes on from another step"
+        else:
+            assert self.goes_on, f"{self.kind} is a first step"
+        assert not (self.aligns and scope.kind), f"{self.kind} partitions whole records"
+        return self.find_classes(StepInput(forest, scope, constraints, partition, rng, progress))
 
-        ``constraints`` are those of the scope (``Constraints.at``; all, where records are aligned as trees)
-        that no later step mends; ``partition`` is the step before's, None for the first.
-        ``progress`` is told from time to time how many rows have been dealt with.
-        """
+    @abstractmethod
+    def find_classes(self, given: StepInput) -> Partition:
+        """A partition of the scope all of whose classes satisfy the constraints."""
 
     def tried(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
