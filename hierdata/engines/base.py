@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hierdata.privacy.base import ClassView, Constraint
+from hierdata.privacy.base import ClassView, Closeness, Constraint, ShareCaps
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +44,18 @@ class Constraints:
         for attributes in self.on_values:
             for constraints in attributes:
                 yield from constraints
+
+    def caps(self, kind: int) -> list[tuple[int, ShareCaps]]:
+        """The share caps on a vertex type, each with the position of its sensitive attribute."""
+        bound = enumerate(self.on_values[kind])
+        return [(position, one.caps) for position, own in bound for one in own if one.caps is not None]
+
+    def closeness(self, kind: int) -> list[tuple[int, Closeness]]:
+        """What is stated on a vertex type, each with the position of its sensitive attribute."""
+        bound = enumerate(self.on_values[kind])
+        return [
+            (position, one.closeness) for position, own in bound for one in own if one.closeness is not None
+        ]
 
     def at(self, kind: int) -> Constraints:
         """Those that a class of vertices of one type must satisfy, as rows of a table."""
