@@ -107,6 +107,11 @@ class StepInput:
     progress: Callable[[int], None]
 
     @property
+    def problem(self) -> tuple[Forest, Scope, Constraints]:
+        """What is partitioned, and what all classes must satisfy."""
+        return self.forest, self.scope, self.constraints
+
+    @property
     def previous(self) -> Partition:
         """The step before's partition, for engines that always have one."""
         assert self.partition is not None, "no step was run before"

@@ -42,4 +42,4 @@ class MBF(Engine):
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
         from hierdata.engines.buckets.run import bucketized
 
-        return bucketized(given.forest, given.scope, given.constraints, given.rng, given.progress)
+        return bucketized(given)

@@ -47,4 +47,4 @@ class MSB(Engine):
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
         from hierdata.engines.buckets.run import bucketized
 
-        return bucketized(given.forest, given.scope, given.constraints, given.rng, given.progress, self.order)
+        return bucketized(given, self.order)

@@ -47,4 +47,4 @@ class Compose(Engine):
         """Partition the rows of the scope; this engine starts from all of them, not from an earlier step."""
         from hierdata.engines.compose.run import composed
 
-        return composed(given.forest, given.scope, given.constraints, self.passes, given.rng, given.progress)
+        return composed(given, self.passes)

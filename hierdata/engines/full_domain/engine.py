@@ -63,4 +63,4 @@ class FullDomain(Engine):
         """Partition the rows of the scope; this engine starts from all of them, not from other classes."""
         from hierdata.engines.full_domain.optimum import optimum
 
-        return optimum(given.forest, given.scope, given.constraints, self.suppression, given.progress)
+        return optimum(given, self.suppression)

@@ -93,7 +93,7 @@ class KMember(Engine):
 
     def find_classes(self, given: StepInput) -> Partition:
         """Cluster all records; this engine starts from records, not from an earlier partition."""
-        search = self._search(given.forest, given.scope, given.constraints)
+        search = self._search(*given.problem)
         return search.partition(self._choice, given.rng, given.progress)
 
     def tried(

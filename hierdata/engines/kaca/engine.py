@@ -65,5 +65,4 @@ class KACA(Engine):
         """Partition the rows of the scope, from single rows or from the classes of an earlier step."""
         from hierdata.engines.kaca.run import kaca
 
-        rows = given.forest, given.scope, given.constraints
-        return kaca(*rows, given.partition, self.beta, given.rng, given.progress)
+        return kaca(given, self.beta)

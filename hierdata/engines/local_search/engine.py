@@ -92,5 +92,4 @@ class LocalSearch(Engine):
         """Exchange records between the classes of the step before; see the class."""
         if not (self.passes and given.previous.class_count):
             return given.previous
-        rows = given.forest, given.scope, given.constraints
-        return descended(*rows, given.previous, self.passes, self.near, self.pairing, given.progress)
+        return descended(*given.problem, given.previous, self.passes, self.near, self.pairing, given.progress)

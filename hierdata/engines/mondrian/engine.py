@@ -37,4 +37,4 @@ class Mondrian(Engine):
         """Cut the rows of the scope; this engine starts from all of them, not from an earlier partition."""
         from hierdata.engines.mondrian.run import mondrian
 
-        return mondrian(given.forest, given.scope, given.constraints, given.rng, given.progress)
+        return mondrian(given)

@@ -49,8 +49,7 @@ class Swap(Engine):
         from hierdata.engines.reassignment.descent import descended
         from hierdata.engines.reassignment.repair import published
 
-        rows = given.forest, given.scope, given.constraints
-        classes = started(*rows, given.previous)
-        classes, united = descended(*rows, classes, self.window, self.passes, given.progress)
+        classes = started(*given.problem, given.previous)
+        classes, united = descended(*given.problem, classes, self.window, self.passes, given.progress)
         given.progress(len(classes))
-        return published(*rows, classes, given.previous, united, given.rng)
+        return published(*given.problem, classes, given.previous, united, given.rng)

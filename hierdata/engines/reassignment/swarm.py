@@ -54,12 +54,11 @@ class Swarm(Engine):
         from hierdata.engines.reassignment.repair import published
         from hierdata.engines.reassignment.swarming import Flight, seeds, swarmed
 
-        rows = given.forest, given.scope, given.constraints
-        classes = started(*rows, given.previous)
-        arrangement = Arrangement.of(*rows, classes)
+        classes = started(*given.problem, given.previous)
+        arrangement = Arrangement.of(*given.problem, classes)
         flight = Flight(*map(float, (self.inertia, self.cognitive, self.social, self.velocity)))
         first = seeds(arrangement)
         members = swarmed(arrangement, flight, first, self.particles, self.rounds, given.rng, given.progress)
         arrangement.classes.members[:] = members
         given.progress(len(classes))
-        return published(*rows, arrangement.numbers(), given.previous, 0, given.rng)
+        return published(*given.problem, arrangement.numbers(), given.previous, 0, given.rng)

@@ -48,4 +48,4 @@ class Spread(Engine):
         """Partition the rows of the scope. Raises PolicyError where no model limits what lies near."""
         from hierdata.engines.spread.run import spread
 
-        return spread(given.forest, given.scope, given.constraints, given.rng, given.progress)
+        return spread(given)

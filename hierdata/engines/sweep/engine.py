@@ -49,4 +49,4 @@ class Sweep(Engine):
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
         from hierdata.engines.sweep.run import swept
 
-        return swept(given.forest, given.scope, given.constraints, self.passes, given.rng, given.progress)
+        return swept(given, self.passes)
