@@ -35,7 +35,7 @@ class PrivateFolder:
     def __init__(self, parent: Path | None, what: str) -> None:
         # A name, and who removes it, before the folder: a signal may come between any two steps.
         self.path = Path(parent or tempfile.gettempdir()).absolute() / f".hierdata-{secrets.token_hex(8)}"
-        self._end = weakref.finalize(self, _remove, self.path, os.getpid())
+        self._end = weakref.finalize(self, remove, self.path, os.getpid())
         _entrust(self.path)
         try:
             self.path.mkdir(mode=0o700)
@@ -47,7 +47,7 @@ class PrivateFolder:
         try:
             self._end()
         finally:  # a signal that interrupts the removal is the last one that is heard
-            _remove(self.path, os.getpid())
+            remove(self.path, os.getpid())
 
     def __enter__(self) -> Path:
         """Use the folder for as long as the context lasts."""
@@ -58,8 +58,9 @@ class PrivateFolder:
         self.remove()
 
 
-def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # not when a fork of it ends
+def remove(folder: Path, process: int) -> None:
+    """Remove a folder that a process has made; called by a fork of it, do nothing."""
+    if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -138,3 +138,8 @@ class Scope:
         """The same rows in random order."""
         order = rng.permutation(len(self.rows))
         return Scope(self.kind, self.vertices[order], self.rows[order], self.records[order])
+
+
+def look_up(table: Sequence[int], codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The entry of each code in a table by code; MISSING for a missing value."""
+    return np.array([*table, MISSING], np.int32)[codes]  # MISSING is -1: the last entry

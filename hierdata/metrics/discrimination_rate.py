@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.base import Question
 from hierdata.metrics.joint_counts import JointTally
-from hierdata.metrics.risk import Known, Risk, Target
+from hierdata.metrics.risk import Known, Risk
 
 
 class DiscriminationRate(Risk):
@@ -26,10 +25,7 @@ class DiscriminationRate(Risk):
         "How far the published quasi-identifiers together narrow down a sensitive value: 0 where they tell "
         "nothing of it, 1 where they tell it."
     )
-
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """See Risk.about."""
-        return (Known.of(target),)
+    asks = (Known,)
 
     def learned(self, known: JointTally) -> Fraction | float:
         """See Risk.learned."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.base import Question
 from hierdata.metrics.joint_counts import JointTally
-from hierdata.metrics.risk import Known, Risk, Target, Usual
+from hierdata.metrics.risk import Known, Risk, Usual
 
 
 class Skewness(Risk):
@@ -26,10 +25,7 @@ class Skewness(Risk):
     )
     low = -1
     better = "higher"
-
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """See Risk.about."""
-        return (Known.of(target), Usual.of(target))
+    asks = (Known, Usual)
 
     def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
         """See Risk.learned."""

@@ -16,7 +16,7 @@ from hierdata.pipeline.encode import Blocks
 from hierdata.pipeline.memory import require
 from hierdata.pipeline.merge_blocks import FormsOfBlock, SplitBlock, shared, united
 from hierdata.pipeline.resources import Spread
-from hierdata.pipeline.search import NO_CLASS, nothing_holds, search, tried
+from hierdata.pipeline.search import NO_CLASS, announcing, nothing_holds, search, tried
 from hierdata.pipeline.seeds import generator
 from hierdata.policy.plan.plan import Prepared
 from hierdata.progress import Progress, silent
@@ -65,9 +65,8 @@ class ClusterBlock:
         records = joined(pieces)
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
-        forest, partitions = search(
-            forest, self.prepared, self.recoding, rng, self.alone, self.progress, self.notice
-        )
+        with announcing(self.notice):
+            forest, partitions = search(forest, self.prepared, self.recoding, rng, self.alone, self.progress)
         return Block(records, partitions, forest)
 
 

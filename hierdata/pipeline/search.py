@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -19,9 +20,18 @@ from hierdata.policy.plan.stages import Stage
 from hierdata.progress import Progress
 from hierdata.release.recodings import Recoding
 
-Notice = Callable[[str], None]
-
 NO_CLASS = "no class that was tried satisfies all models, and every record would be suppressed"
+
+
+@contextmanager
+def announcing(notice: Callable[[str], None] | None) -> Iterator[None]:
+    """Tell ``notice`` where kernels must be compiled first."""
+    if notice is None:
+        yield
+        return
+    message = "compiling for this machine, once: about half a minute; later runs start at once"
+    with announcing_compilation(lambda: notice(message)):
+        yield
 
 
 def search(
@@ -31,29 +41,13 @@ def search(
     rng: np.random.Generator,
     alone: bool,
     progress: Progress,
-    notice: Notice | None,
 ) -> tuple[Forest, tuple[Partition, ...]]:
     """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see.
 
-    Answers the partitions as the recoding has prepared them, with the forest that has their nodes. ``notice``
-    is told where kernels must be compiled first. The records are a block of a collection, or ``alone`` all of
-    it: then PromiseError is raised where a stage finds no class.
+    Answers the partitions as the recoding has prepared them, with the forest that has their nodes. The
+    records are a block of a collection, or ``alone`` all of it: then PromiseError is raised where a stage
+    finds no class.
     """
-    if notice is None:
-        return _searched(forest, prepared, recoding, rng, alone, progress)
-    message = "compiling for this machine, once: about half a minute; later runs start at once"
-    with announcing_compilation(lambda: notice(message)):
-        return _searched(forest, prepared, recoding, rng, alone, progress)
-
-
-def _searched(
-    forest: Forest,
-    prepared: Prepared,
-    recoding: Recoding,
-    rng: np.random.Generator,
-    alone: bool,
-    progress: Progress,
-) -> tuple[Forest, tuple[Partition, ...]]:
     total = forest.record_count
 
     def clustered(done: int) -> None:

@@ -94,6 +94,11 @@ class ShareCaps:
     sufficient: bool = True
     necessary: bool = True
 
+    def largest_counts(self, size: int) -> list[int]:
+        """By group, how many values it may have among ``size`` values at a vertex."""
+        counts = (size * share // 1 for share in self.share)
+        return [count if self.most is None else min(count, self.most) for count in counts]
+
 
 FOREIGN = -2
 """Where ``Closeness.set_of`` has a value that does not occur in the original."""

@@ -11,8 +11,9 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, WHOLE, Format, Layout
 from hierdata.documents.formats.extended_values import spelling
 from hierdata.documents.formats.objects import dumps_exact
-from hierdata.documents.formats.source import BytesSource, Source
+from hierdata.documents.formats.source import Source
 from hierdata.errors import HierdataError
+from tests.bytes_source import BytesSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LENGTH = 8192

@@ -22,7 +22,7 @@ from hierdata.forest.publication import Part, Publication, generalized, grouped
 from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.joint_counts import Joint, JointTally, joint
 from hierdata.metrics.numbering import known_to
-from hierdata.metrics.rates import conditional_entropy, discrimination_rate, entropy
+from hierdata.metrics.rates import entropy
 from hierdata.privacy import KAnonymity
 from hierdata.records.key_forms import KeyForm, Weight
 from hierdata.records.schema import Role
@@ -30,6 +30,7 @@ from tests.contracts.test_engines import collections
 from tests.naive_joint import Reader, Table
 from tests.promises import bind
 from tests.random_collections import VALUES, Collection, collection
+from tests.rates_of_counts import conditional_entropy, discrimination_rate
 
 BLOCKS = {"low": VALUES[:3], "high": VALUES[3:]}
 PARTITION = SemanticPartition(blocks=BLOCKS)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from hierdata.documents.formats import FORMATS, detect
-from hierdata.documents.formats.source import BOMB_START, BytesSource, PathSource, write_stream
+from hierdata.documents.formats.source import BOMB_START, PathSource, write_stream
 from hierdata.errors import InputError, PolicyError, TargetError
+from tests.bytes_source import BytesSource
 
 
 def content(data: bytes) -> bytes:

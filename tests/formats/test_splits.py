@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from hierdata.documents.formats import FORMATS, WHOLE, detect
 from hierdata.documents.formats import parquet as parquet_module
 from hierdata.documents.formats.jsonl import JsonLines
-from hierdata.documents.formats.source import BytesSource, PathSource
+from hierdata.documents.formats.source import PathSource
 from hierdata.errors import HierdataError, InputError
 from hierdata.policy.load import from_data
 from hierdata.sources import collect
 from hierdata.sources.splits import InputSplit, file_splits, read_file
+from tests.bytes_source import BytesSource
 from tests.formats.test_broken import BROKEN, rows
 
 POLICY = from_data(

@@ -54,22 +54,6 @@ class PathSource(Source):
             raise TargetError(f"cannot read {self.path}: {_why(error)}") from None
 
 
-class BytesSource(Source):
-    """Bytes in memory, as the Python API may be given them.
-
-    >>> BytesSource(gzip.compress(b"[]"), "students.json").open().read()
-    b'[]'
-    """
-
-    def __init__(self, data: bytes, name: str) -> None:
-        self._data = data
-        self.name = name
-
-    def open(self) -> BinaryIO:
-        """Open the bytes (see Source)."""
-        return _plain(io.BufferedReader(cast("io.RawIOBase", io.BytesIO(self._data))))
-
-
 @contextmanager
 def write_stream(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file for writing; a name that ends in ``.gz`` is compressed, the same bytes on every run.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import CAP, FIRST_NODE, SLOT_COUNT, Rules
 from hierdata.engines.base import Constraints
-from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.forest import MISSING, Forest, look_up
 from hierdata.privacy.base import ShareCaps
 
 _LARGEST_PAIR_TABLE = 1 << 20  # pairs of nodes; 8 MiB
@@ -22,13 +22,11 @@ def share_caps(constraints: Constraints) -> Caps:
     """All share caps, their groups numbered through."""
     caps: Caps = []
     first = 0
-    for attributes in constraints.on_values:
+    for kind in range(len(constraints.on_values)):
         caps.append([])
-        for position, bound in enumerate(attributes):
-            for constraint in bound:
-                if constraint.caps is not None:
-                    caps[-1].append((position, first, constraint.caps))
-                    first += len(constraint.caps.share)
+        for position, cap in constraints.caps(kind):
+            caps[-1].append((position, first, cap))
+            first += len(cap.share)
     return caps
 
 
@@ -62,9 +60,9 @@ def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
                 forest.nodes[forest.first_node[vertices] + position] + start
             )
         for slot, (position, first, cap) in enumerate(caps[kind]):
-            group_of = np.array([*(first + group for group in cap.group_of), MISSING], np.int32)
             codes = forest.sensitive[forest.first_sensitive[vertices] + position]
-            rows[vertices, first_slot + slot] = group_of[codes]  # MISSING is -1: the last entry
+            group_of = [first + group for group in cap.group_of]
+            rows[vertices, first_slot + slot] = look_up(group_of, codes)
     return rows, first_slot
 
 
@@ -118,9 +116,8 @@ def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
     packed = np.empty((sum(len(cap.share) for own in caps for _, _, cap in own), 3), np.int64)
     for own in caps:
         for _, first, cap in own:
-            for group, share in enumerate(cap.share):
+            for group, count in enumerate(cap.largest_counts(size)):
                 low, high = (group, group) if cap.reach is None else cap.reach[group]
-                count = size * share // 1 if cap.most is None else min(size * share // 1, cap.most)
                 packed[first + group] = count, first + low, first + high
     return packed
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
+from hierdata.engines.alignment.arrays import first_nodes
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, count_values
 from hierdata.forest.forest import MISSING, Forest
 
@@ -54,12 +55,10 @@ def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histog
 def _numbered_through(forest: Forest) -> NDArray[np.int64]:
     """The nodes of all values, numbered over all hierarchies."""
     nodes = forest.nodes.astype(np.int64)
-    start = 0
-    for kind, own in enumerate(forest.hierarchies):
+    for kind, starts in enumerate(first_nodes(forest)):
         vertices = np.flatnonzero(forest.type == kind)
-        for position, tree in enumerate(own):
+        for position, start in enumerate(starts):
             nodes[forest.first_node[vertices] + position] += start
-            start += len(tree.labels)
     return nodes
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.table import codes_of
-from hierdata.forest.forest import MISSING, Forest, Scope
+from hierdata.forest.forest import Forest, Scope, look_up
 from hierdata.privacy.base import Constraint, ShareCaps
 
 
@@ -51,7 +51,7 @@ class Buckets:
             domain, column = forest.domains[scope.kind][position], codes[:, position]
             if (column >= 0).any():
                 for caps in _caps(bound, len(domain.values)):
-                    group_of = np.array([*caps.group_of, MISSING], np.int64)[column]  # MISSING is the last
+                    group_of = look_up(caps.group_of, column).astype(np.int64)
                     found.append(Coordinate(domain.path, group_of, _shares(caps, size)))
         return cls(tuple(found), size, len(scope.vertices))
 

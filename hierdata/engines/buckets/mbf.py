@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -42,17 +38,8 @@ class MBF(Engine):
 
     kind: Literal["mbf"] = "mbf"
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
-        assert partition is None, "mbf starts from single rows"
         from hierdata.engines.buckets.run import bucketized
 
-        return bucketized(forest, scope, constraints, rng, progress)
+        return bucketized(given)

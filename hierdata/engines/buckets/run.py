@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.buckets.bound import reason
 from hierdata.engines.buckets.buckets import Buckets
 from hierdata.engines.buckets.draw import Order, draw
 from hierdata.engines.rows.finishing import finished
-from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 
 
-def bucketized(
-    forest: Forest,
-    scope: Scope,
-    constraints: Constraints,
-    rng: np.random.Generator,
-    progress: Callable[[int], None],
-    order: Order = "bucket",
-) -> Partition:
+def bucketized(given: StepInput, order: Order = "bucket") -> Partition:
     """Draw classes; dissolve those that fail a constraint; attach what is left where it is accepted."""
+    forest, scope, constraints = given.problem
     buckets = Buckets.of(forest, scope, constraints)
-    classes = draw(buckets, scope.records, rng, progress, order)
+    classes = draw(buckets, scope.records, given.rng, given.progress, order)
     partition = finished(
-        forest, scope, constraints, classes, rng, lambda published: reason(buckets, published)
+        forest, scope, constraints, classes, given.rng, lambda published: reason(buckets, published)
     )
-    progress(len(classes))
+    given.progress(len(classes))
     return partition

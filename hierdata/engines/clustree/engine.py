@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, StrictBool
 
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Engine, StepInput
 from hierdata.errors import PolicyError
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -50,19 +46,9 @@ class CluStree(Engine):
         default=True, description="let a class that is not safe yet take in more of its window"
     )
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Cluster all records; this engine starts from records, not from an earlier partition."""
-        assert partition is None, "clustree starts from single records"
-        assert scope.kind == 0, "clustree partitions whole records"
-        least = constraints.min_class_size
+        least = given.constraints.min_class_size
         size = least if self.size is None else self.size
         if size < least:
             raise PolicyError(
@@ -70,5 +56,5 @@ class CluStree(Engine):
             )
         from hierdata.engines.clustree.run import Run
 
-        run = Run(forest, constraints, size, self.window, self.pairing, self.grow)
-        return run.run(scope.records, rng, progress)
+        run = Run(given.forest, given.constraints, size, self.window, self.pairing, self.grow)
+        return run.run(given.scope.records, given.rng, given.progress)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -47,17 +43,8 @@ class Compose(Engine):
         default=70, description="how often every row is looked at; loss and time go by it"
     )
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from all of them, not from an earlier step."""
-        assert partition is None, "compose starts from the whole table"
         from hierdata.engines.compose.run import composed
 
-        return composed(forest, scope, constraints, self.passes, rng, progress)
+        return composed(given, self.passes)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.compose.kernel import NEVER, Classes, Rows, Targets
+from hierdata.engines.rows.closeness import foreign, paths, weighted_sets
 from hierdata.engines.rows.contents import accepted
 from hierdata.engines.rows.order import Line
 from hierdata.engines.rows.table import class_sizes, codes_of, summable
@@ -47,16 +48,7 @@ class Bound:
     @classmethod
     def of(cls, position: int, closeness: Closeness) -> Bound:
         """A closeness at the attribute of this position."""
-        sets = tuple(at for at, weight in enumerate(closeness.weight) if weight)
-        place = {at: new for new, at in enumerate(sets)}
-        paths = []
-        for start in closeness.set_of:
-            path, at = [], start
-            while at >= 0:
-                path.extend([place[at]] if at in place else [])
-                at = closeness.parent[at]
-            paths.append(tuple(path))
-        return cls(position, closeness, sets, tuple(paths))
+        return cls(position, closeness, weighted_sets(closeness), paths(closeness))
 
     @property
     def largest(self) -> int:
@@ -89,17 +81,12 @@ class Asked:
         bounds: list[Bound] = []
         fixed = False
         for position, own in enumerate(constraints.on_values[scope.kind]):
-            foreign = -2  # a value that the original lacks; no class may hold it
             for one in own:
-                if one.closeness is None or len(one.closeness.set_of) > _SETS:
+                stated = one.closeness
+                if stated is None or len(stated.set_of) > _SETS or foreign(stated, codes[:, position]).any():
                     fixed = True
-                    continue
-                occurring = np.unique(codes[:, position])
-                of_code = one.closeness.set_of
-                if any(of_code[code] == foreign for code in occurring.tolist() if code != MISSING):
-                    fixed = True
-                    continue
-                bounds.append(Bound.of(position, one.closeness))
+                else:
+                    bounds.append(Bound.of(position, stated))
         fixed |= sum(len(one.sets) for one in bounds) > _SETS
         largest = min([LARGEST, len(codes), *(one.largest for one in bounds)])
         return cls(() if fixed else tuple(bounds), fixed, largest)
@@ -114,7 +101,7 @@ def combinations(codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[n
 def targets_of(asked: Asked, constraints: Constraints, different: NDArray[np.int32]) -> Targets:
     """The distances as sets of values, and which sizes the models on records allow."""
     first = np.cumsum([0, *(len(one.sets) for one in asked.bounds)])
-    paths = [
+    sets_of = [
         [
             base + at
             for base, one in zip(first.tolist(), asked.bounds, strict=False)
@@ -122,8 +109,8 @@ def targets_of(asked: Asked, constraints: Constraints, different: NDArray[np.int
         ]
         for own in different.tolist()
     ]
-    packed = np.full((len(paths), max(map(len, paths), default=0)), -1, np.int32)
-    for value, path in enumerate(paths):
+    packed = np.full((len(sets_of), max(map(len, sets_of), default=0)), -1, np.int32)
+    for value, path in enumerate(sets_of):
         packed[value, : len(path)] = path
     sizes = range(asked.largest + 2)
     least = constraints.min_class_size

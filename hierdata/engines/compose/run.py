@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints, silent
+from hierdata.engines.base import Constraints, StepInput, silent
 from hierdata.engines.compose.kernel import chunks, compose, fill
 from hierdata.engines.compose.packing import Asked, classes_in, combinations, empty, rows_of, targets_of
 from hierdata.engines.mondrian.run import mondrian
@@ -32,25 +33,19 @@ _LEAST_ROOM = 16
 """A class may grow to so many times the mean size, and to so many rows in any case."""
 
 
-def composed(
-    forest: Forest,
-    scope: Scope,
-    constraints: Constraints,
-    passes: int,
-    rng: np.random.Generator,
-    progress: Callable[[int], None],
-) -> Partition:
+def composed(given: StepInput, passes: int) -> Partition:
     """Partition the rows of the scope (see ``Compose``)."""
-    cut = mondrian(forest, scope, constraints, rng, silent)
+    forest, scope, constraints = given.problem
+    cut = mondrian(replace(given, progress=silent))
     if constraints.population is not None or not len(scope.rows):
-        progress(len(scope.rows))
+        given.progress(len(scope.rows))
         return cut
-    work = _Work(forest, scope, constraints, rng)
+    work = _Work(forest, scope, constraints, given.rng)
     before = classes_of(cut, scope)
     least = work.given_up(before)
     for start in (work.start(), before):  # the second only where the first leads to nothing better
         if start is not None:
-            after = work.searched(start, passes, progress)
+            after = work.searched(start, passes, given.progress)
             if work.given_up(after) < least:
                 return partition_of(forest, scope, after, cut.costs if start is before else Counter())
     return cut

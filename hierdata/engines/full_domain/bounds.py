@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.full_domain.kernel import Near
-from hierdata.engines.rows.caps import foreign
+from hierdata.engines.rows.closeness import foreign, paths, weighted_sets
 from hierdata.privacy.base import Closeness
 
 _LARGEST = 2**62
@@ -26,27 +26,21 @@ def fits(one: Closeness, codes: NDArray[np.int32]) -> bool:
 
 def counted(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
     """One line a code: whether a value is present, and in which of the sets that count it is."""
-    within = np.zeros((len(one.set_of) + 1, len(one.parent)), np.int64)
-    for code, held in enumerate(one.set_of):
-        while held >= 0:
-            within[code, held] = 1
-            held = one.parent[held]
-    return np.hstack([codes[:, None] >= 0, within[codes][:, _weighed(one)]])  # MISSING is -1: the last
+    within = np.zeros((len(one.set_of) + 1, 1 + len(weighted_sets(one))), np.int64)
+    within[:-1, 0] = 1
+    for code, path in enumerate(paths(one)):
+        within[code, 1:][list(path)] = 1
+    return within[codes]  # MISSING is -1: the last
 
 
 def packed(bound: Sequence[Closeness]) -> Near:
     """The bounds in the layout of the kernel."""
-    columns = [(one, held) for one in bound for held in (-1, *_weighed(one))]
+    columns = [(one, held) for one in bound for held in (-1, *weighted_sets(one))]
     return Near(
-        np.cumsum([0, *(1 + len(_weighed(one)) for one in bound)]),
+        np.cumsum([0, *(1 + len(weighted_sets(one)) for one in bound)]),
         np.array([0 if held < 0 else one.weight[held] for one, held in columns], np.int64),
         np.array([0 if held < 0 else one.expected[held] for one, held in columns], np.int64),
         np.array([one.total for one in bound], np.int64),
         np.array([one.bound.denominator for one in bound], np.int64),
         np.array([one.bound.numerator * one.scale * one.total for one in bound], np.int64),
     )
-
-
-def _weighed(one: Closeness) -> list[int]:
-    """The sets that count."""
-    return [held for held, weight in enumerate(one.weight) if weight]

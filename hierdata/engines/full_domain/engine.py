@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Engine, StepInput
 from hierdata.errors import PolicyError
 from hierdata.privacy.base import Share
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from hierdata.domains.base import Hierarchy
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 LARGEST = 10**7
@@ -62,17 +59,8 @@ class FullDomain(Engine):
                 "mondrian"
             )
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from all of them, not from other classes."""
-        assert partition is None, "full-domain starts from the whole table"
         from hierdata.engines.full_domain.optimum import optimum
 
-        return optimum(forest, scope, constraints, self.suppression, progress)
+        return optimum(given, self.suppression)

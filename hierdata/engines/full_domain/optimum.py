@@ -11,7 +11,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.full_domain.kernel import added_up, lost, may_hold
 from hierdata.engines.full_domain.table import Base, Lattice
 from hierdata.engines.rows.contents import satisfied
@@ -101,20 +101,20 @@ class Search:
         return replace(found, nodes=nodes)
 
 
-def optimum(
-    forest: Forest, scope: Scope, constraints: Constraints, limit: Fraction, progress: Callable[[int], None]
-) -> Partition:
+def optimum(given: StepInput, limit: Fraction) -> Partition:
     """The partition of the best node that suppresses at most a share of the rows (see ``FullDomain``)."""
-    search, count = Search(forest, scope, constraints), len(scope.rows)
-    loss, suppressed = search.bounds(progress)
+    search, count = Search(*given.problem), len(given.scope.rows)
+    loss, suppressed = search.bounds(given.progress)
     most = int(limit * count)
     best, ties = _best(search, loss, suppressed, most)
-    progress(count)
+    given.progress(count)
     costs = Counter({"lattice_nodes": search.lattice.size})
     if best is None:
         costs["records_in_groups_that_fail"] = count
         nothing = np.full(count, SUPPRESSED, np.int64)
-        return partition_of(forest, scope, nothing, costs, _shortage(search, suppressed, most, count))
+        return partition_of(
+            given.forest, given.scope, nothing, costs, _shortage(search, suppressed, most, count)
+        )
     costs["lattice_nodes_of_least_loss"] = ties
     costs["records_in_groups_that_fail"] = best.suppressed
     return search.partition(best, costs)

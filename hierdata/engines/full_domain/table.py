@@ -13,7 +13,6 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.full_domain.bounds import counted, fits, packed
 from hierdata.engines.full_domain.kernel import Near, added_up
 from hierdata.engines.full_domain.steps import Steps
-from hierdata.engines.rows.caps import closeness_of
 from hierdata.engines.rows.table import codes_of, nodes_of
 from hierdata.forest.forest import Forest, Scope
 
@@ -46,7 +45,7 @@ class Base:
     def of_rows(cls, forest: Forest, scope: Scope, constraints: Constraints) -> Base:
         """Count the rows of a scope, their sensitive values by what the bounds ask for."""
         nodes, codes = nodes_of(forest, scope), codes_of(forest, scope)
-        stated = closeness_of(scope, constraints)
+        stated = constraints.closeness(scope.kind)
         bound = [(position, one) for position, one in stated if fits(one, codes[:, position])]
         # Rows that are equal in all that matters first, so that there are few lines to spread the sums over.
         used = sorted({position for position, _ in bound})

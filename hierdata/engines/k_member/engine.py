@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, PrivateAttr
 
-from hierdata.engines.base import Constraints, Engine, Trial, silent
+from hierdata.engines.base import Constraints, Engine, StepInput, Trial
 from hierdata.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -91,20 +91,10 @@ class KMember(Engine):
     )
     _choice: Any = PrivateAttr(default=None)
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Cluster all records; this engine starts from records, not from an earlier partition."""
-        assert partition is None, "k-member starts from single records"
-        assert scope.kind == 0, "k-member partitions whole records"
-        search = self._search(forest, scope, constraints)
-        return search.partition(self._choice, rng, progress)
+        search = self._search(*given.problem)
+        return search.partition(self._choice, given.rng, given.progress)
 
     def tried(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator

@@ -29,20 +29,11 @@ def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool
     floor(size * share) / size. Where models are ``asked`` that have no such form, the least size doubled
     again and again counts too: the larger a class, the easier they hold.
     """
-    bounds = [
-        (share, one.most)
-        for one in (constraint.caps for constraint in constraints.all())
-        if one is not None and one.sufficient
-        for share in one.share
-    ]
+    deciding = [one.caps for one in constraints.all() if one.caps is not None and one.caps.sufficient]
     best = Fraction(-1)
     found = []
     for size in range(least, max(least, largest) + 1):
-        counts = (size * share // 1 for share, _ in bounds)
-        held = sum(
-            count if most is None else min(count, most)
-            for count, (_, most) in zip(counts, bounds, strict=True)
-        )
+        held = sum(sum(caps.largest_counts(size)) for caps in deciding)
         ratio = size // least
         doubled = asked and size % least == 0 and ratio & (ratio - 1) == 0
         if size == least or doubled or Fraction(held, size) > best:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from hierdata.engines.base import Constraints, Engine, Mended, silent
+from hierdata.engines.base import Engine, Mended, StepInput
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -65,16 +61,8 @@ class KACA(Engine):
         default=0, description="how much more a step near the top of a hierarchy costs"
     )
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope, from single rows or from the classes of an earlier step."""
         from hierdata.engines.kaca.run import kaca
 
-        return kaca(forest, scope, constraints, partition, self.beta, rng, progress)
+        return kaca(given, self.beta)

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.caps import row_caps
 from hierdata.engines.rows.table import codes_of
-from hierdata.forest.forest import MISSING, Forest, Scope
+from hierdata.forest.forest import MISSING, Forest, Scope, look_up
 
 
 class Limits:
@@ -21,10 +20,9 @@ class Limits:
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
         codes = codes_of(forest, scope)
         columns = [
-            (row_caps(codes[:, position], own.caps).groups.tolist(), own.caps.most)
-            for position, bound in enumerate(constraints.on_values[scope.kind])
-            for own in bound
-            if own.caps is not None and own.caps.necessary and own.caps.most is not None
+            (look_up(caps.group_of, codes[:, position]).tolist(), caps.most)
+            for position, caps in constraints.caps(scope.kind)
+            if caps.necessary and caps.most is not None
         ]
         if scope.kind:  # at the root a record has one row
             columns.append((scope.records.tolist(), 1))

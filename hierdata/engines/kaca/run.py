@@ -7,13 +7,12 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import StepInput
 from hierdata.engines.kaca.classes import Classes, Part
 from hierdata.engines.kaca.distance import Distance
 from hierdata.engines.kaca.limits import Limits
 from hierdata.engines.rows.finishing import finished
 from hierdata.engines.rows.table import classes_of, members_of, nodes_of
-from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 _ASKED = 256
@@ -21,27 +20,21 @@ _ASKED = 256
 _REPORTED = 256
 
 
-def kaca(
-    forest: Forest,
-    scope: Scope,
-    constraints: Constraints,
-    partition: Partition | None,
-    beta: int,
-    rng: np.random.Generator,
-    progress: Callable[[int], None],
-) -> Partition:
+def kaca(given: StepInput, beta: int) -> Partition:
     """Merge the classes of an earlier step, or those of equal rows (see ``KACA``)."""
+    forest, scope, constraints = given.problem
+    partition = given.partition
     limits = Limits(forest, scope, constraints)
     start = limits.equal_rows(nodes_of(forest, scope)) if partition is None else classes_of(partition, scope)
     distance = Distance.of(forest.hierarchies[scope.kind], beta, len(start))
     classes = Classes(forest, scope, constraints, distance, [own.tolist() for own in members_of(start)])
-    _Merging(classes, limits).run(len(start), progress)
+    _Merging(classes, limits).run(len(start), given.progress)
     merged = np.full(len(start), SUPPRESSED, np.int64)
     for number, part in enumerate(part for part in classes.parts if part is not None):
         merged[part.rows] = number
     reason = "" if partition is None else partition.reason
-    found = finished(forest, scope, constraints, merged, rng, lambda published: reason)
-    progress(len(start))
+    found = finished(forest, scope, constraints, merged, given.rng, lambda published: reason)
+    given.progress(len(start))
     return found
 
 

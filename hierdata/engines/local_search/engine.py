@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from hierdata.engines.alignment.alignment import Pairing
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Constraints, Engine, StepInput
 from hierdata.engines.local_search.state import Classes
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 def descended(
@@ -91,20 +88,8 @@ class LocalSearch(Engine):
     )
     pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Exchange records between the classes of the step before; see the class."""
-        assert partition is not None, "local-search goes on from another step"
-        if not (self.passes and partition.class_count):
-            return partition
-
-        return descended(
-            forest, scope, constraints, partition, self.passes, self.near, self.pairing, progress
-        )
+        if not (self.passes and given.previous.class_count):
+            return given.previous
+        return descended(*given.problem, given.previous, self.passes, self.near, self.pairing, given.progress)

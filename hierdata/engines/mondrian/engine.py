@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -37,17 +33,8 @@ class Mondrian(Engine):
 
     kind: Literal["mondrian"] = "mondrian"
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Cut the rows of the scope; this engine starts from all of them, not from an earlier partition."""
-        assert partition is None, "mondrian starts from the whole table"
         from hierdata.engines.mondrian.run import mondrian
 
-        return mondrian(forest, scope, constraints, rng, progress)
+        return mondrian(given)

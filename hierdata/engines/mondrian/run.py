@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.mondrian.cutter import cut
 from hierdata.engines.rows.asking import Asked, confirmed
 from hierdata.engines.rows.capacity import shortage
@@ -26,21 +26,16 @@ from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 
-def mondrian(
-    forest: Forest,
-    scope: Scope,
-    constraints: Constraints,
-    rng: np.random.Generator,
-    progress: Callable[[int], None],
-) -> Partition:
+def mondrian(given: StepInput) -> Partition:
     """Partition the rows of the scope (see ``Mondrian``)."""
+    forest, scope, constraints = given.problem
     count = len(scope.rows)
     caps, open_ones = decided(forest, scope, constraints)
     asked = Asked(forest, scope, open_ones)
-    rows = thinned(np.arange(count), caps, rng)
+    rows = thinned(np.arange(count), caps, given.rng)
     judge = asked if asked.anything else None
     line, least = Line.of(forest, scope), constraints.min_class_size
-    regions = cut(line, rows, caps, least, judge, progress)
+    regions = cut(line, rows, caps, least, judge, given.progress)
     classes = np.full(count, SUPPRESSED, np.int64)
     numbers = regions.numbers
     classes[regions.order] = np.where(regions.holds[numbers], numbers, SUPPRESSED)
@@ -54,8 +49,8 @@ def mondrian(
     classes = redealt(forest, scope, constraints, line, dense(classes))
     classes = united(forest, scope, constraints, classes)
     left = np.flatnonzero(classes == SUPPRESSED)
-    classes = attach(forest, scope, constraints, classes, left, rng)
-    progress(count)
+    classes = attach(forest, scope, constraints, classes, left, given.rng)
+    given.progress(count)
     gone = int((classes == SUPPRESSED).sum())
     costs = Counter({unaccepted(scope): gone, "rows_in_the_nearest_class": len(left) - gone})
     reason = shortage(forest, scope, constraints) if gone == count else ""

@@ -11,7 +11,8 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.reassignment.ground import ground_of
 from hierdata.engines.reassignment.kernel import Classes, Ground, Loss, refresh_all
 from hierdata.engines.rows.asking import Asked
-from hierdata.engines.rows.caps import closeness_of, packed, strangers
+from hierdata.engines.rows.caps import packed
+from hierdata.engines.rows.closeness import strangers
 from hierdata.engines.rows.decided_caps import decided
 from hierdata.engines.rows.kernel import Caps
 from hierdata.engines.rows.order import Line
@@ -46,7 +47,7 @@ class Arrangement:
                 np.zeros(len(sizes), np.int64),
                 np.zeros((len(sizes), 4, line.places.shape[1]), np.int32),
             ),
-            ground_of(forest, scope, closeness_of(scope, constraints), int(sizes.max(initial=0))),
+            ground_of(forest, scope, constraints.closeness(scope.kind), int(sizes.max(initial=0))),
             Loss(line.places, line.first, line.above, line.losses),
             packed(caps, len(classes)),
             Asked(forest, scope, asked),

@@ -7,11 +7,10 @@ from fractions import Fraction
 from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.engines.reassignment.kernel import Ground
 from hierdata.engines.rows.table import bits_over, codes_of
-from hierdata.forest.forest import MISSING, Forest, Scope
+from hierdata.forest.forest import MISSING, Forest, Scope, look_up
 from hierdata.privacy.base import FOREIGN, Closeness
 
 _FINE = 2**20
@@ -26,7 +25,7 @@ def ground_of(forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], 
     """
     codes = codes_of(forest, scope)
     first, parents, weights, expected = [0], [], [], []
-    numbers: list[NDArray[np.int32]] = []
+    numbers: list[list[int]] = []
     totals, bounds = [], []
     for _, form in forms:
         base = first[-1]
@@ -44,10 +43,10 @@ def ground_of(forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], 
         totals.append(max(1, form.total >> dropped))
         bounds.append(bound)
         first.append(base + 1 + len(order))
-        numbers.append(np.array([*(number[own] for own in form.set_of), MISSING], np.int32))
+        numbers.append([number[own] for own in form.set_of])
     sets = np.empty((len(forms), len(codes)), np.int32)
     for c, (position, _) in enumerate(forms):
-        own = numbers[c][codes[:, position]]  # MISSING is -1: the last
+        own = look_up(numbers[c], codes[:, position])
         sets[c] = np.where(own == MISSING, first[-1] + c, own)
     return Ground(
         sets,

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.asking import Asked
-from hierdata.engines.rows.caps import closeness_of
 from hierdata.engines.rows.contents import Contents, satisfied
 from hierdata.engines.rows.decided_caps import one_of_each_record
 from hierdata.engines.rows.leftovers import attach
@@ -68,7 +67,7 @@ def published(
     costs["rows_of_classes_dissolved"] += dissolved_rows
     reason = ""
     if gone == len(classes):
-        bound = min((one.bound for _, one in closeness_of(scope, constraints)), default=Fraction(1))
+        bound = min((one.bound for _, one in constraints.closeness(scope.kind)), default=Fraction(1))
         reason = before.reason if reached is None or reached <= bound else _unreachable(reached)
     return partition_of(forest, scope, classes, costs, reason)
 

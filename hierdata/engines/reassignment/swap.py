@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from hierdata.engines.base import Constraints, Engine, Mended, silent
+from hierdata.engines.base import Engine, Mended, StepInput
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -47,22 +43,13 @@ class Swap(Engine):
         default=8192, description="pairs of records that are compared for each swap"
     )
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Swap records between the classes of the step before; see the class."""
-        assert partition is not None, "swap goes on from another step"
         from hierdata.engines.reassignment.arrangement import started
         from hierdata.engines.reassignment.descent import descended
         from hierdata.engines.reassignment.repair import published
 
-        classes = started(forest, scope, constraints, partition)
-        classes, united = descended(forest, scope, constraints, classes, self.window, self.passes, progress)
-        progress(len(classes))
-        return published(forest, scope, constraints, classes, partition, united, rng)
+        classes = started(*given.problem, given.previous)
+        classes, united = descended(*given.problem, classes, self.window, self.passes, given.progress)
+        given.progress(len(classes))
+        return published(*given.problem, classes, given.previous, united, given.rng)

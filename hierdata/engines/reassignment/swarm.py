@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from hierdata.engines.base import Constraints, Engine, Mended, silent
+from hierdata.engines.base import Engine, Mended, StepInput
 from hierdata.privacy.base import NotNegative, Positive
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -52,26 +48,17 @@ class Swarm(Engine):
     social: NotNegative = Field(default=Fraction("1.494"), description="pull to the best place of the swarm")
     velocity: Positive = Field(default=Fraction("0.5"), description="bound of a velocity")
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Let the swarm reassign the records of the step before; see the class."""
-        assert partition is not None, "swarm goes on from another step"
         from hierdata.engines.reassignment.arrangement import Arrangement, started
         from hierdata.engines.reassignment.repair import published
         from hierdata.engines.reassignment.swarming import Flight, seeds, swarmed
 
-        classes = started(forest, scope, constraints, partition)
-        arrangement = Arrangement.of(forest, scope, constraints, classes)
+        classes = started(*given.problem, given.previous)
+        arrangement = Arrangement.of(*given.problem, classes)
         flight = Flight(*map(float, (self.inertia, self.cognitive, self.social, self.velocity)))
         first = seeds(arrangement)
-        members = swarmed(arrangement, flight, first, self.particles, self.rounds, rng, progress)
+        members = swarmed(arrangement, flight, first, self.particles, self.rounds, given.rng, given.progress)
         arrangement.classes.members[:] = members
-        progress(len(classes))
-        return published(forest, scope, constraints, arrangement.numbers(), partition, 0, rng)
+        given.progress(len(classes))
+        return published(*given.problem, arrangement.numbers(), given.previous, 0, given.rng)

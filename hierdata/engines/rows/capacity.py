@@ -24,21 +24,18 @@ def shortage(forest: Forest, scope: Scope, constraints: Constraints) -> str:
         )
     codes = codes_of(forest, scope)
     attributes = kind.of_role(Role.SENSITIVE)
-    for position, (attribute, bound) in enumerate(
-        zip(attributes, constraints.on_values[scope.kind], strict=True)
-    ):
-        for caps in (one.caps for one in bound if one.caps is not None):
-            # Unequal shares have no single letter that could be smaller.
-            asked = 1 / caps.share[0] if caps.share and caps.share[0] else 0
-            if not asked or len(set(caps.share)) > 1:
-                continue
-            apart = values_apart(row_caps(codes[:, position], caps))
-            if apart < asked:
-                return (
-                    f"a class needs {plain(asked)} or more values at {attribute.path} that are not counted "
-                    f"together, and only {apart} can stand side by side: {apart} is the largest l that a "
-                    "class can reach"
-                )
+    for position, caps in constraints.caps(scope.kind):
+        # Unequal shares have no single letter that could be smaller.
+        asked = 1 / caps.share[0] if caps.share and caps.share[0] else 0
+        if not asked or len(set(caps.share)) > 1:
+            continue
+        apart = values_apart(row_caps(codes[:, position], caps))
+        if apart < asked:
+            return (
+                f"a class needs {plain(asked)} or more values at {attributes[position].path} that are not "
+                f"counted together, and only {apart} can stand side by side: {apart} is the largest l that a "
+                "class can reach"
+            )
     return ""
 
 

@@ -8,36 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints
 from hierdata.engines.rows.kernel import Caps
-from hierdata.engines.rows.table import codes_of
-from hierdata.forest.forest import MISSING, Forest, Scope
-from hierdata.privacy.base import FOREIGN, Closeness, ShareCaps
-
-
-def closeness_of(scope: Scope, constraints: Constraints) -> list[tuple[int, Closeness]]:
-    """What is stated on the rows of a scope, each with the position of its sensitive attribute."""
-    return [
-        (position, one.closeness)
-        for position, own in enumerate(constraints.on_values[scope.kind])
-        for one in own
-        if one.closeness is not None
-    ]
-
-
-def strangers(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.bool_]:
-    """The rows with a value that the original lacks, which no class may hold."""
-    codes = codes_of(forest, scope)
-    found = np.zeros(len(codes), np.bool_)
-    for position, one in closeness_of(scope, constraints):
-        found |= foreign(one, codes[:, position])
-    return found
-
-
-def foreign(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which of the codes are of values that the original lacks."""
-    return np.array([*(own == FOREIGN for own in one.set_of), False], np.bool_)[codes]  # MISSING is the last
-
+from hierdata.forest.forest import look_up
+from hierdata.privacy.base import ShareCaps
 
 _UNBOUNDED = 2**62
 
@@ -72,4 +45,4 @@ def packed(bound: Sequence[RowCaps], rows: int) -> Caps:
 
 def row_caps(codes: NDArray[np.int32], caps: ShareCaps) -> RowCaps:
     """The caps with the groups of rows that hold these codes."""
-    return RowCaps(np.array([*caps.group_of, MISSING], np.int32)[codes], caps)  # MISSING is -1: the last
+    return RowCaps(look_up(caps.group_of, codes), caps)

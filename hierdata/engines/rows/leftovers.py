@@ -88,10 +88,9 @@ class _Attachment:
         self._stamp = 0
         self._refused = np.zeros(len(self._sizes), np.int64)
         bound = [
-            row_caps(self._codes[:, position], one.caps)
-            for position, own in enumerate(constraints.on_values[scope.kind])
-            for one in own
-            if one.caps is not None and one.caps.necessary
+            row_caps(self._codes[:, position], caps)
+            for position, caps in constraints.caps(scope.kind)
+            if caps.necessary
         ]
         caps = packed([own for own in bound if own.fits()], len(classes))
         self._ancestors = ancestors

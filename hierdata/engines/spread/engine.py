@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -48,17 +44,8 @@ class Spread(Engine):
 
     kind: Literal["spread"] = "spread"
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope. Raises PolicyError where no model limits what lies near."""
-        assert partition is None, "spread starts from the whole table"
         from hierdata.engines.spread.run import spread
 
-        return spread(forest, scope, constraints, rng, progress)
+        return spread(given)

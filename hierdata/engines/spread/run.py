@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.domains.number import plain
-from hierdata.engines.base import Constraints
+from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.mondrian.cutter import cut
 from hierdata.engines.mondrian.run import mondrian
 from hierdata.engines.rows.asking import confirmed
@@ -29,27 +29,22 @@ from hierdata.privacy.base import ShareCaps
 from hierdata.records.schema import Role
 
 
-def spread(
-    forest: Forest,
-    scope: Scope,
-    constraints: Constraints,
-    rng: np.random.Generator,
-    progress: Callable[[int], None],
-) -> Partition:
+def spread(given: StepInput) -> Partition:
     """Partition the rows of the scope (see ``Spread``). Raises PolicyError where no model has a reach."""
+    forest, scope, constraints = given.problem
     apart, l = nearness(forest, scope, constraints)  # noqa: E741  (the paper's letter)
     least = max(ceil(l), constraints.min_class_size)
     count = len(scope.rows)
     present = np.flatnonzero(apart.groups >= 0)
     kept = apart.tracks(present, Fraction(least))
-    classes = _in_classes(forest, scope, apart, kept, least, progress)
+    classes = _in_classes(forest, scope, apart, kept, least, given.progress)
     classes = confirmed(forest, scope, constraints, classes)
 
     left = np.flatnonzero(classes == SUPPRESSED)
     if least == l and len(kept) == int((classes[present] != SUPPRESSED).sum()):
         left = left[apart.groups[left] < 0]  # for the others the bound leaves no room
-    classes = attach(forest, scope, constraints, classes, left, rng)
-    progress(count)
+    classes = attach(forest, scope, constraints, classes, left, given.rng)
+    given.progress(count)
 
     gone = int((classes == SUPPRESSED).sum())
     reason = _reason(apart, present, l, least) if gone else ""
@@ -57,7 +52,7 @@ def spread(
     if least == ceil(l):
         return dealt
     # Classes of more than l values, all apart, are more than is asked: cuts ask for no more than the models.
-    by_cuts = mondrian(forest, scope, constraints, rng, progress)
+    by_cuts = mondrian(given)
     by_cuts = replace(by_cuts, reason=by_cuts.reason or reason)
     return max(dealt, by_cuts, key=partial(_worth, forest, scope))
 

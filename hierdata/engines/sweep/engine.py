@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from hierdata.engines.base import Constraints, Engine, silent
+from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
 
@@ -49,17 +45,8 @@ class Sweep(Engine):
         default=2, strict=True, ge=0, description="how often classes are looked at again to lose less"
     )
 
-    def step(
-        self,
-        forest: Forest,
-        scope: Scope,
-        constraints: Constraints,
-        partition: Partition | None,
-        rng: np.random.Generator,
-        progress: Callable[[int], None] = silent,
-    ) -> Partition:
+    def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
-        assert partition is None, "sweep starts from single rows"
         from hierdata.engines.sweep.run import swept
 
-        return swept(forest, scope, constraints, self.passes, rng, progress)
+        return swept(given, self.passes)

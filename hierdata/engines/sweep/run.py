@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.base import Constraints, silent
+from hierdata.engines.base import StepInput, silent
 from hierdata.engines.mondrian.run import mondrian, united
 from hierdata.engines.rows.asking import confirmed
 from hierdata.engines.rows.capacity import shortage
@@ -27,28 +27,22 @@ FEW, MANY = 64, 8
 """Where nodes leave more than one row in so many, cuts may lose less; where so many stay out, they do."""
 
 
-def swept(
-    forest: Forest,
-    scope: Scope,
-    constraints: Constraints,
-    passes: int,
-    rng: np.random.Generator,
-    progress: Callable[[int], None],
-) -> Partition:
+def swept(given: StepInput, passes: int) -> Partition:
     """Partition the rows of the scope (see ``Sweep``)."""
+    forest, scope, constraints = given.problem
     line, answers = in_order(Line.of(forest, scope)), Answers(forest, scope, constraints)
     lines = packed(line)
-    classes = closed(line, answers, progress)
+    classes = closed(line, answers, given.progress)
     begun = []
     if FEW * int((classes == SUPPRESSED).sum()) > len(classes):
-        begun.append(classes_of(mondrian(forest, scope, constraints, rng, silent), scope))
-    classes = gathered(line, lines, answers, classes, rng)
+        begun.append(classes_of(mondrian(replace(given, progress=silent)), scope))
+    classes = gathered(line, lines, answers, classes, given.rng)
     classes = confirmed(forest, scope, constraints, classes)
     left = np.flatnonzero(classes == SUPPRESSED)
     if not begun or MANY * len(left) <= len(classes):
-        begun.append(attach(forest, scope, constraints, classes, left, rng))
+        begun.append(attach(forest, scope, constraints, classes, left, given.rng))
     classes = min(begun, key=lambda own: _lost(forest, scope, own))
-    progress(len(classes))
+    given.progress(len(classes))
     classes = united(forest, scope, constraints, classes)
     classes = confirmed(forest, scope, constraints, improved(lines, answers, classes, passes))
     classes = united(forest, scope, constraints, classes)
