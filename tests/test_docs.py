@@ -146,6 +146,10 @@ def test_every_dependency_has_its_sentence() -> None:
         assert re.split(r"[><=]", requirement)[0] in page
 
 
+def test_the_architecture_is_read_in_one_sitting() -> None:
+    assert len(text_of("explanation/architecture.md").splitlines()) <= 250
+
+
 def test_the_floors_are_those_of_the_import_contracts() -> None:
     page = text_of("explanation/architecture.md").partition("## Floors")[2].partition("\n## ")[0]
     rows = [re.findall(r"`(\w+)`", line.split("|")[2]) for line in page.splitlines() if line.startswith("| ")]
