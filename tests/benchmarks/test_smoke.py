@@ -1,4 +1,4 @@
-"""Every benchmark runs, on tiny input, and prints its tables; every command that the docs name can be called.
+"""Every benchmark runs on tiny input and prints its tables.
 
 No figure is looked at. Real collections are replaced by small random ones of the same shape.
 """
@@ -10,8 +10,8 @@ import gc
 import importlib
 import importlib.util
 import os
-import re
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,15 +22,11 @@ import pytest
 
 from tests.benchmarks import adult, checks, tables
 from tests.benchmarks.made_up import write_collections
+from tests.benchmarks.same_bytes import __main__ as same_bytes
 from tests.executors.conftest import no_spark
 
 ROOT = Path(__file__).parents[2]
-MODULES = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
-PAGES = [
-    ROOT / "README.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
-    *sorted((ROOT / "fixtures").rglob("*.md")),
-]
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -247,6 +243,18 @@ def test_pycanon_answers(elsewhere: list[Path], tmp_path: Path) -> None:
     assert set(answers) == set(filter(None, checks.COUNTERPARTS.values()))
 
 
+def test_releases_of_one_build_are_the_same(tmp_path: Path, elsewhere: list[Path]) -> None:
+    folders = [str(tmp_path / "old"), str(tmp_path / "new")]
+    making = ["make", "--python", sys.executable, "--only", "error-missing", "--out"]
+    assert same_bytes.main([*making, folders[0]]) == 0
+    shutil.copytree(*folders)
+    assert same_bytes.main(["compare", *folders]) == 0
+    (outcome,) = Path(folders[1]).glob("error-missing/outcome.json")
+    outcome.write_text(f"{outcome.read_text('utf-8')} ", "utf-8")
+    assert same_bytes.main(["compare", *folders]) == 1
+    assert [[*folder.iterdir()] for folder in elsewhere] == [[], []]
+
+
 def test_without_collections_benchmarks_say_so(
     elsewhere: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -262,39 +270,12 @@ def test_without_collections_benchmarks_say_so(
     assert len(tables_in(printed)) == 2
 
 
-def has_main(module: str) -> bool:
-    tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text("utf-8"))
+def has_main(file: Path) -> bool:
+    tree = ast.parse(file.read_text("utf-8"))
     return "main" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 def test_no_benchmark_is_forgotten() -> None:
-    assert [name for name in MODULES if has_main(name)] == sorted({smoke.module for smoke in SMOKES})
-
-
-# Commands in the docs
-
-
-def commands_in(page: Path) -> list[tuple[str, str]]:
-    """The modules of this repository that a page runs, with their options."""
-    text = page.read_text("utf-8")
-    return re.findall(r"python -m ((?:hierdata|tests)(?:\.\w+)*)([^`\n>|]*)", text)
-
-
-def test_commands_of_the_docs_name_modules_that_run() -> None:
-    named = {name for page in PAGES for name, _ in commands_in(page)}
-    assert "tests.benchmarks.engine" in named
-    for name in named:
-        spec = importlib.util.find_spec(name)
-        assert spec is not None, name
-        if spec.submodule_search_locations is not None:
-            assert importlib.util.find_spec(f"{name}.__main__") is not None, name
-        else:
-            assert spec.origin is not None
-            assert 'if __name__ == "__main__":' in Path(spec.origin).read_text("utf-8"), name
-
-
-def test_benchmarks_accept_the_options_that_the_docs_give() -> None:
-    for page in PAGES:
-        for name, options in commands_in(page):
-            if name.startswith("tests.benchmarks."):
-                importlib.import_module(name).parser().parse_args(shlex.split(options, comments=True))
+    runnable = {path.stem for path in FOLDER.glob("*.py") if has_main(path)}
+    runnable |= {path.parent.name for path in FOLDER.glob("*/__main__.py")}
+    assert runnable == {smoke.module for smoke in SMOKES} | {"same_bytes"}  # which has a test of its own

@@ -74,12 +74,11 @@ def summary(out: Path) -> str:
     return f"{len(ended)} jobs: {counts}\ncoverage: {coverage(released)}"
 
 
-def main() -> int:
-    """Read the command line; the exit code."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = options.add_subparsers(dest="command", required=True)
     making = commands.add_parser("make", help="make the releases with one build")
     making.add_argument("--python", required=True, help="the interpreter that has the build")
     making.add_argument("--out", type=Path, required=True, help="a new folder")
@@ -88,10 +87,15 @@ def main() -> int:
     compared.add_argument("old", type=Path)
     compared.add_argument("new", type=Path)
     compared.add_argument("--wording", action="store_true", help="texts may differ, and are listed")
-    stated = parser.parse_args()
+    return options
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Read the command line; the exit code."""
+    stated = parser().parse_args(argv)
     if stated.command == "make":
         if stated.out.exists():
-            parser.error(f"{stated.out} is there already")
+            parser().error(f"{stated.out} is there already")
         start = time.perf_counter()
         make(stated.python, stated.out, stated.only)
         print(f"{summary(stated.out)}\n{time.perf_counter() - start:.0f} seconds")

@@ -10,6 +10,7 @@ import gzip
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
@@ -220,8 +221,9 @@ def copy_bundled(folder: Path, count: int = COUNT) -> None:
     for name in ("relaxed", "canonical"):
         text = head(source / "mongodb" / f"{name}.ejson", count)
         (students / f"{name}.ejson").write_text(text, "utf-8")
-    documents = bson.decode_file_iter((source / "mongodb/university/students.bson").open("rb"))
-    found = [bson.encode(one) for one, _ in zip(documents, range(count), strict=False)]
+    with (source / "mongodb/university/students.bson").open("rb") as stream:
+        documents = islice(bson.decode_file_iter(stream), count)
+        found = [bson.encode(one) for one in documents]
     (students / "students.bson").write_bytes(b"".join(found))
     (students / "patients.jsonl").write_text(head(FIXTURES / "patients/patients.jsonl", count), "utf-8")
     kept: dict[str, set[str]] = {"sid": {str(number) for number in range(1, count + 1)}}
