@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from hierdata.domains.number import Exact
 from hierdata.domains.sensitive import SensitiveDomain
@@ -181,6 +181,14 @@ class PrivacyModel(ABC, BaseModel):
 
     kind: str
     on: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+
+    @field_validator("on")
+    @classmethod
+    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if on is not None and not cls.per_attribute:
+            kind = cls.model_fields["kind"].default
+            raise ValueError(f"{kind} is about whole records: leave 'on' out")
+        return on
 
     @property
     def uses_reference(self) -> bool:

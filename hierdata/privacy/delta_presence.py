@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from pydantic import field_validator, model_validator
+from pydantic import model_validator
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, Share
@@ -42,13 +42,6 @@ class DeltaPresence(PrivacyModel):
     kind: Literal["delta-presence"] = "delta-presence"
     delta_min: Share = Fraction(0)
     delta_max: Share
-
-    @field_validator("on")
-    @classmethod
-    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if on is not None:
-            raise ValueError("delta-presence is about whole records: leave 'on' out")
-        return on
 
     @model_validator(mode="after")
     def _ordered(self) -> DeltaPresence:

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from pydantic import field_validator
-
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel
 
@@ -36,13 +34,6 @@ class KMap(PrivacyModel):
 
     kind: Literal["k-map"] = "k-map"
     k: Count
-
-    @field_validator("on")
-    @classmethod
-    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if on is not None:
-            raise ValueError("k-map is about whole records: leave 'on' out")
-        return on
 
     @property
     def least_population(self) -> int:
