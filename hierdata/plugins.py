@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from pathlib import PurePath
+from traceback import walk_tb
 from typing import Any, TypeVar, get_args
 
 from hierdata.errors import MissingPluginError, PolicyError
@@ -25,11 +27,14 @@ _STATED = {
     "models": ("combine", "letters"),
     "engines": (),
     "recodings": ("traits",),
-    "domains": (),
+    "domains": ("called",),
     "metrics": ("symbol", "better", "explanation"),
     "formats": ("extension",),
 }
 """The class attributes that a member of a family must state, beside its name."""
+
+
+_LONGEST_REASON = 200
 
 
 @dataclass(frozen=True)
@@ -49,17 +54,24 @@ class Plugin:
 
 
 @cache
-def _declared(family: str) -> dict[str, EntryPoint]:
-    """The entry points of a family by name. Of two with one name none can be chosen: PolicyError."""
-    found: dict[str, EntryPoint] = {}
+def _declared(family: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a family by name."""
+    found: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=f"hierdata.{family}"):
-        other = found.setdefault(entry.name, entry)
-        if other.value != entry.value or _distribution(other) != _distribution(entry):
-            raise PolicyError(
-                f"two distributions declare {entry.name} in hierdata.{family}, {_distribution(other)[0]} and "
-                f"{_distribution(entry)[0]}: uninstall one"
-            )
+        found.setdefault(entry.name, []).append(entry)
     return found
+
+
+def _entry(family: str, name: str) -> EntryPoint:
+    """The entry point of a name. Of several none can be chosen: PolicyError."""
+    first, *others = _declared(family)[name]
+    for other in others:
+        if (other.value, _distribution(other)) != (first.value, _distribution(first)):
+            raise PolicyError(
+                f"two distributions declare {name} in hierdata.{family}, {_distribution(first)[0]} and "
+                f"{_distribution(other)[0]}: uninstall one"
+            )
+    return first
 
 
 def _distribution(entry: EntryPoint) -> tuple[str, str]:
@@ -83,8 +95,9 @@ def declared(family: str) -> list[Plugin]:
 
 def find(family: str, name: object) -> Plugin | None:
     """What a name means in a family outside of hierdata; None where no distribution declares it."""
-    entry = _declared(family).get(name) if isinstance(name, str) else None
-    return None if entry is None else Plugin(family, entry.name, *_distribution(entry))
+    if not isinstance(name, str) or name not in _declared(family):
+        return None
+    return Plugin(family, name, *_distribution(_entry(family, name)))
 
 
 def load(family: str, name: str, base: type[Member]) -> type[Member]:
@@ -92,15 +105,43 @@ def load(family: str, name: str, base: type[Member]) -> type[Member]:
 
     Raises PolicyError, with name and distribution, where it cannot be imported or is no such member.
     """
-    entry, plugin = _declared(family)[name], find(family, name)
+    entry = _entry(family, name)
+    plugin = Plugin(family, name, *_distribution(entry))
     try:
         member = entry.load()
-    except Exception as error:  # noqa: BLE001  # whatever another distribution raises while it is imported
-        raise PolicyError(f"{plugin} cannot be imported ({type(error).__name__}: {error})") from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever is raised while it is imported
+        raise PolicyError(f"{plugin} cannot be imported ({_reason(error)})") from None
     if problem := next(_problems(family, name, member, base), None):
         raise PolicyError(f"{plugin} {problem}")
     found: type[Member] = member
+    _imported[found.__module__.partition(".")[0]] = plugin
     return found
+
+
+_imported: dict[str, Plugin] = {}
+"""A plug-in of each package that one was imported from."""
+
+
+def fault_of(error: BaseException) -> str | None:
+    """Where in a plug-in's code an exception was raised, and whose that is; None where it was in hierdata's.
+
+    >>> fault_of(ValueError("of hierdata")) is None
+    True
+    """
+    for frame, line in reversed([*walk_tb(error.__traceback__)]):
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package == "hierdata":
+            return None
+        if plugin := _imported.get(package):
+            file = PurePath(frame.f_code.co_filename).name
+            return f"{file}:{line} of {plugin.distribution} {plugin.version}"
+    return None
+
+
+def _reason(error: BaseException) -> str:
+    """What kept a module from being imported, in one line. No record has been read for it."""
+    line = next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {line[:_LONGEST_REASON]}" if line else type(error).__name__
 
 
 def _problems(family: str, name: str, member: Any, base: type) -> Iterator[str]:
@@ -114,12 +155,10 @@ def _problems(family: str, name: str, member: Any, base: type) -> Iterator[str]:
     if missing:
         yield f"does not state {', '.join(missing)}"
     fields = getattr(member, "model_fields", {})
-    if "kind" in fields:
-        stated = get_args(fields["kind"].annotation)
-        if stated != (name,):
-            yield f"must state `kind: Literal[{name!r}]`"
-    elif family in ("models", "engines", "domains"):
-        yield f"must state `kind: Literal[{name!r}]`"
+    if family in ("models", "engines", "domains"):
+        kind = fields.get("kind")
+        if kind is None or (get_args(kind.annotation), kind.default) != ((name,), name):
+            yield f"must state `kind: Literal[{name!r}] = {name!r}`"
     if family == "formats" and getattr(member, "name", None) != name:
         yield f"must state `name = {name!r}`"
     home: Any = import_module(member.__module__)
@@ -131,7 +170,7 @@ def require(family: str, name: str, distribution: str, built: str) -> Plugin:
     """The plug-in, if this very version of its distribution is installed here; else MissingPluginError."""
     try:
         found = version(distribution)
-    except PackageNotFoundError:
+    except (PackageNotFoundError, ValueError):  # of a name that is none
         found = None
     if found != built:
         here = "is not installed" if found is None else f"is installed as {found}"

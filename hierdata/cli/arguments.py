@@ -139,11 +139,13 @@ def with_effort(policy: Policy, effort: int | None) -> Policy:
 
 def in_format(policy: Policy, name: str | None) -> Policy:
     """A policy for another format, if one is given. Raises PolicyError for a name that there is not."""
-    from hierdata.documents.formats import FORMATS
+    from hierdata import plugins
+    from hierdata.documents.formats import FORMATS, format_named
     from hierdata.errors import PolicyError
 
     if name is None:
         return policy
-    if name not in FORMATS:
+    if name not in FORMATS and plugins.find("formats", name) is None:
         raise PolicyError(f"--format takes one of {', '.join(FORMATS)}")
+    format_named(name)
     return policy.model_copy(update={"format": name})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -31,37 +32,38 @@ def plugins(as_json: AsJson = False) -> None:
 def _checked() -> Iterator[tuple[Plugin, str | None]]:
     """Every declared member with what is wrong with it."""
     from hierdata.errors import PolicyError
-    from hierdata.plugins import declared, load
+    from hierdata.plugins import declared
 
-    for family, (base, built_in) in _families().items():
+    for family, (member, built_in) in _families().items():
         for plugin in declared(family):
             if plugin.name in built_in:
                 yield plugin, "has the name of a built-in member, which is used instead"
                 continue
             try:
-                load(family, plugin.name, base)
+                member(plugin.name)
             except PolicyError as error:
                 yield plugin, str(error)
             else:
                 yield plugin, None
 
 
-def _families() -> dict[str, tuple[type, Collection[str]]]:
-    """The base class of each family, and the names of its built-in members."""
-    from hierdata.documents.formats import FORMATS, Format
+def _families() -> dict[str, tuple[Callable[[str], type], Collection[str]]]:
+    """What imports a family's member by its name, and the names of the built-in members."""
+    from hierdata.documents.formats import FORMATS, format_named
     from hierdata.domains import DOMAINS, QuasiDomain
     from hierdata.engines import ENGINES, Engine
-    from hierdata.metrics import METRICS, Metric
-    from hierdata.privacy import MODELS, PrivacyModel
-    from hierdata.release.recodings import RECODINGS, Recoding
+    from hierdata.metrics import METRICS, metric_named
+    from hierdata.plugins import load
+    from hierdata.privacy import MODELS, model_named
+    from hierdata.release.recodings import RECODINGS, recoding_named
 
     return {
-        "models": (PrivacyModel, MODELS),
-        "engines": (Engine, ENGINES),
-        "recodings": (Recoding, RECODINGS),
-        "domains": (QuasiDomain, DOMAINS),
-        "metrics": (Metric, METRICS),
-        "formats": (Format, FORMATS),
+        "models": (model_named, MODELS),
+        "engines": (partial(load, "engines", base=Engine), ENGINES),  # type: ignore[type-abstract]
+        "recodings": (recoding_named, RECODINGS),
+        "domains": (partial(load, "domains", base=QuasiDomain), DOMAINS),  # type: ignore[type-abstract]
+        "metrics": (metric_named, METRICS),
+        "formats": (format_named, FORMATS),
     }
 
 

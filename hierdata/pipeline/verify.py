@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,19 @@ from hierdata.sources.open import at_hand
 
 if TYPE_CHECKING:
     from hierdata.judge import Verdict
+
+
+@contextmanager
+def plugins_needed(published: object) -> Iterator[None]:
+    """Where the policy of a release is read: without a plug-in that it needs nothing can be judged.
+
+    Raises VerificationError, as it does where a plug-in has another version than the release was made with.
+    """
+    try:
+        check_plugins(published)
+        yield
+    except MissingPluginError as error:
+        raise VerificationError(f"not judged: {error}") from None
 
 
 def verify(
@@ -39,11 +54,8 @@ def verify(
     are missing is not judged and does not pass. Where dates were moved, ``original`` needs the ``key`` of the
     release. The verdict is the same whatever ``resources`` there are.
     """
-    try:
-        check_plugins(published)
+    with plugins_needed(published):
         policy = read_policy(policy)
-    except MissingPluginError as error:
-        raise VerificationError(f"not judged: {error}") from None
     with at_hand(published, policy, published=True) as hand:
         return _verdict(hand.source, hand.policy, original, facts, key, resources, progress)
 

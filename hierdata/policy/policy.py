@@ -119,7 +119,7 @@ class Policy(BaseModel):
             for key, file in rule.files():
                 yield f"fields[{path}].{key}", file
 
-    @cached_property
+    @property
     def plugins(self) -> tuple[Plugin, ...]:
         """The members of other distributions that the policy names."""
         named = [
@@ -131,6 +131,7 @@ class Policy(BaseModel):
                 if rule.other is not None
             ),
             *(("metrics", name) for name in self.metrics),
+            *(("metrics", gate.metric) for gate in self.gates if not gate.is_built_in),
             *(("formats", name) for name in (self.format,) if name is not None and name not in FORMATS),
             *(("recodings", name) for name in (self.recoding,) if not is_built_in(name)),
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import GateError
@@ -62,11 +62,9 @@ def bind_gates(
 def _bound(
     policy: Policy, gate: Gate, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
 ) -> BoundGate:
-    from hierdata.metrics import RISKS
-
     if gate.measured.gated:
         return BoundGate(gate, gate.measured.under(policy.diversity), stated(policy, gate))
-    metric = _bound_to(RISKS[gate.metric], policy, gate.attacker_in(policy.attackers))
+    metric = _bound_to(cast("type[Risk]", gate.measured), policy, gate.attacker_in(policy.attackers))
     metric.targets(schema, domains)
     return BoundGate(gate, metric, stated(policy, gate))
 

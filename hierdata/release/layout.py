@@ -103,7 +103,7 @@ def check_plugins(published: object) -> None:
     try:
         used = json.loads(claims.read_bytes())["plugins"]
         stated = [PluginUse.model_validate(use) for use in used]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return
     for use in stated:
         require(use.family, use.name, use.distribution, use.version)

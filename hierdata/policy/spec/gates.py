@@ -15,6 +15,7 @@ from hierdata.domains.number import Exact
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.policy.problems import nearest
 from hierdata.policy.spec.fields import Reason
+from hierdata.policy.spec.others import refuse_missing
 from hierdata.records.key_forms import KeyForm, Weight
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def _known(name: object) -> str:
 
     if isinstance(name, str) and (name in METRICS or plugins.find("metrics", name)):
         return name
+    if isinstance(name, str):
+        refuse_missing("metrics", name, METRICS)
     expected = f"{', '.join(map(repr, [*METRICS][:-1]))} or {[*METRICS][-1]!r}"
     raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": expected})
 
@@ -59,9 +62,7 @@ def _other(name: str) -> str:
     if name in METRICS:
         raise ValueError(f"{name} is measured for every release: leave it out")
     if plugins.find("metrics", name) is None:
-        raise ValueError(
-            f"no distribution declares the metric {name}{nearest(name, plugins.names('metrics'))}"
-        )
+        refuse_missing("metrics", name, ())
     metric_named(name)
     return name
 
@@ -153,6 +154,13 @@ class Gate(BaseModel):
 
         return metric_named(self.metric)
 
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the metric is hierdata's own."""
+        from hierdata.metrics import METRICS
+
+        return self.metric in METRICS
+
     def attacker_in(self, attackers: Mapping[str, AttackerModel]) -> AttackerModel:
         """The attacker that the gate names, or the one it describes itself, after the gate's attribute."""
         if self.attacker is not None:
@@ -168,7 +176,12 @@ class Gate(BaseModel):
         return self
 
     def _problems(self) -> Iterator[str]:
+        from hierdata.metrics import Risk
+
         metric = self.measured
+        if not metric.gated and not issubclass(metric, Risk):
+            yield f"{self.metric} has no figure that a gate may limit"
+            return
         if metric.gated:
             for key in ("on", "attacker", *_DESCRIBES):
                 if getattr(self, key) is not None:

@@ -25,15 +25,24 @@ def _plain(member: BaseModel, info: core_schema.SerializationInfo) -> Any:
     )
 
 
-def _refuse(family: str, name: object, members: Collection[str]) -> None:
-    """Raise unless a name is near one that is known: then the family's own validator says so."""
-    if isinstance(name, str) and not nearest(name, [*members, *plugins.names(family)]):
-        known = ", ".join(map(repr, members))
-        raise PydanticCustomError(
-            MISSING_PLUGIN,
-            "{name} is not one of {known}, and no installed distribution declares it",
-            {"name": repr(name), "known": known},
-        )
+def _kind(data: Any) -> str | None:
+    """The kind that is stated, None where there is none or it is no text."""
+    kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
+    return kind if isinstance(kind, str) else None
+
+
+def refuse_missing(family: str, name: str, members: Collection[str]) -> None:
+    """Raise unless a name is near that of a built-in member: then the family's own validator says so."""
+    if nearest(name, members):
+        return
+    if hint := nearest(name, plugins.names(family)):
+        raise ValueError(f"no installed distribution declares {name!r}{hint}")
+    built_in = f"{name!r} is not one of {', '.join(map(repr, members))}, and " if members else ""
+    raise PydanticCustomError(
+        MISSING_PLUGIN,
+        "{built_in}no installed distribution declares {declared}",
+        {"built_in": built_in, "declared": "it" if members else repr(name)},
+    )
 
 
 class OrPlugin:
@@ -45,12 +54,13 @@ class OrPlugin:
         self._base = base
 
     def _look_up(self, data: Any, handler: Callable[[Any], Any]) -> Any:
-        kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
-        if kind in self._members or plugins.find(self._family, kind) is None:
-            if kind not in self._members:
-                _refuse(self._family, kind, self._members)
+        kind = _kind(data)
+        if kind is None or kind in self._members:
             return handler(data)
-        member = plugins.load(self._family, str(kind), self._base)
+        if plugins.find(self._family, kind) is None:
+            refuse_missing(self._family, kind, self._members)
+            return handler(data)
+        member = plugins.load(self._family, kind, self._base)
         return data if isinstance(data, member) else member.model_validate(data)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -68,16 +78,13 @@ class OnlyPlugin(OrPlugin):
     """Annotates the base class of a family whose built-in members have keys of their own in a policy."""
 
     def _look_up(self, data: Any, handler: Callable[[Any], Any]) -> Any:
-        kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
+        kind = _kind(data)
+        if kind is None:
+            raise ValueError("a mapping with the kind of a domain is due, such as {kind: name}")
         if kind in self._members:
             raise ValueError(f"{kind} is built in: write it as a key of its own, `{kind}: ...`")
-        if isinstance(kind, str) and plugins.find(self._family, kind) is None:
-            hint = nearest(kind, plugins.names(self._family))
-            raise PydanticCustomError(
-                MISSING_PLUGIN,
-                "no installed distribution declares {name}{hint}",
-                {"name": repr(kind), "hint": hint},
-            )
+        if plugins.find(self._family, kind) is None:
+            refuse_missing(self._family, kind, ())
         return super()._look_up(data, handler)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Any:
@@ -95,7 +102,7 @@ class NameOrPlugin:
         if isinstance(name, str) and name not in self._members:
             if plugins.find(self._family, name):
                 return name
-            _refuse(self._family, name, self._members)
+            refuse_missing(self._family, name, self._members)
         return handler(name)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hierdata import plugins
+from hierdata.recodings import traits_of
 from hierdata.release.recodings.anatomy import Anatomy
 from hierdata.release.recodings.base import Recoding
 from hierdata.release.recodings.full_domain import FullDomain
@@ -26,6 +27,10 @@ __all__ = ["RECODINGS", "Recoding", "recoding_named"]
 def recoding_named(name: str) -> type[Recoding]:
     """The recoding of a name that a policy gives: built in, or of another distribution.
 
-    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    Raises PolicyError for one that cannot be imported or whose traits are none, KeyError where there is none.
     """
-    return RECODINGS[name] if name in RECODINGS else plugins.load("recodings", name, Recoding)  # type: ignore[type-abstract]
+    if name in RECODINGS:
+        return RECODINGS[name]
+    found: type[Recoding] = plugins.load("recodings", name, Recoding)  # type: ignore[type-abstract]
+    traits_of(name)
+    return found

@@ -29,12 +29,11 @@ WORDS = {
 def glossary(report: StewardReport) -> Iterator[tuple[str, str]]:
     """The words of a report, the letters of its models, and its metrics, each with its meaning."""
     from hierdata.metrics import metric_named
-    from hierdata.privacy import MODELS
+    from hierdata.privacy import model_named
 
     yield from WORDS.items()
     for kind in dict.fromkeys(promise.kind for promise in report.promises):
-        letters = MODELS[kind].letters if kind in MODELS else {}
-        for letter, meaning in letters.items():
+        for letter, meaning in model_named(kind).letters.items():
             yield f"{letter}, of {kind}", f"{meaning[0].upper()}{meaning[1:]}."
     for name in report.metrics:
         yield name, metric_named(name).explanation

@@ -63,13 +63,17 @@ __all__ = [
 ]
 
 
+Told = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]
+"""A text that a message may show: no control characters, and not long."""
+
+
 class PluginUse(Plain):
     """A member of a family that is not built in, with name and version of its distribution."""
 
-    family: str
-    name: str
-    distribution: str
-    version: str
+    family: Told
+    name: Told
+    distribution: Told
+    version: Told
 
 
 class Outcome(Plain):
