@@ -89,8 +89,10 @@ def _check_order(
     name: str, domain: QuasiDomain, tree: Hierarchy, values: Collection[Scalar], folder: Path
 ) -> None:
     again = domain.compile(dict.fromkeys(reversed([*values]), 2), folder)
+    spelled, spelled_again = ([(type(own), str(own)) for own in made.labels] for made in (tree, again))
     require(
-        (tree.labels, tree.ancestors, tree.lm) == (again.labels, again.ancestors, again.lm),
+        (spelled, tree.ancestors, tree.lm) == (spelled_again, again.ancestors, again.lm)
+        and all(tree.node_of(value) == again.node_of(value) for value in values),
         f"{name} must not depend on the order of the values, nor on how often they occur",
     )
 

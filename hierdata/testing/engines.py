@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def check_engine(engine: Engine, models: Sequence[PrivacyModel] = MODELS) -> Non
             _check_constraints(engine, world, constraints, partition)
             published += partition.class_count
     require(published, f"{type(engine).__name__} must publish something where all models can hold")
-    _check_hopeless(engine)
+    _check_hopeless(engine, models[0])
 
 
 def _searched(engine: Engine, world: World, constraints: Constraints) -> Partition:
@@ -147,11 +148,12 @@ def _check_constraints(engine: Engine, world: World, constraints: Constraints, p
         )
 
 
-def _check_hopeless(engine: Engine) -> None:
+def _check_hopeless(engine: Engine, model: PrivacyModel) -> None:
     """No class can be as large as is asked: nothing is published, and the costs say so."""
     name = type(engine).__name__
     world = next(trees(1, 6) if engine.aligns else tables(1, 6))
-    constraints = Constraints((KAnonymity(k=7).bind(None),), tuple(((),) for _ in world.forest.domains))
+    too_many = KAnonymity(k=world.forest.record_count + 1).bind()
+    constraints = replace(world.bind(model), on_records=(too_many,))
     try:
         partition = search(engine, world, constraints, 0, lambda done: None)
     except (ArithmeticError, LookupError, ValueError) as error:

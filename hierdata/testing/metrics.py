@@ -40,7 +40,7 @@ def check_metric(metric: type[Metric]) -> None:
         for publication in _publications(world):
             own = metric.under(None)
             figures = own.of(publication, world.forest)
-            _check_figures(name, own, figures)
+            check_figures(own, figures)
             _check_parts(name, own, publication, world.forest, figures)
             measured += len(figures)
     require(measured, f"{name} must have a figure of some release")
@@ -61,7 +61,9 @@ def _publications(world: World) -> Iterator[Publication]:
         yield generalized(forest, partition, Part(RECORDS, lambda: iter(()), 0))
 
 
-def _check_figures(name: str, metric: Metric, figures: tuple[Figure, ...]) -> None:
+def check_figures(metric: Metric, figures: tuple[Figure, ...]) -> None:
+    """Figures have names, units, ranges, and survive JSON. Raises ContractError."""
+    name = type(metric).__name__
     names = [figure.name for figure in figures]
     require(len({*names}) == len(names), f"{name} must give every figure a name of its own")
     require(

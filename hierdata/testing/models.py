@@ -196,7 +196,7 @@ def _check_forms(name: str, constraint: Constraint, multisets: list[dict[int, in
             )
             continue
         if caps is not None:
-            within = _within(caps, counts)
+            within = is_within(caps, counts)
             require(
                 holds or not within or not caps.sufficient,
                 f"caps of {name} allow {counts}, where it does not hold; they are not sufficient",
@@ -210,7 +210,7 @@ def _check_forms(name: str, constraint: Constraint, multisets: list[dict[int, in
             require(near == holds, f"closeness of {name} and its holds differ at {counts}")
 
 
-def _within(caps: ShareCaps, counts: Mapping[int, int]) -> bool:
+def is_within(caps: ShareCaps, counts: Mapping[int, int]) -> bool:
     """The words of ShareCaps: count by group, add what lies in reach, compare with share and most."""
     groups = [0] * len(caps.share)
     for code, count in counts.items():
