@@ -54,7 +54,7 @@ class Plugin:
 
 
 @cache
-def _declared(family: str) -> dict[str, list[EntryPoint]]:
+def _entry_points_of(family: str) -> dict[str, list[EntryPoint]]:
     """The entry points of a family by name."""
     found: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=f"hierdata.{family}"):
@@ -64,7 +64,7 @@ def _declared(family: str) -> dict[str, list[EntryPoint]]:
 
 def _entry(family: str, name: str) -> EntryPoint:
     """The entry point of a name. Of several none can be chosen: PolicyError."""
-    first, *others = _declared(family)[name]
+    first, *others = _entry_points_of(family)[name]
     for other in others:
         if (other.value, _distribution(other)) != (first.value, _distribution(first)):
             raise PolicyError(
@@ -81,10 +81,10 @@ def _distribution(entry: EntryPoint) -> tuple[str, str]:
 
 def names(family: str) -> Collection[str]:
     """The names that other distributions declare in a family; nothing is imported."""
-    return _declared(family).keys()
+    return _entry_points_of(family).keys()
 
 
-def declared(family: str) -> list[Plugin]:
+def list_declared(family: str) -> list[Plugin]:
     """Every member that a distribution declares in a family, those that cannot be used too."""
     entries = entry_points(group=f"hierdata.{family}")
     return sorted(
@@ -95,7 +95,7 @@ def declared(family: str) -> list[Plugin]:
 
 def find(family: str, name: object) -> Plugin | None:
     """What a name means in a family outside of hierdata; None where no distribution declares it."""
-    if not isinstance(name, str) or name not in _declared(family):
+    if not isinstance(name, str) or name not in _entry_points_of(family):
         return None
     return Plugin(family, name, *_distribution(_entry(family, name)))
 

@@ -17,7 +17,7 @@ def silent(stage: str, done: int, total: int | None) -> None:
     """Show no progress."""
 
 
-def counted(
+def count_items(
     items: Iterable[Item],
     stage: str,
     total: int | None,
@@ -26,7 +26,7 @@ def counted(
 ) -> Iterator[Item]:
     """Pass items on and tell how many there were; ``times`` tells how many an item stands for.
 
-    >>> list(counted("ab", "reading", 2, print))
+    >>> list(count_items("ab", "reading", 2, print))
     reading 0 2
     reading 2 2
     ['a', 'b']

@@ -42,7 +42,9 @@ class Reader:
     def form(self, v: int) -> Hashable:
         """All that is published of a vertex and of those below it, in no order."""
         group = (
-            int(self.publication.place[v]) if self.apart and self.forest.domains[self.forest.type[v]] else 0
+            int(self.publication.equivalence_position[v])
+            if self.apart and self.forest.domains[self.forest.type[v]]
+            else 0
         )
         below = Counter(self.form(child) for child in self.below[v])
         return int(self.forest.type[v]), tuple(self.labels(v)), group, frozenset(below.items())
@@ -76,7 +78,7 @@ class Reader:
         of_kind = [v for v in self.there if forest.type[v] == kind]
         places: dict[int, list[int]] = defaultdict(list)
         for v in of_kind:
-            places[int(self.publication.place[v])].append(v)
+            places[int(self.publication.equivalence_position[v])].append(v)
         persons = Counter(int(forest.record_of[v]) for v in of_kind)
         table: dict[Hashable, dict[Hashable, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
         for members in places.values():

@@ -138,7 +138,7 @@ class Twin:
             found = self.representative(records, start)
             assert found is not None
             if self.closing.holds_at_root(*found):
-                kept = np.flatnonzero(self.closing.kept(*found)).tolist()
+                kept = np.flatnonzero(self.closing.find_safe_vertices(*found)).tolist()
                 return Class(records, start, self.kept(found[0], kept), found[0])
             others = [other for other in others if other not in records]
             more = self.cheapest(records, others, start) if len(records) < self.room else None
@@ -285,7 +285,7 @@ class Twin:
                 rep = self.representative(records, one.start)
                 if rep is None or not self.closing.holds_at_root(*rep):
                     continue
-                saved = self.kept(rep[0], np.flatnonzero(self.closing.kept(*rep)).tolist())
+                saved = self.kept(rep[0], np.flatnonzero(self.closing.find_safe_vertices(*rep)).tolist())
                 gained = len(records) * saved - len(one.records) * one.saved
                 if gained > best:
                     best, found = gained, (at, Class(records, one.start, saved, rep[0]))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Part, Publication, generalized
+from hierdata.forest.publication import Publication, PublishedPart, publish_generalized
 
 
 def publication_of(forest: Forest, partition: Partition) -> Publication:
-    return generalized(forest, partition, Part("records", lambda: iter(()), 0))
+    return publish_generalized(forest, partition, PublishedPart("records", lambda: iter(()), 0))

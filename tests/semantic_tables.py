@@ -17,7 +17,7 @@ from hierdata.engines import ENGINES, Constraints
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Publication, grouped
+from hierdata.forest.publication import Publication, publish_grouped
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
@@ -83,7 +83,7 @@ class Table:
         class_of = np.full(len(self.scope.rows), -1, np.int64)
         for number, own in enumerate(classes):
             class_of[own] = number
-        return grouped(self.forest, (partition_of(self.forest, self.scope, class_of, Counter()),), ())
+        return publish_grouped(self.forest, (partition_of(self.forest, self.scope, class_of, Counter()),), ())
 
 
 def below(parents: Parents, node: str) -> dict[str, Any]:
@@ -98,4 +98,6 @@ def _compiled(parents: Parents) -> Any:
 
 def classes_of(partition: Partition) -> list[list[int]]:
     """The rows of each class."""
-    return [np.flatnonzero(partition.class_of == own).tolist() for own in range(partition.class_count)]
+    return [
+        np.flatnonzero(partition.equivalence_class == own).tolist() for own in range(partition.class_count)
+    ]

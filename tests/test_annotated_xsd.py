@@ -61,8 +61,8 @@ fields:
 """
     )
     noted, stated = load(xsd(tmp_path)), load(plain)
-    assert {path.keys: rule for path, rule in noted.by_keys.values()} == {
-        path.keys: rule for path, rule in stated.by_keys.values()
+    assert {path.keys: rule for path, rule in noted.rules_by_keys.values()} == {
+        path.keys: rule for path, rule in stated.rules_by_keys.values()
     }
     assert noted.place == stated.place
     assert noted.models == stated.models

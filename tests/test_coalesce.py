@@ -84,7 +84,7 @@ def classes_of(forest: Forest, partition: Partition) -> list[Known]:
         if forest.parent[v] >= 0:
             nodes[int(forest.parent[v])].children.append(nodes[v])
     roots = [node for v, node in nodes.items() if forest.parent[v] < 0]
-    roots.sort(key=lambda node: int(partition.class_of[forest.record_of[node.name]]))
+    roots.sort(key=lambda node: int(partition.equivalence_class[forest.record_of[node.name]]))
     return [Known(len(behind[root.name]), root) for root in roots]
 
 
@@ -101,7 +101,7 @@ class Fickle(Constraint):
     def holds(self, view: ClassView) -> bool:
         return (sum(code * times for code, times in view.counts.items()) + view.records) % 3 > 0
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {}
 
 
@@ -119,9 +119,9 @@ def assert_as_the_twin(forest: Forest, constraints: Constraints, partition: Part
     kept = united.representative >= 0
     assert set(united.representative[kept].tolist()) == expected
     assert (united.representative[kept] == partition.representative[kept]).all()
-    assert kept[forest.roots[:-1]].tolist() == (united.class_of >= 0).tolist()
+    assert kept[forest.roots[:-1]].tolist() == (united.equivalence_class >= 0).tolist()
     assert united.class_count == len(left)
-    given_up = (partition.class_of >= 0) & (united.class_of < 0)
+    given_up = (partition.equivalence_class >= 0) & (united.equivalence_class < 0)
     assert united.costs["records_lost_in_a_union"] == int(given_up.sum())
     pooled = (partition.representative >= 0) & ~kept & ~given_up[forest.record_of]
     assert united.costs["vertices_lost_in_a_pool"] >= int(pooled.sum())
@@ -195,11 +195,11 @@ def test_the_largest_classes_are_taken_up_first() -> None:
     """Codes 0, 1 and 2, 3 are similar values, 4 and 5 as well: one of each pair may stand in a union."""
     built, partition = equal_classes(["0", "2"], ["1", "4", "6"], ["5", "3"], ["0", "4"])
     united = coalesce(built.forest, partition, bind(built, LEDiversity(l=2, e=1)))
-    assert united.class_of.tolist() == [-1, -1, 0, 0, 0, -1, -1, -1, -1]
+    assert united.equivalence_class.tolist() == [-1, -1, 0, 0, 0, -1, -1, -1, -1]
     assert united.costs == {"records_lost_in_a_union": 6}
 
 
 def test_a_smaller_class_that_fits_beside_the_larger_is_kept() -> None:
     built, partition = equal_classes(["0", "2"], ["3", "4"], ["5", "6"])
     united = coalesce(built.forest, partition, bind(built, LEDiversity(l=2, e=1)))
-    assert united.class_of.tolist() == [0, 0, -1, -1, 1, 1]
+    assert united.equivalence_class.tolist() == [0, 0, -1, -1, 1, 1]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hierdata.engines.blocking import Cut, Sizes, cut
+from hierdata.engines.blocking import Cut, Sizes, grow_cut
 from hierdata.engines.blocking.tree import hashes_of
 from tests import naive_cut
 
@@ -38,7 +38,7 @@ def collections(draw: st.DrawFn) -> tuple[NDArray[np.uint8], NDArray[np.int64], 
 def test_a_cut_of_all_records_has_blocks_of_fair_sizes_and_whole_classes(collection, salt: int) -> None:
     counts, weights, sizes = collection
     ordinals = np.arange(len(counts))
-    made = cut(counts, weights, ordinals, sizes, salt)
+    made = grow_cut(counts, weights, ordinals, sizes, salt)
     found = np.bincount(made.block_of(counts, ordinals), minlength=made.blocks)
     assert len(found) == made.blocks
     assert found.min() >= min(sizes.least, len(counts))
@@ -53,8 +53,8 @@ def test_leaves_are_those_of_the_definition_whoever_else_is_asked_for(collection
     counts, weights, sizes = collection
     ordinals = np.arange(len(counts)) * 3 + 7
     order = np.random.default_rng(data.draw(st.integers(0, 9))).permutation(len(counts))
-    made = cut(counts, weights, ordinals, sizes, salt)
-    other = cut(counts[order], weights, ordinals[order], sizes, salt)
+    made = grow_cut(counts, weights, ordinals, sizes, salt)
+    other = grow_cut(counts[order], weights, ordinals[order], sizes, salt)
     leaves = made.leaf_of(counts, ordinals)
     hashes = hashes_of(ordinals, salt).tolist()
     assert leaves.tolist() == [naive_cut.leaf_of(made, *one) for one in zip(counts, hashes, strict=True)]
@@ -67,15 +67,15 @@ def test_leaves_are_those_of_the_definition_whoever_else_is_asked_for(collection
 @given(collections(), st.data())
 def test_settled_blocks_are_large_enough_and_united_with_neighbors(collection, data) -> None:
     counts, weights, sizes = collection
-    made = cut(counts, weights, np.arange(len(counts)), sizes)
+    made = grow_cut(counts, weights, np.arange(len(counts)), sizes)
     few = st.integers(0, 2 * sizes.size)
     real = np.array(data.draw(st.lists(few, min_size=made.leaves, max_size=made.leaves)), np.int64)
-    settled = made.settled(real)
+    settled = made.settle_counts(real)
     assert set(settled.first.tolist()) <= set(range(settled.blocks))
     of_block = np.bincount(settled.first, real, minlength=settled.blocks)[np.unique(settled.first)]
     assert of_block.sum() == real.sum()
     assert of_block.min() >= min(sizes.least, real.sum())
-    assert settled.settled(real).first.tolist() == settled.first.tolist()
+    assert settled.settle_counts(real).first.tolist() == settled.first.tolist()
     if (real >= sizes.least).all() and (real <= 2 * sizes.size).all():
         assert settled.first.tolist() == list(range(made.leaves))
 
@@ -85,9 +85,9 @@ def test_a_sample_cuts_the_collection_into_blocks_around_the_size() -> None:
     weights = np.arange(1, 31)
     ordinals = np.arange(len(counts))
     sample = ordinals[::8]
-    made = cut(counts[sample], weights, sample, Sizes(len(counts), 2000, 100, 5), 11)
+    made = grow_cut(counts[sample], weights, sample, Sizes(len(counts), 2000, 100, 5), 11)
     real = np.bincount(made.leaf_of(counts, ordinals), minlength=made.leaves)
-    settled = made.settled(real)
+    settled = made.settle_counts(real)
     sizes = np.bincount(settled.block_of(counts, ordinals), minlength=settled.blocks)
     assert sizes.sum() == len(counts)
     assert sizes.min() >= 1000
@@ -100,7 +100,7 @@ def test_a_cut_parts_groups_that_are_apart_and_no_neighbors() -> None:
     counts = rng.integers(0, 3, (800, 8)).astype(np.uint8)
     counts[:, 0] += (group % 2 * 40).astype(np.uint8)
     counts[:, 5] += (group // 2 * 40).astype(np.uint8)
-    made = cut(counts, np.full(8, 10), np.arange(800), Sizes(800, 200, 10))
+    made = grow_cut(counts, np.full(8, 10), np.arange(800), Sizes(800, 200, 10))
     blocks = made.block_of(counts, np.arange(800))
     assert len({*zip(group.tolist(), blocks.tolist(), strict=True)}) == made.blocks == 4
 
@@ -108,7 +108,9 @@ def test_a_cut_parts_groups_that_are_apart_and_no_neighbors() -> None:
 @pytest.mark.parametrize("columns", [0, 1, 3])
 def test_equal_records_are_dealt_evenly(columns: int) -> None:
     counts = np.full((5000, columns), 2, np.uint8)
-    made = cut(counts[::10], np.ones(columns, np.int64), np.arange(0, 5000, 10), Sizes(5000, 500, 20, 5), 1)
+    made = grow_cut(
+        counts[::10], np.ones(columns, np.int64), np.arange(0, 5000, 10), Sizes(5000, 500, 20, 5), 1
+    )
     sizes = np.bincount(made.block_of(counts, np.arange(5000)), minlength=made.blocks)
     assert made.blocks >= 7
     assert sizes.min() >= 200
@@ -117,9 +119,9 @@ def test_equal_records_are_dealt_evenly(columns: int) -> None:
 
 def test_a_leaf_that_turns_out_far_too_large_is_dealt_out() -> None:
     counts = np.repeat(np.array([[0], [9]], np.uint8), 100, axis=0)
-    made = cut(counts, np.ones(1, np.int64), np.arange(200), Sizes(200, 100, 20), 5)
+    made = grow_cut(counts, np.ones(1, np.int64), np.arange(200), Sizes(200, 100, 20), 5)
     assert made.leaves == 2
-    settled = made.settled(np.array([80, 1000]))
+    settled = made.settle_counts(np.array([80, 1000]))
     assert settled.parts.tolist() == [1, 10]
     assert settled.blocks == 11
     many = np.full((1000, 1), 9, np.uint8)
@@ -127,25 +129,25 @@ def test_a_leaf_that_turns_out_far_too_large_is_dealt_out() -> None:
     assert sizes[0] == 0
     assert len(sizes) == 11
     assert sizes[1:].min() >= 60
-    close = replace(made, sizes=Sizes(200, 100, 95)).settled(np.array([100, 1000]))
+    close = replace(made, sizes=Sizes(200, 100, 95)).settle_counts(np.array([100, 1000]))
     assert close.blocks == 2, "dealt by chance, blocks of 100 on average could have fewer than 95"
 
 
 def test_leaves_without_enough_records_go_to_the_smallest_block_beside_them() -> None:
     counts = np.repeat(np.array([[0, 0], [0, 9], [90, 0], [90, 9]], np.uint8), 50, axis=0)
-    made = cut(counts, np.array([5, 1]), np.arange(200), Sizes(200, 50, 10))
+    made = grow_cut(counts, np.array([5, 1]), np.arange(200), Sizes(200, 50, 10))
     assert made.leaves == 4
-    assert made.settled(np.array([60, 50, 4, 5])).first.tolist() == [1, 0, 0, 0] or made.settled(
+    assert made.settle_counts(np.array([60, 50, 4, 5])).first.tolist() == [1, 0, 0, 0] or made.settle_counts(
         np.array([60, 50, 4, 5])
     ).first.tolist() == [0, 1, 1, 1]
-    assert made.settled(np.array([3, 2, 1, 2])).blocks == 1
-    assert made.settled(np.array([40, 3, 30, 20])).first.tolist() == [0, 0, 1, 2]
+    assert made.settle_counts(np.array([3, 2, 1, 2])).blocks == 1
+    assert made.settle_counts(np.array([40, 3, 30, 20])).first.tolist() == [0, 0, 1, 2]
 
 
 def test_a_cut_is_of_whole_numbers_that_single_precision_adds_exactly() -> None:
     counts = np.random.default_rng(2).integers(0, 256, (3000, 700)).astype(np.uint8)
     weights = np.random.default_rng(3).integers(1, 2**50, 700)
-    made = cut(counts, weights, np.arange(3000), Sizes(3000, 400, 50, 5))
+    made = grow_cut(counts, weights, np.arange(3000), Sizes(3000, 400, 50, 5))
     assert np.abs(made.directions.astype(np.int64)).sum(axis=1).max() * 255 < 2**24
     exact = counts.astype(np.int64) @ made.directions.T.astype(np.int64)
     assert (exact == (counts.astype(np.float32) @ made.directions.T.astype(np.float32))).all()
@@ -156,7 +158,7 @@ def test_a_cut_is_of_whole_numbers_that_single_precision_adds_exactly() -> None:
 def test_the_salt_keys_who_goes_where_among_equals() -> None:
     counts = np.zeros((300, 1), np.uint8)
     blocks = [
-        cut(counts, np.ones(1, np.int64), np.arange(300), Sizes(300, 100, 10), salt).block_of(
+        grow_cut(counts, np.ones(1, np.int64), np.arange(300), Sizes(300, 100, 10), salt).block_of(
             counts, np.arange(300)
         )
         for salt in (1, 2)

@@ -17,10 +17,10 @@ from hierdata.documents.scalars import Double
 from hierdata.domains.flat import Flat
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import InputError
-from hierdata.forest.encoded import Frame, joined, part
-from hierdata.forest.encoding import encoded
+from hierdata.forest.encoded import Frame, join_encoded, part
+from hierdata.forest.encoding import encode_records
 from hierdata.forest.forest import Forest
-from hierdata.records.bound import Bound, by_column
+from hierdata.records.bound import BoundRecords, bind_by_column
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.records.values import Values
@@ -57,7 +57,7 @@ def test_parts_of_a_forest_make_it_again(seed: int, depth: int, cuts: list[int])
         pickle.loads(pickle.dumps(part(forest, ordinals, np.arange(low, high))))
         for low, high in pairwise(borders)
     ]
-    together = joined(parts)
+    together = join_encoded(parts)
     assert together.ordinals.tolist() == ordinals.tolist()
     assert_same(frame.forest(together), forest)
 
@@ -83,10 +83,10 @@ def _frame() -> Frame:
 @pytest.mark.parametrize("batch", [1, 1024, 1500, None])
 def test_batches_are_the_same_records(batch: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hierdata.records.bound._BATCH", 100)
-    batches = by_column(iter(_records(2500)), _frame().schema)
-    pieces = list(encoded(batches, _frame(), before=7, batch=batch))
+    batches = bind_by_column(iter(_records(2500)), _frame().schema)
+    pieces = list(encode_records(batches, _frame(), before=7, batch=batch))
     assert (len(pieces) > 1) == (batch is not None)
-    together = joined(pieces)
+    together = join_encoded(pieces)
     assert together.ordinals.tolist() == list(range(7, 2507))
     assert together.carried == {at: (at % 3,) for at in range(2500)}
 
@@ -118,7 +118,7 @@ def _trees_frame() -> Frame:
 
 def test_children_stand_breadth_first_by_group_and_spellings_by_type() -> None:
     trees = [_tree("x", [], ["y"]), _tree("y", ["u", Double("1.0")], []), _tree("x", [1, None], ["x", "y"])]
-    (found,) = encoded(by_column(iter(trees), TREES), _trees_frame())
+    (found,) = encode_records(bind_by_column(iter(trees), TREES), _trees_frame())
     assert found.size.tolist() == [2, 3, 5]
     assert found.type.tolist() == [0, 2, 0, 1, 1, 0, 1, 1, 2, 2]
     assert found.child_count.tolist() == [1, 0, 2, 0, 0, 4, 0, 0, 0, 0]
@@ -141,21 +141,21 @@ def test_the_first_value_outside_its_domain_is_told(
 ) -> None:
     monkeypatch.setattr("hierdata.forest.encoding._WAITING", waiting)
 
-    def batches() -> Iterator[Bound]:
-        yield from by_column(iter(trees), TREES)
+    def batches() -> Iterator[BoundRecords]:
+        yield from bind_by_column(iter(trees), TREES)
         raise InputError("something else", record=99)
 
     with pytest.raises(InputError) as caught:
-        list(encoded(batches(), _trees_frame(), before=7))
+        list(encode_records(batches(), _trees_frame(), before=7))
     assert str(caught.value).startswith(place)
     assert caught.value.revealed == (value,)
     assert value not in str(caught.value)
 
 
 def test_an_error_of_the_input_passes_where_nothing_before_it_is_wrong() -> None:
-    def batches() -> Iterator[Bound]:
-        yield from by_column(iter([_tree("x", [], [])]), TREES)
+    def batches() -> Iterator[BoundRecords]:
+        yield from bind_by_column(iter([_tree("x", [], [])]), TREES)
         raise InputError("something else", record=99)
 
     with pytest.raises(InputError, match="something else"):
-        list(encoded(batches(), _trees_frame()))
+        list(encode_records(batches(), _trees_frame()))

@@ -92,7 +92,7 @@ def test_counted_lines_are_the_records(lines: list[str], ended: bool, batch: int
         patched.setattr(csv_module, "_BATCH", batch)
         patched.setattr(csv_module, "_DISTINCT", distinct)
         found: Counter[str] = Counter()
-        for document, times in format.counted(BytesIO(data), layout):
+        for document, times in format.count_documents(BytesIO(data), layout):
             found[repr(document)] += times
     assert found == Counter(map(repr, format.read(BytesIO(data), layout)))
 
@@ -114,4 +114,4 @@ def test_equal_lines_of_many_batches_are_one() -> None:
     data = b"q,s\n" + b"a,1\n" * 200_000
     format = Csv()
     layout = format.layout(BytesIO(data))
-    assert list(format.counted(BytesIO(data), layout)) == [({"q": "a", "s": "1"}, 200_000)]
+    assert list(format.count_documents(BytesIO(data), layout)) == [({"q": "a", "s": "1"}, 200_000)]

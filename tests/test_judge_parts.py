@@ -21,14 +21,22 @@ import hierdata
 from hierdata.documents.formats import jsonl
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.errors import HierdataError
-from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, SensitiveRule, Verdict, judge_counted, merged
+from hierdata.judge import (
+    JudgeHear,
+    JudgeRules,
+    JudgeWalk,
+    SensitiveRule,
+    Verdict,
+    judge_counted,
+    merge_verdicts,
+)
 from hierdata.judge import parts as parts_module
 from hierdata.judge import walk as walk_module
 from hierdata.policy.load import from_data
 from hierdata.policy.plan.plan import judge_rules
 from hierdata.privacy import DistinctLDiversity, KAnonymity, KMap, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
-from hierdata.release.layout import record_splits, released
+from hierdata.release.layout import find_release_files, record_splits
 from hierdata.release.verification import read_facts
 from tests.adversarial.random_releases import BY_RECORD, numbered
 from tests.contracts.test_engines import CASES
@@ -50,7 +58,7 @@ def in_parts(documents: Counted, rules: JudgeRules, random: Random, splits: int,
         for bucket, piece in cloudpickle.loads(cloudpickle.dumps(walk))(iter(documents[start:end])):
             bins[bucket].append(piece)
     hear = cloudpickle.dumps(JudgeHear(rules))
-    return merged([cloudpickle.loads(hear)(pieces) for pieces in bins], rules)
+    return merge_verdicts([cloudpickle.loads(hear)(pieces) for pieces in bins], rules)
 
 
 def same_in_parts(documents: Counted, rules: JudgeRules, random: Random) -> None:
@@ -152,12 +160,12 @@ def test_releases_of_every_recoding_by_record(number: int) -> None:
         except HierdataError:
             return
         policy = from_data(case.policy())
-        files = released(release.folder, policy)
+        files = find_release_files(release.folder, policy)
         frozen = read_facts(files.facts, policy)
         assert frozen is not None
         rules = judge_rules(policy, frozen.scales, frozen.references, frozen.vertices, frozen.file.quasi)
         splits = record_splits(release.folder, files, policy)
-        documents = [counted for split in splits for counted in split.counted()]
+        documents = [counted for split in splits for counted in split.count_documents()]
         same_in_parts(documents, rules, random)
         assert judge_counted(documents, rules).passed
         forged = [(random.choice(documents)[0] | {"stranger": 1}, 2), *documents[1:]]
@@ -180,7 +188,7 @@ def test_classes_whose_records_are_in_all_parts_are_whole() -> None:
         assert not judge_counted(own, rules).passed
         for bucket, piece in JudgeWalk(rules, 4)(own):
             bins[bucket].append(piece)
-    verdict = merged([JudgeHear(rules)(pieces) for pieces in bins], rules)
+    verdict = merge_verdicts([JudgeHear(rules)(pieces) for pieces in bins], rules)
     assert verdict == judge_counted(documents, rules)
     assert (verdict.passed, verdict.k, verdict.classes, verdict.k_raw) == (True, 9, 20, 9)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hierdata.engines.alignment.kernels import anonytree
-from hierdata.engines.alignment.kernels.assignment import spread
+from hierdata.engines.alignment.kernels.assignment import gain_factor
 from hierdata.engines.jit import address_of, signature_of
 
 MODULE = """
@@ -71,7 +71,7 @@ def test_an_answer_of_another_type_is_refused() -> None:
     """A kernel whose answer would be read as something else is not called."""
     arguments = (0, np.int64(0))
     with pytest.raises(TypeError, match="answers"):
-        address_of(spread, signature_of(0.5, *arguments))
+        address_of(gain_factor, signature_of(0.5, *arguments))
 
 
 @pytest.mark.parametrize("pairing", [anonytree.GREEDY, anonytree.OPTIMAL])

@@ -25,7 +25,7 @@ def policy(fields: dict[str, Any], **changes: Any) -> Policy:
 
 
 def check(policy: Policy, records: list[dict[str, Any]]) -> list[Finding]:
-    return lint(policy, survey(records, policy.declared(identifiers=True)))
+    return lint(policy, survey(records, policy.declared_fields(identifiers=True)))
 
 
 def messages(findings: list[Finding], path: str) -> list[str]:
@@ -232,7 +232,7 @@ def test_membership_degrees_are_shown_at_points_of_the_policy_and_not_of_the_dat
     assert tables["$.gpa"][4].degrees == (0, 0, 0, 1, 0)
     assert [(row.label, row.level) for row in tables["$.bmi"]] == [("20", 1), ("25", 1), ("30", 2), ("40", 2)]
     records = [{"disease": disease} for disease in ["flu"] * 7 + ["cold"] * 4 + ["HIV"]]
-    rows = memberships(stated, survey(records, stated.declared()))["$.disease"]
+    rows = memberships(stated, survey(records, stated.declared_fields()))["$.disease"]
     assert [(row.label, row.level, row.revealed) for row in rows] == [
         ("v1", 1, "flu"),
         ("v2", 3, "cold"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.measurement.table import rows
-from hierdata.measurement.table.rows import Column, Rows
+from hierdata.measurement.table.rows import TableColumn, TableRows
 from tests.rates_of_counts import split_rows
 
 CELLS = st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1), st.integers(1, 4))
@@ -23,11 +23,11 @@ def test_a_table_counts_what_occurs_together(
     cells: list[tuple[int, int, int, int]], dense: int, largest: int
 ) -> None:
     x, *by, times = (np.array(column) for column in zip(*cells, strict=True))
-    columns = [Column(tuple("abcd"), codes) for codes in by]
+    columns = [TableColumn(tuple("abcd"), codes) for codes in by]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "_DENSE", dense)
         patch.setattr(rows, "_LARGEST", largest)
-        table = Rows({}, times).table(Column(tuple("xyz"), x), columns)
+        table = TableRows({}, times).table(TableColumn(tuple("xyz"), x), columns)
     expected: dict[tuple[int, int], Counter[int]] = {}
     for value, first, second, count in cells:
         expected.setdefault((first, second), Counter())[value] += count

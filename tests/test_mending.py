@@ -73,7 +73,7 @@ def test_mistakes_are_told_once_and_the_rest_is_sound(
     found = examined(tmp_path, stated(**changes))
     assert [one.where for one in found.mistakes] == places
     assert found.policy is not None
-    surveyed = survey(RECORDS, found.policy.declared(identifiers=True))
+    surveyed = survey(RECORDS, found.policy.declared_fields(identifiers=True))
     left = lint(found.policy, surveyed, doubtful=found.doubtful)
     assert [str(one) for one in left if one.severity == "error"] == []
 

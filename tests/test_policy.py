@@ -224,10 +224,10 @@ def test_what_the_pipeline_reads_from_a_policy() -> None:
     }
     assert list(policy.sensitive) == [("visits", "diagnosis")]
     assert policy.exempt == {("unit",): "the same for all"}
-    assert policy.forbidden == {("id",), ("note",)}
+    assert policy.forbidden_fields == {("id",), ("note",)}
     assert policy.vertices == {("address",), ("visits",)}
-    assert policy.declared()["colour",] == {"?", "-9", "false"}
-    assert policy.declared(identifiers=True).keys() - policy.declared().keys() == {("id",)}
+    assert policy.declared_fields()["colour",] == {"?", "-9", "false"}
+    assert policy.declared_fields(identifiers=True).keys() - policy.declared_fields().keys() == {("id",)}
     assert [rule.role for rule in policy.rules()] == [
         *(None, None, Role.QUASI, Role.CARRIED, None, Role.QUASI, Role.SENSITIVE),
     ]

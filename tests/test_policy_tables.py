@@ -24,12 +24,12 @@ def stated(**changes: Any) -> dict[str, Any]:
 
 
 def test_tables_stand_in_order_parents_first() -> None:
-    assert from_data(stated()).joined == (
+    assert from_data(stated()).joined_tables == (
         Table("people", key="id"),
         Table("visits", key="visit", parent="people", on="person"),
         Table("drugs", parent="visits", on="visit"),
     )
-    assert from_data(stated(tables=None)).joined == ()
+    assert from_data(stated(tables=None)).joined_tables == ()
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from hierdata.measurement.release.measuring import ReleaseMeasurement
 from hierdata.measurement.release.sets import Sets
 from hierdata.policy.policy import Policy
 from hierdata.release.recodings import RECODINGS
-from hierdata.release.recodings.sets_and_ranges import MISSING, Content, extended
+from hierdata.release.recodings.sets_and_ranges import MISSING, Content, extend_hierarchy
 from tests.adversarial.random_releases import numbered
 
 SEED = bytes(16)
@@ -260,12 +260,12 @@ def test_what_is_spelled_is_read(tree: Hierarchy) -> None:
             contents.add(content)
     made = sorted(contents)
     sets = Sets(tree)
-    spelled = extended(tree, made).labels[len(tree.labels) :]
+    spelled = extend_hierarchy(tree, made).labels[len(tree.labels) :]
     assert len(set(spelled)) == len(spelled)
     assert [sets.node_of(label) for label in spelled] == [
         *np.arange(len(tree.labels), len(tree.labels) + len(made)).tolist()
     ]
-    assert sets.hierarchy() == extended(tree, made)
+    assert sets.hierarchy() == extend_hierarchy(tree, made)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,12 @@ from hierdata.metrics import METRICS
 from hierdata.privacy import DistinctLDiversity, KAnonymity
 from hierdata.records.path import parse
 from hierdata.release.recodings import correlation
-from hierdata.release.recodings.correlation import categories, clustered, distances, mean_square_contingency
+from hierdata.release.recodings.correlation import (
+    categories,
+    cluster_attributes,
+    distances,
+    mean_square_contingency,
+)
 from tests import naive_slicing
 from tests.contracts.test_engines import collections
 from tests.contracts.test_recodings import published
@@ -148,19 +153,19 @@ def apart(*rows: list[int]) -> NDArray[np.int64]:
 def test_clusters_by_hand() -> None:
     """0 and 2 lie together, 1 and 3: medoids 0 and 1 cost 1 + 2; no pair is cheaper, none comes first."""
     distance = apart([0, 9, 1, 8], [9, 0, 7, 2], [1, 7, 0, 9], [8, 2, 9, 0])
-    assert clustered(distance, 2) == ((0, 2), (1, 3))
+    assert cluster_attributes(distance, 2) == ((0, 2), (1, 3))
     # With three, the dearest pair parts: 1 alone is left to pay.
-    assert clustered(distance, 3) == ((0, 2), (1,), (3,))
+    assert cluster_attributes(distance, 3) == ((0, 2), (1,), (3,))
 
 
 def test_ties_go_to_the_first_attributes() -> None:
     same = apart(*[[0 if a == b else 5 for b in range(5)] for a in range(5)])
-    assert clustered(same, 2) == ((0, 2, 3, 4), (1,))
+    assert cluster_attributes(same, 2) == ((0, 2, 3, 4), (1,))
 
 
 def test_a_medoid_belongs_to_itself_even_where_another_is_as_near() -> None:
     nothing = np.zeros((4, 4), np.int64)
-    assert clustered(nothing, 3) == ((0, 3), (1,), (2,))
+    assert cluster_attributes(nothing, 3) == ((0, 3), (1,), (2,))
 
 
 columns = st.integers(2, 6).flatmap(
@@ -172,7 +177,7 @@ columns = st.integers(2, 6).flatmap(
 @settings(max_examples=60)
 def test_clusters_are_those_of_all_medoids_tried(drawn: list[list[int]], wanted: int) -> None:
     wanted = min(wanted, len(drawn))
-    found = clustered(distances([np.array(own, np.int64) for own in drawn]), wanted)
+    found = cluster_attributes(distances([np.array(own, np.int64) for own in drawn]), wanted)
     assert {frozenset(own) for own in found} == naive_slicing.clusters(drawn, wanted)
     assert found == tuple(sorted(found))
 
@@ -187,10 +192,10 @@ def test_exchanges_come_to_a_partition_of_no_less_cost(drawn: list[list[int]], w
     def cost(found: tuple[tuple[int, ...], ...]) -> int:
         return sum(min(int(distance[list(own), m].sum()) for m in own) for own in found)
 
-    exact = clustered(distance, wanted)
+    exact = cluster_attributes(distance, wanted)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(correlation, "_CHOICES", 0)
-        found = clustered(distance, wanted)
+        found = cluster_attributes(distance, wanted)
     assert len(found) == wanted
     assert sorted(at for own in found for at in own) == [*range(len(drawn))]
     assert cost(found) >= cost(exact)

@@ -25,7 +25,7 @@ FIELDS: dict[str, Any] = {
 def prepared(records: list[dict[str, Any]], *models: dict[str, Any], **stated: Any) -> Prepared:
     fields = {path: rule for path, rule in FIELDS.items() if records is TREES or "visits" not in path}
     policy = from_data({"version": 1, "models": models, "fields": fields} | stated)
-    return prepare(policy, survey(records, policy.declared()))
+    return prepare(policy, survey(records, policy.declared_fields()))
 
 
 def engines(found: Prepared) -> list[tuple[int, str]]:

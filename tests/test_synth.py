@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hierdata.errors import PolicyError, TargetError
 from hierdata.synth import GENERATORS, students, write
 from hierdata.synth.draws import Draws, limits
-from hierdata.synth.students import Shape
+from hierdata.synth.students import StudentShape
 from hierdata.synth.vocabulary import BREAKPOINTS, DEPARTMENTS, GRADES, TAXONOMIES
 from hierdata.synth.write import json_text
 
@@ -133,7 +133,7 @@ def test_skew_sets_the_shares_of_the_levels(skew: float, expected: tuple[float, 
 
 
 def test_a_shape_adds_books_missing_gpas_and_students_with_one_course() -> None:
-    people = sample(shape=Shape(courses=(3, 8), one_course=0.2, missing_gpa=0.2, books=0.5))
+    people = sample(shape=StudentShape(courses=(3, 8), one_course=0.2, missing_gpa=0.2, books=0.5))
     assert {len(s["courses"]) for s in people} == {1, 3, 4, 5, 6, 7, 8}
     assert 40 < sum("gpa" not in s for s in people) < 120
     books = [c["books"] for s in people for c in s["courses"] if "books" in c]

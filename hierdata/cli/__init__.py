@@ -15,7 +15,7 @@ from hierdata.cli.init import init
 from hierdata.cli.lint import lint
 from hierdata.cli.measure import measure
 from hierdata.cli.plugins import plugins
-from hierdata.cli.session import explain, signals_kept
+from hierdata.cli.session import explain, keep_signal_handlers
 from hierdata.cli.synth import synth
 from hierdata.cli.verify import verify
 
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.disable()
         atexit.register(gc.freeze)
         return _run(sys.argv[1:])
-    with signals_kept():
+    with keep_signal_handlers():
         return _run(arguments)
 
 

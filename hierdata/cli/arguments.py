@@ -100,7 +100,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
     from hierdata.records.identifiers.key import from_text
 
     if key_fd is not None:
-        if not policy.keyed:
+        if not policy.needs_key:
             raise PolicyError("--key-fd gives a key, and the policy replaces nothing by one")
         try:
             with os.fdopen(key_fd, "rb", closefd=key_fd > 2) as stream:
@@ -108,7 +108,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
         except OSError as error:
             raise TargetError(f"the file descriptor {key_fd} cannot be read ({error.strerror})") from None
         return from_text(given.decode("latin-1"), "the key")
-    if KEY_VARIABLE in os.environ and policy.keyed and policy.key is None:
+    if KEY_VARIABLE in os.environ and policy.needs_key and policy.key is None:
         return from_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
     return None
 

@@ -22,7 +22,7 @@ from hierdata.cli.session import print_json, require_absent, reveal_values, sess
 
 if TYPE_CHECKING:
     from hierdata.drafting.draft import Draft
-    from hierdata.drafting.risk import Risk
+    from hierdata.drafting.risk import FieldRisk
 
 
 def init(
@@ -102,7 +102,7 @@ def _as_dict(draft: Draft) -> dict[str, Any]:
     }
 
 
-def _figures(risk: Risk | None) -> dict[str, Any]:
+def _figures(risk: FieldRisk | None) -> dict[str, Any]:
     if risk is None:
         return {}
     return {"unique": risk.unique, "small": risk.small, "exact": risk.exact, "standard_error": risk.error}

@@ -45,7 +45,7 @@ def lint(
         elif not quiet:
             _show(findings, tables)
         if reveal is not None:
-            reveal_values(reveal, _revealed(findings, tables.degrees))
+            reveal_values(reveal, _list_raw_values(findings, tables.degrees))
         if errors:
             subject = "1 error" if errors == 1 else f"{errors} errors"
             raise typer.Exit(explain("PolicyError", f"{subject} in {policy.name}", 2, as_json=False))
@@ -123,16 +123,16 @@ def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> li
 def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
     """The first record that does not satisfy the policy's JSON Schema; without data, whether it is one."""
     from hierdata.policy.lint.lint import Finding
-    from hierdata.sources import checked, collect
-    from hierdata.sources.open import at_hand
+    from hierdata.sources import check_documents, collect
+    from hierdata.sources.open import fetch_source
 
     if policy.record_schema is None or policy.record_schema.lower().endswith(".xsd"):
         return []
     try:
         schema = policy.folder / policy.record_schema
-        with at_hand([] if data is None else data, policy) as hand:
+        with fetch_source([] if data is None else data, policy) as hand:
             documents = () if data is None else collect(hand.source, hand.policy).documents()
-            for _ in checked(documents, schema):
+            for _ in check_documents(documents, schema):
                 pass
     except HierdataError as error:
         return [Finding("error", "schema", str(error), error.revealed)]
@@ -160,7 +160,7 @@ def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
     }
 
 
-def _revealed(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> list[str]:
+def _list_raw_values(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> list[str]:
     """The raw values behind findings, and the categories behind v1, v2 ..: one a line, after its path."""
     lines = [f"{finding.path}\t{value}" for finding in findings for value in finding.revealed]
     return lines + [

@@ -82,7 +82,7 @@ def measure(
         elif key_fd is not None:
             raise PolicyError("--key-fd is about a release, and --key and --sensitive are about a table")
         elif key and sensitive is not None:
-            known = _Known(partition, root, dict(map(_pair, generalizes or [])))
+            known = _ColumnKnowledge(partition, root, dict(map(_pair, generalizes or [])))
             _measure_table(what, key, sensitive, known, as_format, as_json, reveal)
 
 
@@ -105,7 +105,7 @@ def _one_form(
 
 
 @dataclass(frozen=True)
-class _Known:
+class _ColumnKnowledge:
     """What is said of a table's columns."""
 
     partition: Path | None
@@ -117,7 +117,7 @@ def _measure_table(
     table: str,
     keys: list[str],
     sensitive: str,
-    known: _Known,
+    known: _ColumnKnowledge,
     as_format: str | None,
     as_json: bool,
     reveal: Path | None,
@@ -141,7 +141,7 @@ def _measure_table(
     else:
         _show(found)
     if reveal is not None:
-        reveal_values(reveal, list(_revealed(found)))
+        reveal_values(reveal, list(_list_raw_values(found)))
 
 
 def _measure_release(release: str, original: str, policy: Policy, key: bytes | None, as_json: bool) -> None:
@@ -162,7 +162,7 @@ def _pair(text: str) -> tuple[str, str]:
     return key, column
 
 
-def _revealed(found: Measurement) -> Iterator[str]:
+def _list_raw_values(found: Measurement) -> Iterator[str]:
     """The value behind each label: one a line, after its column."""
     for column, names in found.names.items():
         yield from (f"{column}\t{label}\t{value}" for label, value in names.items() if value is not None)
@@ -192,7 +192,7 @@ def _show(found: Measurement) -> None:
 
 def _show_release(found: ReleaseMeasurement) -> None:
     from hierdata.cli.tables import show
-    from hierdata.release.report.wording import learned, risk_headings
+    from hierdata.release.report.wording import attacker_rows, risk_headings
 
     figures = [
         [name, figure, _number(value), measure.unit[figure], f"{measure.better} is better"]
@@ -203,7 +203,7 @@ def _show_release(found: ReleaseMeasurement) -> None:
     show(title, ["metric", "figure", "value", "unit", ""], figures)
     if found.attackers:
         heads = ["attacker", "sensitive values", *risk_headings().values()]
-        show("What attackers learn", heads, [[*row] for row in learned(found.attackers)])
+        show("What attackers learn", heads, [[*row] for row in attacker_rows(found.attackers)])
     for name, reason in found.left_out.items():
         typer.echo(f"Left out: {name}, since {reason}.")
 

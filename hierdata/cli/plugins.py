@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def plugins(as_json: AsJson = False) -> None:
     """List what other distributions add to hierdata, and check it; exit code 2 if something is refused."""
     with session(as_json):
-        found = [*_checked()]
+        found = [*_check_members()]
         refused = [plugin for plugin, problem in found if problem]
         if as_json:
             print_json({"plugins": [{**vars(plugin), "problem": problem} for plugin, problem in found]})
@@ -29,13 +29,13 @@ def plugins(as_json: AsJson = False) -> None:
             raise typer.Exit(explain("PolicyError", f"{subject} refused", 2, as_json=False))
 
 
-def _checked() -> Iterator[tuple[Plugin, str | None]]:
+def _check_members() -> Iterator[tuple[Plugin, str | None]]:
     """Every declared member with what is wrong with it."""
     from hierdata.errors import PolicyError
-    from hierdata.plugins import declared
+    from hierdata.plugins import list_declared
 
     for family, (member, built_in) in _families().items():
-        for plugin in declared(family):
+        for plugin in list_declared(family):
             if plugin.name in built_in:
                 yield plugin, "has the name of a built-in member, which is used instead"
                 continue

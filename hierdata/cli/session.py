@@ -43,7 +43,7 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
 
     Raw values that an error holds go to the file ``reveal``, and nowhere else. A ``result`` appears whole, as
     the last step but the telling: a signal that comes then is told so. What was told stands: from the end of
-    the session signals are ignored (see ``signals_kept``).
+    the session signals are ignored (see ``keep_signal_handlers``).
     """
     gc.set_threshold(_GARBAGE)
     awaited = None if result is None or os.path.lexists(result) else result
@@ -98,7 +98,7 @@ def _stoppable(stops: list[Stopped]) -> Iterator[None]:
         stops.append(Stopped(number))
         raise stops[-1]
 
-    def lost(what: sys.UnraisableHookArgs) -> None:
+    def resend_lost_signal(what: sys.UnraisableHookArgs) -> None:
         if not isinstance(what.exc_value, Stopped):
             hook(what)
             return
@@ -112,7 +112,7 @@ def _stoppable(stops: list[Stopped]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in _SIGNALS if signal.getsignal(number) in usual}
     hook = sys.unraisablehook
     try:
-        sys.unraisablehook = lost
+        sys.unraisablehook = resend_lost_signal
         for number in before:
             signal.signal(number, stop)
         yield
@@ -123,7 +123,7 @@ def _stoppable(stops: list[Stopped]) -> Iterator[None]:
 
 
 @contextmanager
-def signals_kept() -> Iterator[None]:
+def keep_signal_handlers() -> Iterator[None]:
     """Give signals their handlers back in a process that goes on after the command."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:

@@ -41,14 +41,14 @@ def synth(
         made = GENERATORS[kind](records, depth=depth, seed=seed, correlation=correlation, skew=skew)
         with Feedback(quiet) as feedback:
             listener = feedback.listener
-            write(made if listener is None else _counted(made, records, listener), out, depth)
+            write(made if listener is None else _count_records(made, records, listener), out, depth)
         if as_json:
             print_json({"file": str(out), "records": records})
         elif not quiet:
             typer.echo(f"{records} {kind} are in {out}; a policy and taxonomies lie beside it.")
 
 
-def _counted(
+def _count_records(
     made: Iterator[dict[str, Any]], records: int, listener: Callable[[str, int, int | None], None]
 ) -> Iterator[dict[str, Any]]:
     """Pass records on and tell how many there were."""

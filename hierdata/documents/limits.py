@@ -44,7 +44,7 @@ class TooMuch(Exception):  # noqa: N818  a signal to whoever reads: where, and w
         super().__init__(f"{where}{why}")
 
 
-def confined(name: str, folder: Path, root: Path) -> None:
+def require_confined(name: str, folder: Path, root: Path) -> None:
     """Raise PolicyError unless a file name leads below ``root``, symbolic links followed.
 
     ``folder`` is where relative names begin. What is not there yet, or no more, is for the reader to tell.
@@ -53,17 +53,17 @@ def confined(name: str, folder: Path, root: Path) -> None:
         file, top = (folder / name).resolve(), root.resolve()
         is_special = file.exists() and not file.is_file()
     except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, links that never end
-        raise PolicyError(f"{_shown(name)} can be no name of a file") from None
+        raise PolicyError(f"{_quote_name(name)} can be no name of a file") from None
     if not file.is_relative_to(top):
         raise PolicyError(
-            f"{_shown(name)} leads out of the folder that the policy's files must lie in; where that is "
+            f"{_quote_name(name)} leads out of the folder that the policy's files must lie in; where that is "
             "meant, name a folder above them with --root, from Python load_policy(path, root=...)"
         )
     if is_special:
-        raise PolicyError(f"{_shown(name)} is no file")
+        raise PolicyError(f"{_quote_name(name)} is no file")
 
 
-def _shown(name: str) -> str:
+def _quote_name(name: str) -> str:
     return repr(name) if len(name) <= 200 else f"a name of {len(name)} characters"
 
 

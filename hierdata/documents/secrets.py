@@ -63,12 +63,12 @@ def _untold() -> NoReturn:
     )
 
 
-def told() -> dict[str, bytes]:
+def export_secrets() -> dict[str, bytes]:
     """All secrets of this process, to be sent through a pipe."""
     return dict(_known)
 
 
-def hear(secrets: Mapping[str, bytes]) -> None:
+def import_secrets(secrets: Mapping[str, bytes]) -> None:
     """Take over the secrets of the driver, and forget those that it has no more."""
     _known.clear()
     _known.update(secrets)

@@ -110,7 +110,7 @@ class QuasiDomain(ABC, BaseModel):
         """
 
 
-def memoized(find: Callable[[Scalar], int]) -> Callable[[Scalar], int]:
+def memoize(find: Callable[[Scalar], int]) -> Callable[[Scalar], int]:
     """``find`` with a memory, for lookups made once a value. True and 1 are kept apart."""
     known: dict[tuple[type, Scalar], int] = {}
 
@@ -127,7 +127,7 @@ def memoized(find: Callable[[Scalar], int]) -> Callable[[Scalar], int]:
 Key = TypeVar("Key", bound=Hashable)
 
 
-def grouped(observed: Observed, key_of: Callable[[Scalar], Key]) -> dict[Key, list[Scalar]]:
+def group_observed(observed: Observed, key_of: Callable[[Scalar], Key]) -> dict[Key, list[Scalar]]:
     """The observed values by what they stand for; missing and uncovered ones are left out."""
     groups: dict[Key, list[Scalar]] = {}
     for value in observed:
@@ -151,7 +151,7 @@ def finder(
             raise Uncovered
         return node
 
-    return memoized(find)
+    return memoize(find)
 
 
 def loss_of(leaves: int, all_leaves: int) -> Fraction:

@@ -20,7 +20,7 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class Line:
+class BinLine:
     """The nodes: the root, bins from the widest step down, the points of ``axis``, last the missing value."""
 
     labels: tuple[Scalar, ...]
@@ -35,7 +35,7 @@ def line(
     steps: Sequence[Callable[[int], Bin]],
     span: int,
     closed: bool,
-) -> Line:
+) -> BinLine:
     """Build the nodes for ``points`` (ascending, each with its label) and ``steps`` (widest first).
 
     LM' of a bin is (hi - lo) / ``span``, where ``span`` is max - min of the domain; a bin that reaches beyond
@@ -50,7 +50,7 @@ def line(
     none, whole = Fraction(0), Fraction(1 if span else 0)
     widths = [bin.high - bin.low - closed for bin in bins]
     loss = {width: min(Fraction(width, span), whole) if span else none for width in set(widths)}
-    return Line(
+    return BinLine(
         labels=(ROOT_LABEL, *[bin.label for bin in bins], *[label for _, label in points], None),
         ancestors=(
             (0, *[-1] * depth),

@@ -12,8 +12,8 @@ from pydantic import model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, Timestamp, one_type
-from hierdata.documents.scalars.days import date_of, day_of, spelled, spelled_year
-from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
+from hierdata.documents.scalars.days import date_of, day_of, spell_day, spelled_year
+from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, group_observed
 from hierdata.domains.bins import Bin, line
 
 _ISO = re.compile(
@@ -60,7 +60,7 @@ class Date(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed days."""
-        originals = grouped(observed, named_day)
+        originals = group_observed(observed, parse_day)
         ordinals = sorted(originals)
         built = line(
             [(ordinal, _whole_day(ordinal, originals[ordinal])) for ordinal in ordinals],
@@ -70,15 +70,15 @@ class Date(QuasiDomain):
         )
         nodes = {ordinal: node for node, ordinal in enumerate(ordinals, built.axis.first)}
 
-        node_of = finder(nodes, named_day, built.missing)
+        node_of = finder(nodes, parse_day, built.missing)
         codebook = {"kind": "date", "steps": list(self.steps)}
         return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
 
 
-def named_day(value: Scalar) -> int:
+def parse_day(value: Scalar) -> int:
     """The ordinal of the day that a value names; a time of day is cut off. Raises Uncovered.
 
-    >>> named_day("2001-03-09T10:00Z") - named_day("2001-03-04")
+    >>> parse_day("2001-03-09T10:00Z") - parse_day("2001-03-04")
     5
     """
     if not isinstance(value, str):
@@ -95,7 +95,7 @@ def named_day(value: Scalar) -> int:
 
 def _whole_day(ordinal: int, originals: Collection[Scalar]) -> str:
     """A day that is not generalized: of its values' type, at midnight, where they have one."""
-    kind, text = one_type(originals), spelled(ordinal)
+    kind, text = one_type(originals), spell_day(ordinal)
     if kind is DateTime:
         return DateTime(f"{text}T00:00:00Z")
     return Timestamp(f"{text}T00:00:00Z,0") if kind is Timestamp else text
@@ -122,9 +122,9 @@ def _periods_of(step: str) -> Callable[[int], Bin]:
 
 def _bin(step: str, first: int, after: int) -> Bin:
     if step == "month":
-        label = spelled(first).removesuffix("-01")
+        label = spell_day(first).removesuffix("-01")
     elif step == "year":
         label = spelled_year(date_of(first)[0])
     else:
-        label = f"[{spelled(first)}, {spelled(after - 1)}]"
+        label = f"[{spell_day(first)}, {spell_day(after - 1)}]"
     return Bin(first, after, label)

@@ -17,10 +17,10 @@ from hierdata.domains.base import (
     QuasiDomain,
     Uncovered,
     finder,
-    grouped,
+    group_observed,
     loss_of,
 )
-from hierdata.domains.number import Number, identity, one_spelling, typed
+from hierdata.domains.number import Number, identity, one_spelling, restore_type
 
 
 class Flat(QuasiDomain):
@@ -49,13 +49,13 @@ class Flat(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed values; equal numbers are one value."""
-        originals = grouped(observed, _key)
+        originals = group_observed(observed, _key)
         keys = sorted(originals, key=lambda key: (isinstance(key, str), key))
         nodes = {key: node for node, key in enumerate(keys, 1)}
         missing = len(keys) + 1
 
         spelled = [
-            one_spelling(key, originals[key]) if isinstance(key, str) else typed(key, originals[key])
+            one_spelling(key, originals[key]) if isinstance(key, str) else restore_type(key, originals[key])
             for key in keys
         ]
         return Hierarchy(

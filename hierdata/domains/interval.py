@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 from pydantic import model_validator
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
+from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, group_observed
 from hierdata.domains.bins import Bin, line
-from hierdata.domains.number import Exact, Number, decimals, exact, fixed, plain, typed
+from hierdata.domains.number import Exact, Number, decimals, exact, plain, restore_type, spell_fixed
 
 
 class Interval(QuasiDomain):
@@ -52,7 +52,7 @@ class Interval(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed numbers. Text is read as a number; booleans are not covered."""
-        originals = grouped(observed, self._place)
+        originals = group_observed(observed, self._place)
         numbers = sorted(originals)
         bounds = self.domain or ((numbers[0], numbers[-1]) if numbers else (0, 0))
         digits = max(decimals(number) or 0 for number in (*numbers, *self.steps, *bounds))
@@ -82,19 +82,23 @@ class Interval(QuasiDomain):
         book: dict[str, object] = {
             "kind": "interval",
             "form": "integer" if integral else "decimal",
-            "steps": _spelled(self.steps),
+            "steps": _spell_numbers(self.steps),
         }
         if self.domain is not None:
-            book |= {"domain": _spelled(self.domain), "outside": self.outside}
+            book |= {"domain": _spell_numbers(self.domain), "outside": self.outside}
         return book
 
 
 def _label(number: Number, originals: list[Scalar]) -> Scalar:
     """A number, or text where the collection has nothing but text."""
-    return plain(number) if all(isinstance(value, str) for value in originals) else typed(number, originals)
+    return (
+        plain(number)
+        if all(isinstance(value, str) for value in originals)
+        else restore_type(number, originals)
+    )
 
 
-def _spelled(numbers: Iterable[Number]) -> list[str]:
+def _spell_numbers(numbers: Iterable[Number]) -> list[str]:
     return [plain(number) for number in numbers]
 
 
@@ -105,7 +109,7 @@ def _bins_of(step: Number, digits: int, integral: bool) -> Callable[[int], Bin]:
     coarser = 10 ** (digits - own_digits)
 
     def spell(point: int) -> str:
-        return fixed(point // coarser, own_digits)
+        return spell_fixed(point // coarser, own_digits)
 
     def bin_at(point: int) -> Bin:
         low = point // size * size

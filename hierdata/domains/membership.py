@@ -40,7 +40,7 @@ class Trapezoid:
         """How far the value lies outside the support, 0 inside."""
         return max(self.a - value, value - self.d, Fraction(0))
 
-    def shown(self, value: Number) -> float:
+    def fuzzy_degree(self, value: Number) -> float:
         """The degree by scikit-fuzzy.
 
         Value and corners are put on a scale of 0..1 over the support first, so that floats differ from the

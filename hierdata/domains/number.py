@@ -62,10 +62,10 @@ def decimals(number: Number) -> int | None:
     return max(twos, fives) if rest == 1 else None
 
 
-def fixed(units: int, digits: int) -> str:
+def spell_fixed(units: int, digits: int) -> str:
     """``units`` / 10**``digits`` with exactly that many digits after the point.
 
-    >>> fixed(-5, 1), fixed(10, 1), fixed(7, 0)
+    >>> spell_fixed(-5, 1), spell_fixed(10, 1), spell_fixed(7, 0)
     ('-0.5', '1.0', '7')
     """
     if not digits:
@@ -81,7 +81,7 @@ def plain(number: Number) -> str:
     ('1.5', '100', '1/3')
     """
     digits = decimals(number)
-    return str(number) if digits is None else fixed(int(number * 10**digits), digits)
+    return str(number) if digits is None else spell_fixed(int(number * 10**digits), digits)
 
 
 def canonical(number: Number) -> int | Decimal:
@@ -89,10 +89,10 @@ def canonical(number: Number) -> int | Decimal:
     return int(number) if number.denominator == 1 else Decimal(plain(number))
 
 
-def typed(number: Number, originals: Collection[Scalar]) -> int | Decimal:
+def restore_type(number: Number, originals: Collection[Scalar]) -> int | Decimal:
     """The one value for a number that occurs as ``originals``: of their type, where they have one that lasts.
 
-    >>> typed(2, [Double("2.0")]), typed(2, [Double("2.0"), 2])
+    >>> restore_type(2, [Double("2.0")]), restore_type(2, [Double("2.0"), 2])
     (Double('2.0'), 2)
     """
     kind = one_type(originals)
@@ -124,7 +124,7 @@ def one_spelling(text: str, originals: Collection[Scalar]) -> Scalar:
     if originals and all(isinstance(value, bool) for value in originals):
         return text == "true"
     if originals and not any(isinstance(value, str | bool) for value in originals):
-        return typed(exact(next(iter(originals))), originals)
+        return restore_type(exact(next(iter(originals))), originals)
     kind = one_type(originals)
     return text if kind not in TYPED_TEXTS else kind(text)
 

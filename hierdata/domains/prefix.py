@@ -16,7 +16,7 @@ from hierdata.domains.base import (
     QuasiDomain,
     Uncovered,
     finder,
-    grouped,
+    group_observed,
     loss_of,
 )
 from hierdata.domains.number import identity, one_spelling, plain
@@ -48,7 +48,7 @@ class Prefix(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """The hierarchy over the observed codes. A number counts as its plain spelling."""
-        originals = grouped(observed, _code)
+        originals = group_observed(observed, _code)
         nodes = _Nodes(self.keep)
         codes = {code: nodes.add(code, one_spelling(code, originals[code])) for code in sorted(originals)}
         missing = len(nodes.labels)

@@ -30,7 +30,7 @@ class Neighbourhoods:
         >>> Neighbourhoods.absolute((40, 60, 50), Fraction(10)).reach
         ((0, 1), (0, 2), (1, 2))
         """
-        points, unit = _scaled(numbers)
+        points, unit = _scale_numbers(numbers)
         return cls._around(points, [floor(radius * unit)] * len(points))
 
     @classmethod
@@ -44,7 +44,7 @@ class Neighbourhoods:
         """
         if share > 1:
             raise ValueError("a relative interval reaches no further than 0")
-        points, _ = _scaled(numbers)
+        points, _ = _scale_numbers(numbers)
         return cls._around(points, [abs(point) * share.numerator // share.denominator for point in points])
 
     @classmethod
@@ -82,7 +82,7 @@ def fullest_window(values: Iterable[Number], width: Fraction) -> int:
     >>> fullest_window([0, 1, 2, 3], Fraction(1)), fullest_window([0, 1, 2, 3], Fraction(2))
     (2, 3)
     """
-    points, unit = _scaled(sorted(values))
+    points, unit = _scale_numbers(sorted(values))
     counted = Counter(points)
     span, distinct = floor(width * unit), list(counted)
     before = [0, *accumulate(counted.values())]
@@ -90,7 +90,7 @@ def fullest_window(values: Iterable[Number], width: Fraction) -> int:
     return max((before[stop] - before[first] for first, stop in within), default=0)
 
 
-def _scaled(numbers: Sequence[Number]) -> tuple[list[int], int]:
+def _scale_numbers(numbers: Sequence[Number]) -> tuple[list[int], int]:
     """Numbers as integers of one unit, and how many units 1 has. Distances of integers compare with the whole
     part of a bound as with the bound itself, so nothing is lost.
     """

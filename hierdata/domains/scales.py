@@ -73,7 +73,7 @@ class LevelScale(ABC):
         found = self.sets(value)
         if found is None:
             return ()
-        return tuple(max((one.shown(found[0]) for one in own), default=0.0) for own in found[1])
+        return tuple(max((one.fuzzy_degree(found[0]) for one in own), default=0.0) for own in found[1])
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class DomainScale(LevelScale):
         return (_DEGENERATE.format(what="the domain has one value"),) if self.low == self.high else ()
 
     def level(self, value: Scalar) -> int:  # noqa: D102
-        return _directed(value_level(exact(value), self.low, self.high), self.falling)
+        return _direct_level(value_level(exact(value), self.low, self.high), self.falling)
 
     def covers(self, value: Scalar) -> bool:  # noqa: D102
         try:
@@ -194,7 +194,7 @@ class FrequencyScale(LevelScale):
         return self.number
 
     def level(self, value: Scalar) -> int:  # noqa: D102
-        return _directed(value_level(self._count(value), *self._ends), self.rare)
+        return _direct_level(value_level(self._count(value), *self._ends), self.rare)
 
     def sets(self, value: Scalar) -> tuple[Number, tuple[tuple[Trapezoid, ...], ...]]:  # noqa: D102
         return self._count(value), _five(*self._ends)
@@ -277,7 +277,7 @@ def scale_from_facts(facts: Mapping[str, Any]) -> LevelScale:
     raise ValueError("the facts are of no known kind")
 
 
-def _directed(level: int, falling: bool) -> int:
+def _direct_level(level: int, falling: bool) -> int:
     return VALUE_LEVELS + 1 - level if falling else level
 
 

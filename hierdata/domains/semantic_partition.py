@@ -85,9 +85,9 @@ class SemanticPartition(BaseModel):
         by: a taxonomy, levels, numbers, the counts of the original.
         """
         if self.blocks is not None:
-            return self._written_out(self.blocks, domain)
+            return self._assign_listed_blocks(self.blocks, domain)
         if self.of_original:
-            return self._binned(domain)
+            return self._assign_bins(domain)
         if self.levels is not None:
             if domain.levels is None:
                 raise PolicyError(
@@ -102,7 +102,7 @@ class SemanticPartition(BaseModel):
         nodes = (path[min(self.depth or 0, len(path) - 1)] for path in domain.paths)
         return tuple(numbers.setdefault(node, len(numbers)) for node in nodes)
 
-    def _written_out(
+    def _assign_listed_blocks(
         self, blocks: dict[str, tuple[StatedValue, ...]], domain: SensitiveDomain
     ) -> tuple[int, ...]:
         found: dict[int, int] = {}
@@ -121,13 +121,13 @@ class SemanticPartition(BaseModel):
             )
         return tuple(found[code] for code in range(len(domain.values)))
 
-    def _binned(self, domain: SensitiveDomain) -> tuple[int, ...]:
+    def _assign_bins(self, domain: SensitiveDomain) -> tuple[int, ...]:
         counts = _originals(domain)
         ordered = sorted(counts)
         if self.equal_width is not None:
-            bins = _of_equal_width(ordered, self.equal_width)
+            bins = _bin_by_width(ordered, self.equal_width)
         else:
-            bins = _of_equal_frequency([counts[number] for number in ordered], self.equal_frequency or 1)
+            bins = _bin_by_frequency([counts[number] for number in ordered], self.equal_frequency or 1)
         bin_of = dict(zip(ordered, bins, strict=True))
         return tuple(bin_of[number] for number in domain.numbers or ())
 
@@ -152,10 +152,10 @@ def _originals(domain: SensitiveDomain) -> dict[Number, int]:
     return dict(zip(domain.numbers, domain.reference, strict=True))
 
 
-def _of_equal_width(ordered: list[Number], bins: int) -> list[int]:
+def _bin_by_width(ordered: list[Number], bins: int) -> list[int]:
     """The bin of each number, by place; those without a number are left out.
 
-    >>> _of_equal_width([0, 1, 2, 9, 10], 5)
+    >>> _bin_by_width([0, 1, 2, 9, 10], 5)
     [0, 0, 1, 2, 2]
     """
     if not ordered:
@@ -166,10 +166,10 @@ def _of_equal_width(ordered: list[Number], bins: int) -> list[int]:
     return [dense[place] for place in places]
 
 
-def _of_equal_frequency(counts: list[int], bins: int) -> list[int]:
+def _bin_by_frequency(counts: list[int], bins: int) -> list[int]:
     """The bin of each number, from how often each occurs, ascending.
 
-    >>> _of_equal_frequency([1, 1, 1, 1, 1, 1], 3), _of_equal_frequency([10, 1, 1], 3)
+    >>> _bin_by_frequency([1, 1, 1, 1, 1, 1], 3), _bin_by_frequency([10, 1, 1], 3)
     ([0, 0, 1, 1, 2, 2], [0, 1, 2])
     """
     found: list[int] = []

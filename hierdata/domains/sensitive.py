@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.base import Hierarchy, Observed, Uncovered, memoized
+from hierdata.domains.base import Hierarchy, Observed, Uncovered, memoize
 from hierdata.domains.number import Number, canonical, exact, identity
 from hierdata.domains.scales import LevelScale
 
@@ -97,7 +97,7 @@ class SensitiveDomain:
                 raise Uncovered
             return code
 
-        return memoized(find)
+        return memoize(find)
 
 
 def path_in(taxonomy: Hierarchy | None, value: Scalar) -> tuple[int, ...]:

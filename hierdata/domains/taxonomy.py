@@ -19,7 +19,7 @@ from hierdata.domains.base import (
     QuasiDomain,
     Uncovered,
     finder,
-    grouped,
+    group_observed,
     loss_of,
 )
 from hierdata.domains.number import Number, exact, identity, one_spelling
@@ -78,7 +78,7 @@ class Taxonomy(QuasiDomain):
             tree = read(folder / self.file, self.delimiter, self.file)
         node_of = finder(self._values(tree), identity, missing=len(tree.labels))
         labels: list[Scalar] = list(tree.labels)
-        for node, originals in grouped(observed, node_of).items():
+        for node, originals in group_observed(observed, node_of).items():
             if not tree.child_counts[node]:
                 labels[node] = one_spelling(tree.labels[node], originals)
         return Hierarchy(

@@ -170,7 +170,7 @@ def read_yaml(text: str, source: str) -> Tree:
     """A tree from nested YAML (or JSON), every scalar read as the text it is: ``no`` stays ``no``."""
     import yaml
 
-    class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]  # libyaml or not
+    class TextLoader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]  # libyaml or not
         """Text only, no key twice."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -181,8 +181,8 @@ def read_yaml(text: str, source: str) -> Tree:
             return plain
 
     try:
-        check_yaml(text, Loader, TAXONOMY)
-        nested = yaml.load(text, Loader)  # noqa: S506  BaseLoader builds text, lists and dicts only
+        check_yaml(text, TextLoader, TAXONOMY)
+        nested = yaml.load(text, TextLoader)  # noqa: S506  BaseLoader builds text, lists and dicts only
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else ""

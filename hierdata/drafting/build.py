@@ -9,7 +9,7 @@ from hierdata.documents.document import Document
 from hierdata.drafting.draft import Draft, Drafted
 from hierdata.drafting.fields import Field, Notation, fields, vertex_types
 from hierdata.drafting.profile import Profile, profile
-from hierdata.drafting.promises import K, guarded, promises
+from hierdata.drafting.promises import K, promises, propose_model
 from hierdata.drafting.proposal import propose
 from hierdata.drafting.risk import PairRisk, alone, together
 from hierdata.drafting.structure import stated_fields
@@ -34,7 +34,7 @@ def build_draft(
     )
     rows, guards = [], []
     for one in fields(found, notation):
-        proposal, promise = guarded(one, propose(one, found.records, notation.textual))
+        proposal, promise = propose_model(one, propose(one, found.records, notation.textual))
         risk = None if one.attribute is None else alone(one.attribute, found.records, K)
         rows.append(Drafted(one, proposal, risk))
         if promise is not None:
@@ -44,7 +44,7 @@ def build_draft(
         tuple(vertex_types(found, notation)),
         tuple(rows),
         tuple(promises(guards)),
-        tuple(pair for pair in together(found, K) if _published(pair, rows)),
+        tuple(pair for pair in together(found, K) if _is_published(pair, rows)),
         stated,
         tuple(line for one in rows for line in _values(one.field)),
     )
@@ -55,14 +55,14 @@ def _to_pair(found: Profile, notation: Notation) -> list[Keys]:
     return [
         one.keys
         for one in fields(found, notation)
-        if propose(one, found.records, notation.textual).published
+        if propose(one, found.records, notation.textual).is_published
         and one.attribute is not None
         and one.attribute.values.distinct > 1
     ]
 
 
-def _published(pair: PairRisk, drafted: Sequence[Drafted]) -> bool:
-    published = {one.field.keys for one in drafted if one.proposal.published}
+def _is_published(pair: PairRisk, drafted: Sequence[Drafted]) -> bool:
+    published = {one.field.keys for one in drafted if one.proposal.is_published}
     return pair.first in published and pair.second in published
 
 

@@ -48,11 +48,11 @@ def steps(spread: float, whole: bool) -> list[Decimal]:
 def prefix(looks: Looks) -> dict[str, Any]:
     """First characters of codes: all but the last, and fewer, by the length of the longest."""
     length = min(looks.longest, 12) if looks.texts else _USUAL
-    keep = [kept for kept in range(length - 1, 0, -1) if length <= 6 or kept in _kept(length)]
+    keep = [kept for kept in range(length - 1, 0, -1) if length <= 6 or kept in _choose_lengths(length)]
     return {"prefix": {"keep": keep or [1]}}
 
 
-def _kept(length: int) -> set[int]:
+def _choose_lengths(length: int) -> set[int]:
     """Of long codes not every length is worth a step."""
     return {length - 1, length - 2, length // 2, length // 4 or 1}
 

@@ -11,9 +11,9 @@ from typing import Any
 from hierdata.drafting.field_names import Looks
 from hierdata.drafting.fields import Below, Field
 from hierdata.drafting.profile import PAIRED
-from hierdata.drafting.promises import K, Promise
+from hierdata.drafting.promises import K, ModelProposal
 from hierdata.drafting.proposal import Proposal
-from hierdata.drafting.risk import PairRisk, Risk
+from hierdata.drafting.risk import FieldRisk, PairRisk
 from hierdata.drafting.yaml_text import flow, text
 from hierdata.errors import TargetError
 from hierdata.records.survey import Keys
@@ -45,7 +45,7 @@ class Drafted:
 
     field: Field
     proposal: Proposal
-    risk: Risk | None
+    risk: FieldRisk | None
 
     @property
     def path(self) -> str:
@@ -66,7 +66,7 @@ class Draft:
     records: int
     vertices: tuple[Below, ...]
     fields: tuple[Drafted, ...]
-    promises: tuple[Promise, ...]
+    promises: tuple[ModelProposal, ...]
     pairs: tuple[PairRisk, ...]
     stated: Mapping[str, Any] = field(default_factory=dict)
     reveals: tuple[str, ...] = field(default=(), repr=False)
@@ -178,10 +178,10 @@ def _pairs(draft: Draft) -> Iterator[str]:
 
 def facts(one: Drafted) -> str:
     """What was seen of a field, and stated by its server, in sentences without a value."""
-    return f"{_seen(one)}{_stated(one.field)}"
+    return f"{_describe_field(one)}{_state_field(one.field)}"
 
 
-def _stated(field: Field) -> str:
+def _state_field(field: Field) -> str:
     if field.stated is None:
         return ""
     known = [" or ".join(field.stated.types)] if field.stated.types else []
@@ -190,7 +190,7 @@ def _stated(field: Field) -> str:
     return f" Its validator says: {', '.join(known)}." if known else ""
 
 
-def _seen(one: Drafted) -> str:
+def _describe_field(one: Drafted) -> str:
     field, risk = one.field, one.risk
     if field.attribute is None or risk is None:
         return f"{presence(field)}."
@@ -223,7 +223,7 @@ def presence(field: Field) -> str:
     return "always there" if field.presence >= 1 else f"in {percent(field.presence)} {within}"
 
 
-def shares(risk: Risk) -> str:
+def shares(risk: FieldRisk) -> str:
     """The two shares of a risk in words."""
     about = "" if risk.exact else "about "
     return f"{about}{percent(risk.unique)} unique, {about}{percent(risk.small)} in groups below {K}"

@@ -13,7 +13,7 @@ import numpy as np
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import Binary, DateTime, ObjectId, Timestamp, Uuid
 from hierdata.domains.base import Uncovered
-from hierdata.domains.date import named_day
+from hierdata.domains.date import parse_day
 from hierdata.domains.number import Number, exact
 from hierdata.drafting.spectrum import Hashes
 
@@ -80,7 +80,7 @@ class Looks:
         self._level = 0
 
     @property
-    def seen(self) -> int:
+    def seen_count(self) -> int:
         """How many values were looked at."""
         return sum(self.formats.values())
 
@@ -91,11 +91,11 @@ class Looks:
 
     def only(self, *formats: str) -> bool:
         """Whether all values have one of these formats."""
-        return 0 < self.seen == sum(self.formats[name] for name in formats)
+        return 0 < self.seen_count == sum(self.formats[name] for name in formats)
 
     def mostly(self, *formats: str) -> bool:
         """Whether nine in ten of the values looked at have one of these formats."""
-        return 0 < 9 * self.seen <= 10 * sum(self.formats[name] for name in formats)
+        return 0 < 9 * self.seen_count <= 10 * sum(self.formats[name] for name in formats)
 
     @property
     def words_each(self) -> float:
@@ -191,13 +191,13 @@ def _format(value: str) -> str:
         name = "text" if found is None or found.lastgroup is None else found.lastgroup
     if name in ("date", "compact_date"):
         try:
-            named_day(value)
+            parse_day(value)
         except Uncovered:
             return "number" if name == "compact_date" else "other_date"
     return name
 
 
-class Seen(dict[Scalar, int]):
+class SeenHashes(dict[Scalar, int]):
     """The hashes of a field's values; a value that is new is looked at. Once it is full it begins anew."""
 
     def __init__(self, key: bytes) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import TEXT
 from hierdata.drafting.hints import Hint, hint_of
-from hierdata.drafting.profile import Attribute, Profile
+from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.drafting.structure import Stated
-from hierdata.records.maps import KEY, written
+from hierdata.records.maps import KEY, write_path
 from hierdata.records.path import Step, xpath
-from hierdata.records.survey import Keys, Shape
+from hierdata.records.survey import Keys, PathSurvey
 
 ABSENT = "the validator allows it, and no record has it"
 """Why a field that only the server knows is left out."""
@@ -35,11 +35,11 @@ class Notation:
     def text(self, steps: tuple[Step, ...]) -> str:
         """The path of a field."""
         if not self.place:
-            return written(steps, self.maps)
+            return write_path(steps, self.maps)
         keys = (*self.place, *(step.key for step in steps))
-        return xpath((), [self._named(key) for key in keys])
+        return xpath((), [self._prefixed_name(key) for key in keys])
 
-    def _named(self, key: str) -> str:
+    def _prefixed_name(self, key: str) -> str:
         """An XML name with its prefix; in Clark notation where it has none."""
         at, name = ("@", key[1:]) if key.startswith("@") else ("", key)
         uri, brace, local = name.rpartition("}")
@@ -64,7 +64,7 @@ class Field:
     path: str
     inside: bool
     presence: float
-    attribute: Attribute | None = None
+    attribute: FieldProfile | None = None
     obstacle: str = ""
     is_map: bool = False
     names: tuple[str, ...] = ()
@@ -107,7 +107,7 @@ def vertex_types(found: Profile, notation: Notation) -> Iterator[Below]:
     yield from _vertices(found.shape, (), replace(notation, maps=found.maps))
 
 
-def _vertices(shape: Shape, steps: tuple[Step, ...], notation: Notation) -> Iterator[Below]:
+def _vertices(shape: PathSurvey, steps: tuple[Step, ...], notation: Notation) -> Iterator[Below]:
     for key, own in shape.children.items():
         many = own.arrays > 0 or own.longest > 1
         path = (*steps, Step(key, many))
@@ -117,7 +117,7 @@ def _vertices(shape: Shape, steps: tuple[Step, ...], notation: Notation) -> Iter
         yield from _vertices(own, path, notation)
 
 
-def _as_found(shape: Shape, keys: Keys) -> Iterator[Step]:
+def _as_found(shape: PathSurvey, keys: Keys) -> Iterator[Step]:
     """The steps to a path that records have."""
     for depth, key in enumerate(keys, 1):
         own = shape.find(keys[:depth])
@@ -129,7 +129,7 @@ class _Fields:
         self._found = found
         self._notation = notation
 
-    def below(self, shape: Shape, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:
+    def below(self, shape: PathSurvey, steps: tuple[Step, ...], inside: bool) -> Iterator[Field]:
         for key, own in shape.children.items():
             many = own.arrays > 0 or own.longest > 1
             presence = (own.occurrences - own.nulls) / max(1, shape.objects)
@@ -162,7 +162,7 @@ class _Fields:
         path: tuple[Step, ...],
         inside: bool,
         presence: float,
-        attribute: Attribute | None = None,
+        attribute: FieldProfile | None = None,
         obstacle: str = "",
     ) -> Field:
         keys = self._keys(path)
@@ -188,7 +188,7 @@ def _names(keys: Keys, maps: Collection[Keys]) -> Iterator[str]:
             yield key.removeprefix("@")
 
 
-def _obstacle(shape: Shape, is_map: bool) -> str:
+def _obstacle(shape: PathSurvey, is_map: bool) -> str:
     """Why a policy cannot publish what stands here; empty where it can."""
     if is_map:
         return "its keys are data, such as ids or dates, and no names of fields"

@@ -11,7 +11,7 @@ from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
 
 
-def stated(format: str | None, records: str | None, delimiter: str | None) -> dict[str, Any]:
+def input_keys(format: str | None, records: str | None, delimiter: str | None) -> dict[str, Any]:
     """The keys of a policy that say what the input is. Raises PolicyError for an unknown format."""
     if format is not None and format not in FORMATS:
         raise PolicyError(f"the format is one of {', '.join(FORMATS)}")

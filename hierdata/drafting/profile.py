@@ -11,8 +11,8 @@ from itertools import chain, combinations, islice
 import numpy as np
 
 from hierdata.documents.document import TEXT, Document, Scalar
-from hierdata.drafting.field_names import CATEGORIES, Looks, Seen
-from hierdata.drafting.spectrum import ABSENT, Hashes, Spectrum, mixed
+from hierdata.drafting.field_names import CATEGORIES, Looks, SeenHashes
+from hierdata.drafting.spectrum import ABSENT, Hashes, Spectrum, mix_hashes
 from hierdata.drafting.structure import Stated
 from hierdata.drafting.walk import Owners, walk
 from hierdata.errors import InputError
@@ -20,7 +20,7 @@ from hierdata.records.by_column import batches
 from hierdata.records.identifiers.treatment import Treatment
 from hierdata.records.maps import dynamic
 from hierdata.records.path import Step, jsonpath
-from hierdata.records.survey import Keys, Shape, survey
+from hierdata.records.survey import Keys, PathSurvey, survey
 
 PAIRED = 24
 """Fields of which every two are measured together: the first that a draft would publish."""
@@ -36,7 +36,7 @@ _PAIR = 1 << 12
 """Different values of a field, or of two together, up to which they are counted exactly."""
 
 
-class Attribute:
+class FieldProfile:
     """One field: looks of its values, how often each occurs, and which records they tell apart.
 
     ``records`` counts by record: all that a record has at this path, in whatever order, is one value; of
@@ -45,7 +45,7 @@ class Attribute:
     """
 
     def __init__(self, key: bytes) -> None:
-        self.seen = Seen(key)
+        self.seen = SeenHashes(key)
         self.records = Spectrum(_SINGLE)
         self.holders = 0
         self.present = 0
@@ -88,7 +88,7 @@ class Attribute:
         self.holders += len(there)
         self.records.add(there)
 
-    def merge(self, other: Attribute) -> None:
+    def merge(self, other: FieldProfile) -> None:
         """Add a path that policies do not tell from this one; no record has both at one place."""
         self._several = self.values.copy()
         self._several.merge(other.values)
@@ -115,9 +115,9 @@ class Profile:
     that turned out to be maps later, or inside of maps: what is in them is not followed.
     """
 
-    shape: Shape = field(default_factory=Shape)
+    shape: PathSurvey = field(default_factory=PathSurvey)
     records: int = 0
-    attributes: dict[Keys, Attribute] = field(default_factory=dict)
+    attributes: dict[Keys, FieldProfile] = field(default_factory=dict)
     maps: tuple[Keys, ...] = ()
     skipped: set[Keys] = field(default_factory=set)
     pairs: dict[tuple[Keys, Keys], Spectrum] = field(default_factory=dict)
@@ -157,7 +157,7 @@ def profile(
         _move_texts(found)
         for keys, values, owners in walk(batch, found.skipped):
             keys = (*keys, TEXT) if _has_text(found.shape, keys) else keys
-            attribute = found.attributes.get(keys) or found.attributes.setdefault(keys, Attribute(key))
+            attribute = found.attributes.get(keys) or found.attributes.setdefault(keys, FieldProfile(key))
             hashes = attribute.add(values, owners, len(batch))
             own[keys] = own[keys] + hashes if keys in own else hashes
         for keys, hashes in own.items():
@@ -167,7 +167,7 @@ def profile(
             found.pairs = {pair: Spectrum(_PAIR) for pair in combinations(chosen, 2)}
         nothing = np.zeros(len(batch), np.uint64)
         for (first, second), spectrum in found.pairs.items():
-            spectrum.add(mixed(own.get(first, nothing), own.get(second, nothing)))
+            spectrum.add(mix_hashes(own.get(first, nothing), own.get(second, nothing)))
     if not found.records:
         raise InputError("the collection is empty: there is nothing to look at")
     return found
@@ -180,7 +180,7 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield together
 
 
-def _has_text(shape: Shape, keys: Keys) -> bool:
+def _has_text(shape: PathSurvey, keys: Keys) -> bool:
     """Whether bare content here is the text of an element that has attributes or children elsewhere."""
     own = shape.find(keys)
     return own is not None and own.texts > 0 and own.objects > 0 and not own.scalars
@@ -213,7 +213,7 @@ def _skip_maps(found: Profile) -> None:
         )
 
 
-def _maps(shape: Shape, keys: Keys) -> Iterator[Keys]:
+def _maps(shape: PathSurvey, keys: Keys) -> Iterator[Keys]:
     """The outermost objects whose keys look like data and are not those that most objects have."""
     for key, below in shape.children.items():
         path = (*keys, key)
@@ -224,5 +224,5 @@ def _maps(shape: Shape, keys: Keys) -> Iterator[Keys]:
             yield from _maps(below, path)
 
 
-def _fields(shape: Shape) -> int:
+def _fields(shape: PathSurvey) -> int:
     return sum(1 + _fields(below) for below in shape.children.values())

@@ -26,14 +26,14 @@ _ALPHA = tuple(Fraction(tenths, 10) for tenths in (10, 6, 4, 2, 2))
 
 
 @dataclass(frozen=True)
-class Promise:
+class ModelProposal:
     """A model as a policy has it, with what it says in words."""
 
     model: dict[str, Any]
     why: str
 
 
-def guarded(field: Field, proposal: Proposal) -> tuple[Proposal, Promise | None]:
+def propose_model(field: Field, proposal: Proposal) -> tuple[Proposal, ModelProposal | None]:
     """The model for a sensitive attribute, and its rule with levels where that model needs them."""
     if proposal.role != "sensitive" or field.attribute is None:
         return proposal, None
@@ -42,20 +42,20 @@ def guarded(field: Field, proposal: Proposal) -> tuple[Proposal, Promise | None]
     if top >= _COMMON and attribute.categories is not None:
         levels = {"by": "frequency", "sensitive": "rare"}
         guarded = replace(proposal, rule={**proposal.rule, "levels": levels})
-        return guarded, _by_levels(field, proposal.rule.get("number", False))
+        return guarded, _propose_levels(field, proposal.rule.get("number", False))
     share = next((share for share in _SHARES if top * _ROOM <= share), _SHARES[-1])
-    model = {"kind": "frequency-l-diversity", "l": _spelled(1 / share)}
-    return proposal, Promise(model, f"no value may have more than {share} of a class")
+    model = {"kind": "frequency-l-diversity", "l": _spell_number(1 / share)}
+    return proposal, ModelProposal(model, f"no value may have more than {share} of a class")
 
 
-def promises(guards: Sequence[tuple[str, Promise]]) -> list[Promise]:
+def promises(guards: Sequence[tuple[str, ModelProposal]]) -> list[ModelProposal]:
     """All models of a draft; those that are the same for several attributes once."""
-    first = Promise(
+    first = ModelProposal(
         {"kind": "k-anonymity", "k": K},
         f"each record is one of at least {K} that look alike in all quasi-identifiers. For a "
         "release that anybody may read, ask for more than 5: 10 or 20",
     )
-    found: list[tuple[Promise, list[str]]] = []
+    found: list[tuple[ModelProposal, list[str]]] = []
     for path, promise in guards:
         paths = next((paths for other, paths in found if other == promise), None)
         if paths is None:
@@ -65,7 +65,7 @@ def promises(guards: Sequence[tuple[str, Promise]]) -> list[Promise]:
     return [first, *(replace(one, model={**one.model, "on": paths}) for one, paths in found)]
 
 
-def _by_levels(field: Field, number: bool) -> Promise:
+def _propose_levels(field: Field, number: bool) -> ModelProposal:
     """Levels by frequency: what most have is not limited, what few have is, with room for these."""
     assert field.attribute is not None
     assert field.attribute.categories is not None
@@ -82,16 +82,16 @@ def _by_levels(field: Field, number: bool) -> Promise:
         max(least, Fraction(ceil(10 * _ROOM * Fraction(found[level], total)), 10))
         for level, least in enumerate(_ALPHA, 1)
     ]
-    alpha = [_spelled(min(Fraction(1), one)) for one in alphas]
+    alpha = [_spell_number(min(Fraction(1), one)) for one in alphas]
     model = {"kind": "level-alpha-k", "k": K, "alpha": alpha}
-    return Promise(
+    return ModelProposal(
         model,
         "one value is much more common than all others: what is rare is sensitive (levels 2 to 5), and has "
         "at most these shares of a class",
     )
 
 
-def _spelled(number: Fraction) -> int | Decimal | str:
+def _spell_number(number: Fraction) -> int | Decimal | str:
     """A number as policies write it."""
     if number.denominator == 1:
         return int(number)

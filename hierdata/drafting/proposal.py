@@ -45,13 +45,13 @@ class Proposal:
         return str(self.rule.get("role", "map" if "map" in self.rule else "drop"))
 
     @property
-    def published(self) -> bool:
+    def is_published(self) -> bool:
         """Whether the field is in a release."""
         return self.role in ("quasi", "sensitive", "insensitive")
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenField:
     """A field with what its judgements ask of it again and again."""
 
     of: Field
@@ -68,7 +68,7 @@ class Seen:
         return None if self.of.hint is None else self.of.hint[0]
 
     @property
-    def listed(self) -> bool:
+    def is_listed(self) -> bool:
         """Whether a schema lists the values: numbers that are listed are categories."""
         return self.of.stated is not None and self.of.stated.choices is not None
 
@@ -88,7 +88,7 @@ class Seen:
         return "" if self.of.outer_hint is None else f"what it is in has the name ({self.of.outer_hint[1]})"
 
     @property
-    def of_person(self) -> bool:
+    def is_about_person(self) -> bool:
         """Whether the name has a word for those whom a record may be about."""
         return bool(self.of.names) and not PERSONS.isdisjoint(words_of(self.of.names[0]))
 
@@ -117,7 +117,7 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
         return Proposal({"action": "drop"}, field.obstacle)
     attribute = field.attribute
     values = attribute.values
-    seen = Seen(
+    seen = SeenField(
         field,
         records,
         textual,
@@ -126,7 +126,7 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
         values.below(2) / attribute.present,
     )
     answer = next(answer for judge in _JUDGEMENTS if (answer := judge(seen)) is not None)
-    if not answer.published:
+    if not answer.is_published:
         return answer
     if seen.looks.missing:
         answer = replace(answer, rule={**answer.rule, "missing": sorted(seen.looks.missing)})
@@ -135,7 +135,7 @@ def propose(field: Field, records: int, textual: bool) -> Proposal:
     return answer
 
 
-def _naming(seen: Seen) -> Proposal | None:
+def _propose_naming(seen: SeenField) -> Proposal | None:
     for name, what in _FORMATS.items():
         if seen.looks.mostly(name):
             return Proposal({"role": "identifier"}, f"the values look like {what}")
@@ -148,7 +148,7 @@ def _naming(seen: Seen) -> Proposal | None:
     return None
 
 
-def _marked(seen: Seen) -> Proposal | None:
+def _propose_marked(seen: SeenField) -> Proposal | None:
     if seen.looks.root:
         return Proposal(
             {"action": "drop"},
@@ -158,13 +158,13 @@ def _marked(seen: Seen) -> Proposal | None:
     return None
 
 
-def _constant(seen: Seen) -> Proposal | None:
+def _constant(seen: SeenField) -> Proposal | None:
     if seen.distinct > 1 or (seen.looks.mostly("text") and seen.looks.longest > _LONG_TEXT):
         return None
     return Proposal({"role": "quasi", **domains.flat()}, "it has one value only, wherever it has any")
 
 
-def _free_text(seen: Seen) -> Proposal | None:
+def _free_text(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     wordy = looks.formats["text"] > 0 and (looks.words_each >= _WORDS or looks.longest > 2 * _LONG_TEXT)
     named = seen.hint == "free_text" and looks.formats["text"] > 0 and seen.distinct > FEW
@@ -173,7 +173,7 @@ def _free_text(seen: Seen) -> Proposal | None:
     return Proposal({"role": "free_text"}, seen.by_name) if named else None
 
 
-def _date(seen: Seen) -> Proposal | None:
+def _date(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     if looks.only("date", "compact_date"):
         return Proposal({"role": "quasi", **domains.date_steps()}, "all values are ISO dates")
@@ -186,11 +186,15 @@ def _date(seen: Seen) -> Proposal | None:
     return None
 
 
-def _unique(seen: Seen) -> Proposal | None:
+def _unique(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     if seen.hint == "reference" and seen.unique >= 0.5:
         return Proposal({"role": "identifier"}, f"{seen.by_name}, and its values hardly repeat")
-    if seen.hint == "reference" and seen.word.endswith("id") and (seen.of_person or seen.distinct > FEW):
+    if (
+        seen.hint == "reference"
+        and seen.word.endswith("id")
+        and (seen.is_about_person or seen.distinct > FEW)
+    ):
         return Proposal(
             {"role": "identifier"},
             f"{seen.by_name}, and its values repeat",
@@ -209,7 +213,7 @@ def _unique(seen: Seen) -> Proposal | None:
     )
 
 
-def _sensitive(seen: Seen) -> Proposal | None:
+def _sensitive(seen: SeenField) -> Proposal | None:
     medical = seen.looks.mostly("medical") and seen.hint is None
     if seen.hint != "sensitive" and seen.outer != "sensitive" and not medical:
         return None
@@ -227,10 +231,10 @@ def _sensitive(seen: Seen) -> Proposal | None:
     return Proposal(rule, reason, "is it what must not become known?")
 
 
-def _number(seen: Seen) -> Proposal | None:
+def _number(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     named = seen.hint in ("postal", "reference")
-    if not looks.numeric or named or _is_code(seen) or seen.listed:
+    if not looks.numeric or named or _is_code(seen) or seen.is_listed:
         return None
     sure = seen.hint == "quasi"
     reason = seen.by_name if sure else "all values are numbers"
@@ -239,14 +243,14 @@ def _number(seen: Seen) -> Proposal | None:
     return Proposal({"role": "quasi", **domains.interval(looks)}, reason, "" if sure else _DOUBT)
 
 
-def _is_code(seen: Seen) -> bool:
+def _is_code(seen: SeenField) -> bool:
     """Whether digits are no quantity: with zeros before them, or text where the format knows numbers."""
     looks = seen.looks
     even = looks.shortest == looks.longest and looks.longest > 1
     return looks.padded or (not seen.textual and looks.texts > 0 and even)
 
 
-def _code(seen: Seen) -> Proposal | None:
+def _code(seen: SeenField) -> Proposal | None:
     looks = seen.looks
     if looks.starred or (looks.texts == 0 and seen.hint != "postal"):
         return None
@@ -262,7 +266,7 @@ def _code(seen: Seen) -> Proposal | None:
     return Proposal({"role": "quasi", **domains.prefix(looks)}, reason, "" if sure else doubt)
 
 
-def _category(seen: Seen) -> Proposal | None:
+def _category(seen: SeenField) -> Proposal | None:
     reason = seen.by_name if seen.hint == "quasi" else ""
     if seen.distinct <= FEW:
         few = "a category of few values"
@@ -282,9 +286,9 @@ def _category(seen: Seen) -> Proposal | None:
 _MAP = "or are they names of fields? Then give each field a rule"
 _DOUBT = "may somebody know it (quasi), or must it not become known (sensitive)?"
 
-_JUDGEMENTS: tuple[Callable[[Seen], Proposal | None], ...] = (
-    _naming,
-    _marked,
+_JUDGEMENTS: tuple[Callable[[SeenField], Proposal | None], ...] = (
+    _propose_naming,
+    _propose_marked,
     _constant,
     _free_text,
     _date,

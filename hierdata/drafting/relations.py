@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hierdata.drafting.hints import words_of
-from hierdata.drafting.profile import Attribute, Profile
+from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.errors import PolicyError
 
 _GENERAL = {"id", "key", "no", "nr", "number", "code", "name", "index", "row", "rowid"}
@@ -27,7 +27,7 @@ class _Link:
     key: str
 
 
-def related(tables: Mapping[str, Profile]) -> dict[str, dict[str, Any]]:
+def relate_tables(tables: Mapping[str, Profile]) -> dict[str, dict[str, Any]]:
     """The key ``tables`` of a policy, the table of the records first.
 
     A column ties a table to another if all of its values are among those of a column of the other that tells
@@ -53,7 +53,7 @@ def related(tables: Mapping[str, Profile]) -> dict[str, dict[str, Any]]:
             f"the table {clashing.parent} has two columns by which other tables refer to it: "
             "write `tables` in a policy of yours"
         )
-    return {name: _rule(name, keys, above) for name in _in_order(roots[0], above)}
+    return {name: _rule(name, keys, above) for name in _order_tables(roots[0], above)}
 
 
 def _links(tables: Mapping[str, Profile]) -> Iterator[_Link]:
@@ -71,12 +71,12 @@ def _links(tables: Mapping[str, Profile]) -> Iterator[_Link]:
                         yield _Link(2 * strength + bonus, child, on, parent, key)
 
 
-def _is_key(column: Attribute, rows: int) -> bool:
+def _is_key(column: FieldProfile, rows: int) -> bool:
     """Whether every row has a value, and another one."""
     return column.holders == rows and column.records.largest == 1
 
 
-def _strength(parent: str, key: str, on: str, column: Attribute) -> int:
+def _strength(parent: str, key: str, on: str, column: FieldProfile) -> int:
     """How far names and values speak for a tie; 0: not at all."""
     own, of_table = {*map(_singular, words_of(on))}, {*map(_singular, words_of(parent))}
     if on == key and not set(words_of(on)) <= _GENERAL:
@@ -97,10 +97,10 @@ def _ancestors(name: str, above: Mapping[str, _Link]) -> list[str]:
     return found
 
 
-def _in_order(root: str, above: Mapping[str, _Link]) -> Iterator[str]:
+def _order_tables(root: str, above: Mapping[str, _Link]) -> Iterator[str]:
     yield root
     for child in sorted(link.child for link in above.values() if link.parent == root):
-        yield from _in_order(child, above)
+        yield from _order_tables(child, above)
 
 
 def _rule(name: str, keys: Mapping[str, str], above: Mapping[str, _Link]) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hierdata.drafting.profile import Attribute, Profile
+from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.drafting.spectrum import Spectrum
 from hierdata.records.survey import Keys
 
 
 @dataclass(frozen=True)
-class Risk:
+class FieldRisk:
     """Shares of all records: those that nobody else is like, and those like fewer than ``k`` with themselves.
 
     ``exact`` tells whether all values were counted; else the shares are estimated from a random sample of the
@@ -29,12 +29,12 @@ class PairRisk:
 
     first: Keys
     second: Keys
-    risk: Risk
+    risk: FieldRisk
     gain: float
     """The share of all records that are in groups below ``k`` by both fields, and not by one alone."""
 
 
-def alone(attribute: Attribute, records: int, k: int) -> Risk:
+def alone(attribute: FieldProfile, records: int, k: int) -> FieldRisk:
     """The risk of one field. Records without a value are like each other."""
     return _risk(attribute.records, records - attribute.holders, records, k)
 
@@ -55,9 +55,9 @@ def together(found: Profile, k: int) -> list[PairRisk]:
     return sorted(pairs, key=lambda pair: -pair.gain)
 
 
-def _risk(spectrum: Spectrum, absent: int, records: int, k: int) -> Risk:
+def _risk(spectrum: Spectrum, absent: int, records: int, k: int) -> FieldRisk:
     def share(size: int) -> float:
         count = spectrum.below(size) + (absent if absent < size else 0)
         return min(1.0, count / records)
 
-    return Risk(share(2), share(k), spectrum.exact, spectrum.error(k) / records)
+    return FieldRisk(share(2), share(k), spectrum.exact, spectrum.error(k) / records)

@@ -19,7 +19,7 @@ _FIRST: Hashes = np.array([0xBF58476D1CE4E5B9], np.uint64)
 _SECOND: Hashes = np.array([0x94D049BB133111EB], np.uint64)
 
 
-def mixed(first: Hashes, second: Hashes) -> Hashes:
+def mix_hashes(first: Hashes, second: Hashes) -> Hashes:
     """One hash for each pair (the finalizer of splitmix64, by Steele, Lea and Flood)."""
     bits = first + _ODD * (second ^ (second >> np.uint64(29))) + _ODD
     bits = (bits ^ (bits >> np.uint64(30))) * _FIRST

@@ -73,14 +73,14 @@ def _visit(schema: object, steps: tuple[Step, ...], found: dict[Keys, Stated], d
 
 
 def _describe(schema: Mapping[str, Any], own: Stated) -> None:
-    for kind in _listed(schema.get("bsonType", schema.get("type"))):
+    for kind in _list_types(schema.get("bsonType", schema.get("type"))):
         if kind not in own.types and kind.isascii() and kind.isalpha():
             own.types.append(kind)
     if isinstance(schema.get("enum"), list):
         own.choices = (own.choices or 0) + len(schema["enum"])
 
 
-def _listed(kinds: object) -> Iterator[str]:
+def _list_types(kinds: object) -> Iterator[str]:
     """One type or several."""
     for kind in kinds if isinstance(kinds, list) else [kinds]:
         if isinstance(kind, str):

@@ -41,21 +41,21 @@ def _objects(
 def _column(keys: Keys, column: Sequence[Value], owners: Owners, skipped: Collection[Keys]) -> Iterator[Leaf]:
     kinds = set(map(type, column))
     if any(issubclass(kind, list) for kind in kinds):
-        arrays, column, owners = _apart(column, owners, list)
+        arrays, column, owners = _separate_kind(column, owners, list)
         items = [pair for items, owner in arrays for pair in zip(cast("list[Value]", items), repeat(owner))]
         items = [(item, owner) for item, owner in items if not isinstance(item, list)]
         column = [*column, *(item for item, _ in items)]
         owners = [*owners, *(owner for _, owner in items)]
         kinds = set(map(type, column))
     if dict in kinds:
-        below, column, owners = _apart(column, owners, dict)
+        below, column, owners = _separate_kind(column, owners, dict)
         objects = cast("list[Document]", [value for value, _ in below])
         yield from _objects(keys, objects, [owner for _, owner in below], skipped)
     if column:
         yield keys, cast("Sequence[Scalar]", column), owners
 
 
-def _apart(
+def _separate_kind(
     column: Sequence[Value], owners: Owners, kind: type
 ) -> tuple[list[tuple[Value, int]], list[Value], list[int]]:
     """The values of a kind with their owners, and the others."""

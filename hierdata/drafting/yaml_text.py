@@ -37,10 +37,10 @@ def text(value: str, inside: bool = False) -> str:
     """
     if _PLAIN.fullmatch(value) and value not in _WORDS and not (inside and "[" in value):
         return value
-    return '"' + "".join(map(_escaped, value)) + '"'
+    return '"' + "".join(map(_escape_character, value)) + '"'
 
 
-def _escaped(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character in '"\\':
         return "\\" + character
     if character.isprintable():

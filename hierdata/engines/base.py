@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hierdata.privacy.base import ClassView, Closeness, Constraint, ShareCaps
+from hierdata.privacy.base import ClassView, Closeness, Constraint, FrequencyCaps
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,7 @@ class Constraints:
             for constraints in attributes:
                 yield from constraints
 
-    def caps(self, kind: int) -> list[tuple[int, ShareCaps]]:
+    def caps(self, kind: int) -> list[tuple[int, FrequencyCaps]]:
         """The share caps on a vertex type, each with the position of its sensitive attribute."""
         bound = enumerate(self.on_values[kind])
         return [(position, one.caps) for position, own in bound for one in own if one.caps is not None]
@@ -66,16 +66,18 @@ class Constraints:
         """What a model sees of a class whose root is published by these nodes."""
         return ClassView(records, counts, None if self.population is None else self.population(root))
 
-    def left_to(self, mended: Collection[Mended]) -> Constraints:
+    def without_mended(self, mended: Collection[Mended]) -> Constraints:
         """Those that a step must keep where later ones mend the rest.
 
         Rows that change places leave classes as large as they are, so these must be large enough before.
         """
 
-        def kept(constraint: Constraint) -> bool:
+        def is_kept(constraint: Constraint) -> bool:
             return "closeness" not in mended or constraint.closeness is None
 
-        values = tuple(tuple(tuple(filter(kept, own)) for own in attributes) for attributes in self.on_values)
+        values = tuple(
+            tuple(tuple(filter(is_kept, own)) for own in attributes) for attributes in self.on_values
+        )
         if "size" in mended:
             return Constraints((), values, self.population)
         return Constraints(self.on_records, values, self.population, self.min_class_size)
@@ -139,7 +141,7 @@ class Engine(ABC, BaseModel):
 
     An engine ``begins`` if it can start from single rows, and ``goes_on`` if it can start from the classes of
     the step before; what it ``mends`` the steps before it need not keep. One that ``chooses`` between ways to
-    go chooses once for all blocks of a collection (``tried``, ``settled``).
+    go chooses once for all blocks of a collection (``run_trials``, ``choose_by_trials``).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -182,16 +184,16 @@ class Engine(ABC, BaseModel):
     def find_classes(self, given: StepInput) -> Partition:
         """A partition of the scope all of whose classes satisfy the constraints."""
 
-    def tried(
+    def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
     ) -> Mapping[Hashable, Trial]:
         """What the ways of going about it that this engine chooses from would lose here.
 
         All blocks of a collection have one scale, and trials of ways that were tried in each are added up for
-        ``settled``; one way at least always is. Nothing from an engine that never ``chooses``.
+        ``choose_by_trials``; one way at least always is. Nothing from an engine that never ``chooses``.
         """
         return {}
 
-    def settled(self, trials: Mapping[Hashable, Trial]) -> Engine:
+    def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Engine:
         """The engine with its choice made by these trials, so that it goes the same way in every block."""
         return self

@@ -38,7 +38,7 @@ def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> 
     if not partition.class_count or all(constraint.monotone for constraint in constraints.all()):
         return partition
     search = _Search(forest, partition, constraints)
-    while search.has_changed():
+    while search.suppress_failures():
         pass
     return search.outcome()
 
@@ -51,7 +51,7 @@ class _Search:
         self._partition = partition
         self._constraints = constraints
         self._shown = partition.representative.copy()
-        self._class_of = partition.class_of.copy()
+        self._class_of = partition.equivalence_class.copy()
         self._costs: Counter[str] = Counter()
         self._counted: dict[int, Counts] = {}
         self._exempt = exempt_types(forest.schema)
@@ -71,9 +71,9 @@ class _Search:
         numbers = numbers.reshape(-1) - int(SUPPRESSED in left)
         costs = Counter(self._partition.costs)
         costs.update(self._costs)
-        return replace(self._partition, class_of=numbers, representative=self._shown, costs=costs)
+        return replace(self._partition, equivalence_class=numbers, representative=self._shown, costs=costs)
 
-    def has_changed(self) -> bool:
+    def suppress_failures(self) -> bool:
         """Look at all that coincides, once; answer whether something was given up."""
         rank = ranks(self._forest, self._shown, self._partition.nodes, self._exempt)
         unions: defaultdict[int, list[int]] = defaultdict(list)
@@ -175,4 +175,4 @@ class _Search:
             self._costs["vertices_lost_in_a_pool"] += len(self._behind[one])
 
     def _class(self, root: int) -> int:
-        return int(self._partition.class_of[self._forest.record_of[root]])
+        return int(self._partition.equivalence_class[self._forest.record_of[root]])

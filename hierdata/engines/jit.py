@@ -22,7 +22,7 @@ from numba.np import linalg
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _without_asking_for_blas() -> None:
+def _import_without_blas() -> None:
     """Import what numba knows of arrays without scipy's linear algebra, a tenth of a second at each start.
 
     numba loads it only to see that it is there; who really multiplies matrices in compiled code still does.
@@ -37,7 +37,7 @@ def _without_asking_for_blas() -> None:
         linalg.ensure_blas = asked
 
 
-_without_asking_for_blas()
+_import_without_blas()
 
 _typeof: Any = numba.typeof
 _unliteral: Any = numba.types.unliteral
@@ -61,11 +61,11 @@ class Kernel(CPUDispatcher):
         """Compile for these types, or read from disk what was compiled from the same files."""
         arguments, answer = _types_of(sig)
         widened = tuple(map(_widen, arguments))
-        self._cache = self.stored
+        self._cache = self.compiled_code
         return super().compile(widened if answer is None else answer(*widened))
 
     @cached_property
-    def stored(self) -> Any:
+    def compiled_code(self) -> Any:
         """The compiled code on disk."""
         stored = _cache_of(self.py_func)
         ours = _FOLDER in Path(self.py_func.__code__.co_filename).parents
@@ -82,7 +82,7 @@ def jit(function: Function) -> Function:
 
     Where the package's own folder cannot be written, numba keeps it in the user's cache folder.
     """
-    return _compiled(function)
+    return _make_kernel(function)
 
 
 def lean(function: Function) -> Function:
@@ -92,15 +92,15 @@ def lean(function: Function) -> Function:
     whose name begins with an underscore is for other kernels only: what lets Python call it takes longer to
     compile than some loops.
     """
-    return _compiled(function, _nrt=False, no_cpython_wrapper=function.__name__.startswith("_"))
+    return _make_kernel(function, _nrt=False, no_cpython_wrapper=function.__name__.startswith("_"))
 
 
-def inlined(function: Function) -> Function:
+def inline_kernel(function: Function) -> Function:
     """The same for their helpers: one becomes part of whoever calls it, and no argument costs."""
-    return _compiled(function, _nrt=False, forceinline=True)
+    return _make_kernel(function, _nrt=False, forceinline=True)
 
 
-def _compiled(function: Function, **options: bool) -> Function:
+def _make_kernel(function: Function, **options: bool) -> Function:
     kernel: Any = Kernel(function, targetoptions=_OPTIONS | options)
     KERNELS.append(kernel)
     compiled: Function = kernel

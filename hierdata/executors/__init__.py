@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hierdata.errors import PolicyError
-from hierdata.executors.base import Executor, Held, Watch, WorkerError, unwatched
+from hierdata.executors.base import Executor, Held, Watch, WorkerError, ignore_progress
 from hierdata.executors.local import processors
 from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
@@ -47,7 +47,7 @@ __all__ = [
     "Held",
     "Watch",
     "WorkerError",
+    "ignore_progress",
     "open_executor",
     "processors",
-    "unwatched",
 ]

@@ -41,7 +41,7 @@ def settings(workers: int | None, memory: int | None, master: str | None, own: P
     if memory is not None:
         chosen["spark.python.worker.memory"] = f"{max(64, memory >> 23)}m"  # for sorting: an eighth of it
     if master is None:
-        if _submitted():
+        if _is_submitted():
             return chosen
         master = f"local[{processors() if workers is None else workers}]"
     chosen["spark.master"] = master
@@ -63,18 +63,18 @@ def settings(workers: int | None, memory: int | None, master: str | None, own: P
     return chosen
 
 
-def _submitted() -> bool:
+def _is_submitted() -> bool:
     """Whether ``spark-submit`` started this program, which then says where Spark runs."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def started(chosen: dict[str, str]) -> Any:
+def start_context(chosen: dict[str, str]) -> Any:
     """A SparkContext of our own. Ctrl-C stays with those who had it, and new files are private."""
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
 
     home = os.environ.get("JAVA_HOME")
-    if not _submitted() and shutil.which(str(Path(home) / "bin" / "java") if home else "java") is None:
+    if not _is_submitted() and shutil.which(str(Path(home) / "bin" / "java") if home else "java") is None:
         raise PolicyError(
             "the executor `spark` needs Java 17, which is not found: install it (on Debian the package "
             "openjdk-17-jre-headless) or set JAVA_HOME"

@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 Piece = TypeVar("Piece")
 
 
-def unwatched(done: int, tasks: int) -> None:
+def ignore_progress(done: int, tasks: int) -> None:
     """Watch no progress."""
 
 
@@ -47,7 +47,7 @@ class Held(ABC, Generic[Value]):
         """How many values there are."""
 
     @abstractmethod
-    def map(self, function: Callable[[Value], Result], watch: Watch = unwatched) -> Held[Result]:
+    def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
         """What the function makes of each value, in the order of the values."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class Held(ABC, Generic[Value]):
         self,
         scatter: Callable[[Value], Iterable[tuple[int, Piece]]],
         bins: int,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_progress,
     ) -> Held[list[Piece]]:
         """Bring pieces to their bins: ``scatter`` names the bin of each piece that it makes of a value.
 

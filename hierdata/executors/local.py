@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hierdata.documents.private_folder import remove
-from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, unwatched
-from hierdata.executors.spill import Extent, Place, Scattered, put, read, scatter
+from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, ignore_progress
+from hierdata.executors.spill import Extent, Scattered, SpillPlace, put, read, scatter
 
 _KEEP = 1 << 26  # bytes of all values that may stay in memory, pickled
 _BUFFER = 1 << 25  # bytes that a task may hold back to sort them by bin
@@ -66,7 +66,7 @@ class Mapping:
 
     function: Callable[[Any], Any]
 
-    def __call__(self, part: Part, place: Place) -> One:
+    def __call__(self, part: Part, place: SpillPlace) -> One:
         """Put away what the function makes of a value."""
         return One(put(self.function(part.load()), place))
 
@@ -78,12 +78,12 @@ class Scattering:
     function: Callable[[Any], Iterable[tuple[int, Any]]]
     bins: int
 
-    def __call__(self, part: Part, place: Place) -> Scattered:
+    def __call__(self, part: Part, place: SpillPlace) -> Scattered:
         """Put away the pieces that the function makes of a value."""
         return scatter(self.function(part.load()), self.bins, place)
 
 
-Work = Callable[[Part, Place], Any]
+Work = Callable[[Part, SpillPlace], Any]
 
 
 class LocalHeld(Held[Value]):
@@ -101,21 +101,21 @@ class LocalHeld(Held[Value]):
         """How many values there are."""
         return self._count
 
-    def map(self, function: Callable[[Value], Result], watch: Watch = unwatched) -> Held[Result]:
+    def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
         """Run the function over the values."""
-        made, places = self._stage(self._executor.mapping(function, self._count), watch)
-        return self._executor.held(made, places)
+        made, places = self._stage(self._executor.mapping_task(function, self._count), watch)
+        return self._executor.hold_parts(made, places)
 
     def exchange(
         self,
         scatter: Callable[[Value], Iterable[tuple[int, Piece]]],
         bins: int,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_progress,
     ) -> Held[list[Piece]]:
         """One file a task, and for each bin where its pieces lie."""
-        work = self._executor.scattering(scatter, bins)
+        work = self._executor.scattering_task(scatter, bins)
         scattered, places = self._stage(work, watch)
-        return self._executor.held(self._executor.gathered(scattered, bins), places)
+        return self._executor.hold_parts(self._executor.gather_bins(scattered, bins), places)
 
     def collect(self) -> Iterator[Value]:
         """Load one after the other."""
@@ -128,7 +128,7 @@ class LocalHeld(Held[Value]):
         self._executor.forget(self._files, self._kept)
         self._files, self._kept = [], 0
 
-    def _stage(self, work: Work, watch: Watch) -> tuple[list[Any], list[Place]]:
+    def _stage(self, work: Work, watch: Watch) -> tuple[list[Any], list[SpillPlace]]:
         parts = self._all()
         return self._executor.stage(
             self._count, lambda places: self._executor.run(work, parts, places, watch)
@@ -164,18 +164,18 @@ class LocalExecutor(Executor):
         """How many workers there are, of those that were asked for."""
 
     @abstractmethod
-    def run(self, work: Work, parts: Sequence[Part], places: Sequence[Place], watch: Watch) -> list[Any]:
+    def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
         """What the work makes of each part. When it returns or raises, no task is running any more."""
 
-    def mapping(self, function: Callable[[Any], Any], tasks: int) -> Work:
+    def mapping_task(self, function: Callable[[Any], Any], tasks: int) -> Work:
         """The task of ``map``."""
         return Mapping(function)
 
-    def scattering(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
+    def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
         """The task of ``exchange``."""
         return Scattering(function, bins)
 
-    def gathered(self, scattered: Sequence[Any], bins: int) -> list[Part]:
+    def gather_bins(self, scattered: Sequence[Any], bins: int) -> list[Part]:
         """The bins, of what the tasks scattered."""
         extents: list[list[Extent]] = [[] for _ in range(bins)]
         for each in scattered:
@@ -183,18 +183,22 @@ class LocalExecutor(Executor):
                 extents[number].append(extent)
         return [Many(those) for those in extents]
 
-    def stage(self, tasks: int, make: Callable[[list[Place]], list[Any]]) -> tuple[list[Any], list[Place]]:
+    def stage(
+        self, tasks: int, make: Callable[[list[SpillPlace]], list[Any]]
+    ) -> tuple[list[Any], list[SpillPlace]]:
         """Give each task its place; if one fails, nothing of the others stays."""
         self._stages += 1
         keep = max(0, self._keep) // max(1, tasks)
-        places = [Place(self.own / f"{self._stages}-{task}", keep, self._buffer) for task in range(tasks)]
+        places = [
+            SpillPlace(self.own / f"{self._stages}-{task}", keep, self._buffer) for task in range(tasks)
+        ]
         try:
             return make(places), places
         except BaseException:
             self.forget([place.path for place in places], 0)
             raise
 
-    def held(self, parts: list[Any], places: Iterable[Place]) -> LocalHeld[Any]:
+    def hold_parts(self, parts: list[Any], places: Iterable[SpillPlace]) -> LocalHeld[Any]:
         """Hold what a stage made; what it keeps in memory is taken from what others may keep."""
         kept = sum(_in_memory(part) for part in parts)
         self._keep -= kept

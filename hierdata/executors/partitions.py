@@ -26,7 +26,7 @@ _PART = 1 << 18  # bytes of a row: Spark counts rows, not bytes, before it looks
 
 
 @dataclass(frozen=True)
-class Layout:
+class PartitionLayout:
     """How values are spread over partitions: evenly, neighbors together. Pieces become lists."""
 
     values: int
@@ -67,7 +67,7 @@ def _records(rows: Iterable[Row]) -> Iterator[Any]:
         yield from read([Extent(joined, 0, len(joined))])
 
 
-def cut(value: Any, number: int, task: int = 0, piece: int = 0) -> Iterator[Row]:
+def cut_value(value: Any, number: int, task: int = 0, piece: int = 0) -> Iterator[Row]:
     """The rows of a value: one if it is small."""
     part = 0
     chunks = record(value)
@@ -80,13 +80,13 @@ def cut(value: Any, number: int, task: int = 0, piece: int = 0) -> Iterator[Row]
             part += 1
 
 
-def applied(function: Callable[[Any], Any], number: int, value: Any) -> Iterator[Row]:
+def apply_function(function: Callable[[Any], Any], number: int, value: Any) -> Iterator[Row]:
     """A task of ``map``."""
-    return cut(function(value), number)
+    return cut_value(function(value), number)
 
 
 @dataclass(frozen=True)
-class Scattered:
+class ScatterTask:
     """A task of ``exchange``."""
 
     bins: int
@@ -97,7 +97,7 @@ class Scattered:
         """The rows of the pieces."""
         for piece, (into, made) in enumerate(function(value)):
             within(into, self.bins)
-            yield from cut(made, into, number, piece)
+            yield from cut_value(made, into, number, piece)
 
 
 _unpickled: tuple[str, Any] = ("", None)
@@ -113,7 +113,7 @@ def _function(name: str, pickled: bytes) -> Any:
 
 
 @dataclass(frozen=True)
-class Stage:
+class PartitionStage:
     """A stage's function on the values of a partition.
 
     An exception is no result and is not raised either, since Spark would write it into its logs, with what it
@@ -122,7 +122,7 @@ class Stage:
 
     name: str
     function: bytes
-    layout: Layout
+    layout: PartitionLayout
     task: Callable[[Any, int, Any], Iterator[Row]]
     failures: Any
 

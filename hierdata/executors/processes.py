@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
-from hierdata.documents.secrets import told
+from hierdata.documents.secrets import export_secrets
 from hierdata.executors.base import Held, Value, Watch, WorkerError
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import ONE_THREAD, LocalExecutor, One, Part, Work, processors
-from hierdata.executors.spill import Place, put
+from hierdata.executors.spill import SpillPlace, put
 from hierdata.executors.worker import Request
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ main(driver)
 """
 
 
-class _Worker(NamedTuple):
+class _WorkerProcess(NamedTuple):
     """A process, and the two pipes to it."""
 
     process: subprocess.Popen[bytes]
@@ -42,7 +42,7 @@ class _Worker(NamedTuple):
     answers: Connection
 
     @classmethod
-    def start(cls) -> _Worker:
+    def start(cls) -> _WorkerProcess:
         import subprocess
         from multiprocessing.connection import Connection
 
@@ -66,15 +66,15 @@ class _Worker(NamedTuple):
         try:
             self.requests.send_bytes(pickle.dumps(request, pickle.HIGHEST_PROTOCOL))
         except OSError:
-            raise self._lost() from None
+            raise self._lost_error() from None
 
     def answer(self) -> Any:
         try:
             return pickle.loads(self.answers.recv_bytes())  # from our own worker
         except (EOFError, OSError):
-            raise self._lost() from None
+            raise self._lost_error() from None
 
-    def _lost(self) -> WorkerError:
+    def _lost_error(self) -> WorkerError:
         self.process.kill()
         signal = -self.process.wait()
         return WorkerError(
@@ -103,7 +103,7 @@ class Processes(LocalExecutor):
     ) -> None:
         super().__init__(workers=workers, memory=memory, folder=folder)
         self._stage = 0
-        self._workers: list[_Worker] = []
+        self._workers: list[_WorkerProcess] = []
         weakref.finalize(self, _end, self._workers)  # runs before the files are removed
 
     def staff(self, workers: int | None) -> int:
@@ -116,21 +116,21 @@ class Processes(LocalExecutor):
         made, places = self.stage(
             len(values), lambda places: [One(put(*each)) for each in zip(values, places, strict=True)]
         )
-        return self.held(made, places)
+        return self.hold_parts(made, places)
 
-    def run(self, work: Work, parts: Sequence[Part], places: Sequence[Place], watch: Watch) -> list[Any]:
+    def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
         """Give each worker the next task as soon as it is free."""
         self._stage += 1
         path = self.own / f"work-{self._stage}"
         try:
-            packed = put((self.requires, work), Place(path, _INLINE, 0))
-            secrets = told()
+            packed = put((self.requires, work), SpillPlace(path, _INLINE, 0))
+            secrets = export_secrets()
             requests = [
                 Request(self._stage, packed, part, place, secrets)
                 for part, place in zip(parts, places, strict=True)
             ]
             while len(self._workers) < min(self.workers, len(parts)):
-                self._workers.append(_Worker.start())
+                self._workers.append(_WorkerProcess.start())
             answers = self._answers(requests, watch)
         except BaseException:
             self._end()  # whoever is still at work would write into files that are about to be removed
@@ -145,7 +145,7 @@ class Processes(LocalExecutor):
 
         answers: dict[int, Any] = {}
         idle = list(self._workers)
-        busy: dict[Connection, tuple[_Worker, int]] = {}
+        busy: dict[Connection, tuple[_WorkerProcess, int]] = {}
         given, wanted = 0, len(requests)
         while given < wanted or any(task < wanted for _, task in busy.values()):
             while idle and given < wanted:
@@ -173,7 +173,7 @@ class Processes(LocalExecutor):
         _end(self._workers)
 
 
-def _end(workers: list[_Worker]) -> None:
+def _end(workers: list[_WorkerProcess]) -> None:
     for worker in workers:
         worker.kill()
     for worker in workers:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from hierdata.executors.base import Held, Value, Watch
 from hierdata.executors.local import Kept, LocalExecutor, LocalHeld, Part, Work
-from hierdata.executors.spill import Place, within
+from hierdata.executors.spill import SpillPlace, within
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class _Direct:
 
     function: Callable[[Any], Any]
 
-    def __call__(self, part: Part, place: Place) -> Kept:
+    def __call__(self, part: Part, place: SpillPlace) -> Kept:
         return Kept(self.function(part.load()))
 
 
@@ -27,7 +27,7 @@ class _Together:
 
     function: Callable[[Any], Iterable[tuple[int, Any]]]
 
-    def __call__(self, part: Part, place: Place) -> list[Any]:
+    def __call__(self, part: Part, place: SpillPlace) -> list[Any]:
         return [piece for number, piece in self.function(part.load()) if within(number, 1)]
 
 
@@ -45,21 +45,21 @@ class Serial(LocalExecutor):
         """Hold the values as they are: the caller has them in memory already."""
         return LocalHeld(self, [Kept(value) for value in values], [], 0)
 
-    def mapping(self, function: Callable[[Any], Any], tasks: int) -> Work:
+    def mapping_task(self, function: Callable[[Any], Any], tasks: int) -> Work:
         """The task of ``map``."""
-        return _Direct(function) if tasks == 1 else super().mapping(function, tasks)
+        return _Direct(function) if tasks == 1 else super().mapping_task(function, tasks)
 
-    def scattering(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
+    def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
         """The task of ``exchange``."""
-        return _Together(function) if bins == 1 else super().scattering(function, bins)
+        return _Together(function) if bins == 1 else super().scattering_task(function, bins)
 
-    def gathered(self, scattered: Sequence[Any], bins: int) -> list[Part]:
+    def gather_bins(self, scattered: Sequence[Any], bins: int) -> list[Part]:
         """The bins."""
         if bins == 1:
             return [Kept([piece for pieces in scattered for piece in pieces])]
-        return super().gathered(scattered, bins)
+        return super().gather_bins(scattered, bins)
 
-    def run(self, work: Work, parts: Sequence[Part], places: Sequence[Place], watch: Watch) -> list[Any]:
+    def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
         """One task after the other."""
         made = []
         for part, place in zip(parts, places, strict=True):

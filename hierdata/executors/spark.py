@@ -12,10 +12,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from hierdata.errors import PolicyError, TargetError
-from hierdata.executors.application import settings, started, stop
-from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, WorkerError, unwatched
+from hierdata.executors.application import settings, start_context, stop
+from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, WorkerError, ignore_progress
 from hierdata.executors.failures import Failure
-from hierdata.executors.partitions import Failures, Layout, Scattered, Stage, applied, cut
+from hierdata.executors.partitions import (
+    Failures,
+    PartitionLayout,
+    PartitionStage,
+    ScatterTask,
+    apply_function,
+    cut_value,
+)
 
 _PARTITIONS = 32  # of an exchange at least, where there are so many bins; then four for each processor
 _LOOK = 0.1  # seconds between two looks at a running job
@@ -24,7 +31,7 @@ _LOOK = 0.1  # seconds between two looks at a running job
 class SparkHeld(Held[Value]):
     """Values as the rows of an RDD. ``kept``: Spark keeps the rows, and is told to let go of them."""
 
-    def __init__(self, executor: Spark, rows: Any, layout: Layout, kept: bool) -> None:
+    def __init__(self, executor: Spark, rows: Any, layout: PartitionLayout, kept: bool) -> None:
         self._executor = executor
         self._rows = rows
         self._layout = layout
@@ -35,10 +42,10 @@ class SparkHeld(Held[Value]):
         """How many values there are."""
         return self._layout.values
 
-    def map(self, function: Callable[[Value], Result], watch: Watch = unwatched) -> Held[Result]:
+    def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
         """One stage; Spark keeps its rows in memory or on disk, so that none is made twice without need."""
-        executor, layout = self._executor, Layout(self.count, self._layout.partitions, pieces=False)
-        stage = executor.stage(function, self._layout, applied)
+        executor, layout = self._executor, PartitionLayout(self.count, self._layout.partitions, pieces=False)
+        stage = executor.stage(function, self._layout, apply_function)
         rows = self._all().mapPartitionsWithIndex(stage, preservesPartitioning=True)
         rows.persist(executor.level)
         try:
@@ -54,19 +61,19 @@ class SparkHeld(Held[Value]):
         self,
         scatter: Callable[[Value], Iterable[tuple[int, Piece]]],
         bins: int,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_progress,
     ) -> Held[list[Piece]]:
         """One shuffle, whose rows are sorted when they are asked for."""
         executor = self._executor
-        layout = Layout(bins, min(bins, max(_PARTITIONS, 4 * executor.workers)), pieces=True)
-        stage = executor.stage(scatter, self._layout, Scattered(bins))
+        layout = PartitionLayout(bins, min(bins, max(_PARTITIONS, 4 * executor.workers)), pieces=True)
+        stage = executor.stage(scatter, self._layout, ScatterTask(bins))
         rows = (
             self._all()
             .mapPartitionsWithIndex(stage)
             .repartitionAndSortWithinPartitions(layout.partitions, layout.partition)
         )
         # Looking at one partition brings all rows to their bins.
-        executor.run(lambda: executor.context.runJob(rows, _drained, [0]), stage, self.count, watch)
+        executor.run(lambda: executor.context.runJob(rows, _drain_rows, [0]), stage, self.count, watch)
         return SparkHeld(executor, rows, layout, kept=False)
 
     def collect(self) -> Iterator[Value]:
@@ -74,7 +81,7 @@ class SparkHeld(Held[Value]):
         rows = self._all()
 
         def values() -> Iterator[Value]:
-            with _translated():
+            with _translate_errors():
                 for _, value in self._layout.load(
                     range(self.count), rows.toLocalIterator(prefetchPartitions=True)
                 ):
@@ -97,7 +104,7 @@ class SparkHeld(Held[Value]):
         return self._rows
 
 
-def _drained(rows: Iterable[Any]) -> list[None]:
+def _drain_rows(rows: Iterable[Any]) -> list[None]:
     for _ in rows:
         pass
     return []
@@ -137,7 +144,7 @@ class Spark(Executor):
             self.own.mkdir(mode=0o700)
             self._at_exit = weakref.finalize(self, shutil.rmtree, self.own, ignore_errors=True)
             try:
-                self.context = started(settings(workers, memory, master, self.own))
+                self.context = start_context(settings(workers, memory, master, self.own))
             except BaseException:
                 self._at_exit()
                 raise
@@ -148,18 +155,20 @@ class Spark(Executor):
     def hold(self, values: Sequence[Value]) -> Held[Value]:
         """One partition a value."""
         count = len(values)
-        with _translated():
+        with _translate_errors():
             rows = self.context.parallelize(
-                [list(cut(value, number)) for number, value in enumerate(values)], max(1, count)
+                [list(cut_value(value, number)) for number, value in enumerate(values)], max(1, count)
             ).flatMap(_same)
-        return SparkHeld(self, rows, Layout(count, max(1, count), pieces=False), kept=False)
+        return SparkHeld(self, rows, PartitionLayout(count, max(1, count), pieces=False), kept=False)
 
-    def stage(self, function: Callable[..., Any], layout: Layout, task: Callable[..., Any]) -> Stage:
+    def stage(
+        self, function: Callable[..., Any], layout: PartitionLayout, task: Callable[..., Any]
+    ) -> PartitionStage:
         """A stage: its function pickled by ourselves, as values are, so that local classes stay the same."""
         import cloudpickle
 
         self._stages += 1
-        return Stage(
+        return PartitionStage(
             name=f"{self.own.name}-{self._stages}",
             function=cloudpickle.dumps((self.requires, function)),
             layout=layout,
@@ -167,7 +176,7 @@ class Spark(Executor):
             failures=self.context.accumulator({}, Failures()),
         )
 
-    def run(self, job: Callable[[], Any], stage: Stage, tasks: int, watch: Watch) -> None:
+    def run(self, job: Callable[[], Any], stage: PartitionStage, tasks: int, watch: Watch) -> None:
         """Run a job beside ourselves: Ctrl-C and progress do not wait for Spark. Raise what failed."""
         ended: list[BaseException | None] = []
 
@@ -185,21 +194,21 @@ class Spark(Executor):
             told = 0
             while thread.is_alive():
                 thread.join(_LOOK)
-                if (done := self._done(stage.name, tasks)) > told:
+                if (done := self._done_count(stage.name, tasks)) > told:
                     told = done
                     watch(told, tasks)
         except BaseException:
             with suppress(Exception):
                 self.context.cancelJobGroup(stage.name)
             raise
-        with _translated():
+        with _translate_errors():
             if ended[0] is not None:
                 raise ended[0]
         if failures := stage.failures.value:
             raise Failure(failures[min(failures)]).error()
         watch(tasks, tasks)
 
-    def _done(self, group: str, tasks: int) -> int:
+    def _done_count(self, group: str, tasks: int) -> int:
         """About how many of the tasks are done."""
         tracker = self.context.statusTracker()
         jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
@@ -221,7 +230,7 @@ def _same(rows: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Say in one sentence what Spark gave up for; its own account may be long, and lies in its logs."""
     from py4j.protocol import Py4JError, Py4JJavaError
 

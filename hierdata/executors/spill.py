@@ -27,7 +27,7 @@ _SMALL = 1 << 12  # a shorter buffer goes into the stream
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
-class Place(NamedTuple):
+class SpillPlace(NamedTuple):
     """Where a task puts what it makes: ``keep`` bytes may stay in memory, more goes to the file ``path``.
 
     ``buffer`` is how many bytes may wait in memory to be sorted by bin before they are written.
@@ -80,7 +80,7 @@ def room() -> Iterator[None]:
 class Spool:
     """A file that exists only from ``place.keep`` bytes on. Left by an exception, it is gone."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: SpillPlace) -> None:
         self._place = place
         self._file: BinaryIO = BytesIO()
         self._kept = True
@@ -176,7 +176,7 @@ def record(value: Any) -> list[bytes | memoryview]:
     return [_HEAD.pack(stream.tell(), len(buffers)), stream.getbuffer(), *_behind(buffers)]
 
 
-def put(value: Any, place: Place) -> Extent:
+def put(value: Any, place: SpillPlace) -> Extent:
     """Put one value away."""
     with Spool(place) as spool:
         spool.put(value)
@@ -190,7 +190,7 @@ def within(number: int, bins: int) -> bool:
     return True
 
 
-def scatter(pieces: Iterable[tuple[int, Any]], bins: int, place: Place) -> Scattered:
+def scatter(pieces: Iterable[tuple[int, Any]], bins: int, place: SpillPlace) -> Scattered:
     """Put pieces away as they come: by bin as far as ``place.buffer`` reaches, in order within a bin."""
     waiting: dict[int, bytearray] = {}
     size = 0

@@ -15,10 +15,10 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from hierdata.documents.secrets import hear
+from hierdata.documents.secrets import import_secrets
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import Part, Work
-from hierdata.executors.spill import Extent, Place, read
+from hierdata.executors.spill import Extent, SpillPlace, read
 
 _LOOK = 0.5  # seconds between two looks whether the driver is still there
 _GARBAGE = 200_000  # objects that may be new since the last search for cycles
@@ -33,11 +33,11 @@ class Request(NamedTuple):
     stage: int
     work: Extent
     part: Part
-    place: Place
+    place: SpillPlace
     secrets: dict[str, bytes]
 
 
-class _Worker:
+class _TaskRunner:
     """Remembers the work of the last stage, so that it is unpickled once."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class _Worker:
             return pickle.dumps(Failure.of(error))
 
     def _run(self, request: Request) -> Any:
-        hear(request.secrets)
+        import_secrets(request.secrets)
         if self._work is None or self._stage != request.stage:
             self._work = None
             ((_, self._work),) = read([request.work])
@@ -80,7 +80,7 @@ def main(driver: int) -> None:
     threading.Thread(target=_leave_with, args=(driver,), daemon=True).start()
     # As in the command line: records are trees, and looking for cycles among them takes a tenth of the time.
     gc.disable()
-    worker = _Worker()
+    worker = _TaskRunner()
     with suppress(EOFError, BrokenPipeError):
         while True:
             answers.send_bytes(worker.answer(requests.recv_bytes()))

@@ -150,7 +150,7 @@ def _ranges(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.in
     return np.repeat(first - (ends - count), count) + np.arange(ends[-1] if len(ends) else 0)
 
 
-def joined(parts: Sequence[Encoded]) -> Encoded:
+def join_encoded(parts: Sequence[Encoded]) -> Encoded:
     """The records of several parts, in their order; each spelling once."""
     if len(parts) == 1:
         return parts[0]
@@ -161,7 +161,7 @@ def joined(parts: Sequence[Encoded]) -> Encoded:
     vertices = 0
     for one in parts:
         numbers = []
-        for key, value in zip(spellings_apart(one.spellings), one.spellings, strict=True):
+        for key, value in zip(spelling_keys(one.spellings), one.spellings, strict=True):
             numbers.append(places.setdefault(key, len(spellings)))
             if numbers[-1] == len(spellings):
                 spellings.append(value)
@@ -180,7 +180,7 @@ def joined(parts: Sequence[Encoded]) -> Encoded:
     )
 
 
-def spellings_apart(column: Sequence[Scalar]) -> Sequence[Any]:
+def spelling_keys(column: Sequence[Scalar]) -> Sequence[Any]:
     """What tells values apart that are spelled in different ways: True, 1, 1.0 and 1.00 are four.
 
     Text stands for itself, anything else beside its type, decimal numbers by their spelling: that is told
@@ -195,17 +195,17 @@ def spellings_apart(column: Sequence[Scalar]) -> Sequence[Any]:
         return list(zip(map(str, column), map(type, column), strict=True))
     if kinds.isdisjoint(_SPELLED):
         return list(zip(column, map(type, column), strict=True))
-    return [value if type(value) in _TEXTS else (_spelled(value), type(value)) for value in column]
+    return [value if type(value) in _TEXTS else (_spell_value(value), type(value)) for value in column]
 
 
-def _spelled(value: Scalar) -> Scalar:
+def _spell_value(value: Scalar) -> Scalar:
     if isinstance(value, Decimal):
         return value.text if isinstance(value, Numeral) else str(value)
     return value
 
 
 def value_of(key: Any) -> Scalar:
-    """The value that a key of ``spellings_apart`` stands for."""
+    """The value that a key of ``spelling_keys`` stands for."""
     if type(key) is not tuple:
         return key  # type: ignore[no-any-return]
     text, kind = key

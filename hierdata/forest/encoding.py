@@ -16,9 +16,9 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import InputError
-from hierdata.forest.encoded import Encoded, Frame, spellings_apart, value_of
+from hierdata.forest.encoded import Encoded, Frame, spelling_keys, value_of
 from hierdata.forest.forest import MISSING, Forest
-from hierdata.records.bound import Bound, Rows, by_column
+from hierdata.records.bound import BoundRecords, VertexRows, bind_by_column
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, Schema
 
@@ -82,7 +82,7 @@ class _Encoder:
         self._schema = frame.schema
         self._values: list[Scalar] = []
         self._refused: list[Scalar] = []
-        self._spellings = _Lookup(self._spelled, self._refused)
+        self._spellings = _Lookup(self._spelling_code, self._refused)
         self._spellings[None] = MISSING
         self._nodes = [[_Lookup(tree.node_of, self._refused) for tree in own] for own in frame.hierarchies]
         self._codes = [[self._codes_of(domain) for domain in own] for own in frame.domains]
@@ -112,11 +112,11 @@ class _Encoder:
         self._unordered = 0
         self._ordered = self.records
 
-    def _spelled(self, value: Scalar) -> int:
+    def _spelling_code(self, value: Scalar) -> int:
         self._values.append(value)
         return len(self._values) - 1
 
-    def taken(self) -> Encoded:
+    def take_encoded(self) -> Encoded:
         """All that was added since the last call."""
         self.put_in_order()
         arrays = {name: np.concatenate(found) for name, found in self._found.items()}
@@ -125,7 +125,7 @@ class _Encoder:
         self._begin()
         return encoded
 
-    def add(self, batch: Bound) -> None:
+    def add(self, batch: BoundRecords) -> None:
         """Encode some more records. Raises InputError."""
         for rows, kind in zip(batch.rows, self._schema.types, strict=True):
             if rows is not None:
@@ -136,14 +136,14 @@ class _Encoder:
         if self._unordered >= _WAITING:
             self.put_in_order()
 
-    def _look_up(self, rows: Rows, kind: int) -> None:
+    def _look_up(self, rows: VertexRows, kind: int) -> None:
         """One type's values as nodes and spellings."""
         quasi, sensitive, carried = rows.values
         waiting = self._waiting[kind]
         for found, lookup, column in zip(waiting.nodes, self._nodes[kind], quasi, strict=True):
-            found.extend(map(lookup.__getitem__, spellings_apart(column)))
+            found.extend(map(lookup.__getitem__, spelling_keys(column)))
         for found, column in zip(waiting.spellings, sensitive, strict=True):
-            found.extend(map(self._spellings.__getitem__, spellings_apart(column)))
+            found.extend(map(self._spellings.__getitem__, spelling_keys(column)))
         waiting.counts.extend(rows.counts)
         if carried:
             waiting.carried += zip(*carried, strict=True)
@@ -164,7 +164,7 @@ class _Encoder:
             child_count[order.places[kind.parent or 0]] += counts[kind.index].astype(np.int32)
         nodes = _flat(kinds, order.places, [waiting.nodes for waiting in self._waiting])
         spellings = _flat(kinds, order.places, [waiting.spellings for waiting in self._waiting])
-        codes = _flat(kinds, order.places, [*map(self._coded, range(len(self._codes)))])
+        codes = _flat(kinds, order.places, [*map(self._code_spellings, range(len(self._codes)))])
         self._check(order, kinds, nodes, codes)
         for waiting, places in zip(self._waiting, order.places, strict=True):
             if waiting.carried:
@@ -182,7 +182,7 @@ class _Encoder:
         self._vertices += total
         self._wait()
 
-    def _coded(self, kind: int) -> list[Sequence[int]]:
+    def _code_spellings(self, kind: int) -> list[Sequence[int]]:
         """The codes of the spellings that wait, of each sensitive attribute of a type."""
         columns = zip(self._codes[kind], self._waiting[kind].spellings, strict=True)
         return [array("i", map(lookup.__getitem__, column)) for lookup, column in columns]
@@ -246,14 +246,14 @@ def _breadth_first(schema: Schema, counts: Sequence[Ints], records: int) -> _Ord
         for parent, at, child in groups:
             record[child] = np.repeat(record[parent.index], counts[child])
             places.append(np.repeat(rank[parent.index] * len(schema.types) + at, counts[child]))
-        for (_, _, child), own in zip(groups, _ranked(places), strict=True):
+        for (_, _, child), own in zip(groups, _rank_numbers(places), strict=True):
             rank[child] = own
         level, depth = [schema.types[child] for _, _, child in groups], depth + 1
     sizes = np.bincount(np.concatenate(record), minlength=records)
-    return _Order(_ranked(key), sizes)
+    return _Order(_rank_numbers(key), sizes)
 
 
-def _ranked(parts: Sequence[Ints]) -> list[Ints]:
+def _rank_numbers(parts: Sequence[Ints]) -> list[Ints]:
     """The place of each number among those of all parts, equal ones as they stand."""
     if not parts:
         return []
@@ -263,8 +263,8 @@ def _ranked(parts: Sequence[Ints]) -> list[Ints]:
     return np.split(place, np.cumsum([len(own) for own in parts])[:-1])
 
 
-def encoded(
-    batches: Iterable[Bound], frame: Frame, before: int = 0, batch: int | None = None
+def encode_records(
+    batches: Iterable[BoundRecords], frame: Frame, before: int = 0, batch: int | None = None
 ) -> Iterator[Encoded]:
     """Encode bound records, in pieces of about ``batch`` records; None: all in one.
 
@@ -278,13 +278,13 @@ def encoded(
         encoder.add(own)
         waiting += own.size
         if batch is not None and waiting >= batch:
-            yield encoder.taken()
+            yield encoder.take_encoded()
             waiting = 0
     if waiting or batch is None:
-        yield encoder.taken()
+        yield encoder.take_encoded()
 
 
-def _next(batches: Iterator[Bound], encoder: _Encoder) -> Bound | None:
+def _next(batches: Iterator[BoundRecords], encoder: _Encoder) -> BoundRecords | None:
     """The next batch; of two errors that of the record that came first is raised."""
     try:
         return next(batches, None)
@@ -305,5 +305,5 @@ def encode(
     Raises InputError for a value outside its domain (record and path, never the value).
     """
     frame = Frame(schema, tuple(map(tuple, hierarchies)), tuple(map(tuple, domains)))
-    (all_of_them,) = encoded(by_column(records, schema), frame)
+    (all_of_them,) = encode_records(bind_by_column(records, schema), frame)
     return frame.forest(all_of_them)

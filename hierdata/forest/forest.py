@@ -105,9 +105,9 @@ class Forest:
     @cached_property
     def losses(self) -> tuple[tuple[NDArray[np.int64], ...], ...]:
         """LM' of every node times ``scale``, by vertex type and quasi-identifier."""
-        return tuple(tuple(self._scaled(tree.lm) for tree in own) for own in self.hierarchies)
+        return tuple(tuple(self._scale_losses(tree.lm) for tree in own) for own in self.hierarchies)
 
-    def _scaled(self, losses: Sequence[Fraction]) -> NDArray[np.int64]:
+    def _scale_losses(self, losses: Sequence[Fraction]) -> NDArray[np.int64]:
         return np.array([round(loss * self.scale) for loss in losses], np.int64)
 
 
@@ -116,9 +116,9 @@ class Scope:
     """What is partitioned: the vertices of one type that are still there, one row each.
 
     ``kind`` 0 means the records with all that belongs to them. ``vertices`` are the rows' vertices,
-    ascending unless ``shuffled``; ``rows`` their positions among all vertices of the type, which
-    ``Partition.class_of`` goes by; ``records`` the records they belong to. A class takes at most one vertex
-    of any record.
+    ascending unless ``shuffle_rows``; ``rows`` their positions among all vertices of the type, which
+    ``Partition.equivalence_class`` goes by; ``records`` the records they belong to. A class takes at most
+    one vertex of any record.
     """
 
     kind: int
@@ -134,7 +134,7 @@ class Scope:
         vertices = every[rows]
         return cls(kind, vertices, rows, forest.record_of[vertices])
 
-    def shuffled(self, rng: np.random.Generator) -> Scope:
+    def shuffle_rows(self, rng: np.random.Generator) -> Scope:
         """The same rows in random order."""
         order = rng.permutation(len(self.rows))
         return Scope(self.kind, self.vertices[order], self.rows[order], self.records[order])

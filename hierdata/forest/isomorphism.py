@@ -56,7 +56,7 @@ def ranks(
     below: defaultdict[int, list[int]] = defaultdict(list)
     own = np.flatnonzero(shown == np.arange(forest.vertex_count))
     for kind in reversed(forest.schema.types):  # children have a later type than their parents
-        alike = [_alike(tree.labels) for tree in forest.hierarchies[kind.index]]
+        alike = [_first_alike(tree.labels) for tree in forest.hierarchies[kind.index]]
         forms: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         for v in own[forest.type[own] == kind.index].tolist():
             first = forest.first_node[v]
@@ -84,7 +84,7 @@ def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) 
     own = np.flatnonzero(shown == np.arange(forest.vertex_count))
     found: dict[int, bytes] = {}
     for kind in reversed(forest.schema.types):  # children have a later type than their parents
-        alike = [np.array(_alike(tree.labels), np.int32) for tree in forest.hierarchies[kind.index]]
+        alike = [np.array(_first_alike(tree.labels), np.int32) for tree in forest.hierarchies[kind.index]]
         vertices = own[forest.type[own] == kind.index]
         first = forest.first_node[vertices]
         labels = np.empty((len(vertices), len(alike) + 1), np.int32)
@@ -105,7 +105,7 @@ def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) 
     return found
 
 
-def _alike(labels: Sequence[Scalar]) -> list[int]:
+def _first_alike(labels: Sequence[Scalar]) -> list[int]:
     """For each node the first one with its label: a chain of single children may repeat one."""
     first: dict[tuple[type, Scalar], int] = {}
     return [

@@ -24,7 +24,7 @@ class Partition:
     report; ``reason`` says in one sentence why no more could be published, where the engine knows.
     """
 
-    class_of: NDArray[np.int64]
+    equivalence_class: NDArray[np.int64]
     representative: NDArray[np.int64]
     nodes: NDArray[np.int32]
     costs: Counter[str] = field(default_factory=Counter)
@@ -34,4 +34,4 @@ class Partition:
     @property
     def class_count(self) -> int:
         """Number of classes."""
-        return int(self.class_of.max(initial=SUPPRESSED)) + 1
+        return int(self.equivalence_class.max(initial=SUPPRESSED)) + 1

@@ -18,7 +18,7 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 
 
 @dataclass(frozen=True)
-class Part:
+class PublishedPart:
     """Documents that are written to one file, or one folder of tables, called ``name``.
 
     ``documents`` starts anew at every call; ``count`` is their number where it is known. ``element`` is the
@@ -45,39 +45,39 @@ class Publication:
     is of other vertices, read again from files and linked to none; None where it is of the collection itself.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[PublishedPart, ...]
     shown: NDArray[np.int64]
     nodes: NDArray[np.int32]
-    place: NDArray[np.int64]
-    class_of: NDArray[np.int64]
+    equivalence_position: NDArray[np.int64]
+    equivalence_class: NDArray[np.int64]
     costs: Counter[str] = field(default_factory=Counter)
     reasons: Mapping[int, str] = field(default_factory=dict)
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     original: Forest | None = None
 
     @cached_property
-    def learned(self) -> dict[Hashable, Any]:
+    def metric_cache(self) -> dict[Hashable, Any]:
         """What metrics have learned of it, for those that come after."""
         return {}
 
     @property
     def class_count(self) -> int:
         """Number of classes of all partitions."""
-        return int(self.class_of.max(initial=SUPPRESSED)) + 1
+        return int(self.equivalence_class.max(initial=SUPPRESSED)) + 1
 
 
-def generalized(forest: Forest, partition: Partition, part: Part) -> Publication:
+def publish_generalized(forest: Forest, partition: Partition, part: PublishedPart) -> Publication:
     """One partition of whole records, published by the nodes of its representatives.
 
     What looks alike is one class, and one place in it, whatever the search meant by it.
     """
     shown = partition.representative
-    place, classes = by_form(forest, shown, partition.nodes)
+    place, classes = group_by_form(forest, shown, partition.nodes)
     reasons = _reasons((partition,))
     return Publication((part,), shown, partition.nodes, place, classes, partition.costs, reasons)
 
 
-def by_form(
+def group_by_form(
     forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Place and class of each vertex, where these are told by nothing but what is published."""
@@ -89,18 +89,20 @@ def by_form(
     return place, classes
 
 
-def sliced(forest: Forest, partition: Partition) -> Publication:
+def publish_sliced(forest: Forest, partition: Partition) -> Publication:
     """One partition of whole records, published by the nodes of its representatives, without parts.
 
     Each class has an id, and so has each of its vertices: what looks alike but for these stays two places.
     """
     shown = partition.representative
-    classes = np.where(shown >= 0, partition.class_of[forest.record_of], SUPPRESSED)
+    classes = np.where(shown >= 0, partition.equivalence_class[forest.record_of], SUPPRESSED)
     reasons = _reasons((partition,))
     return Publication((), shown, partition.nodes, shown, classes, partition.costs, reasons)
 
 
-def grouped(forest: Forest, partitions: tuple[Partition, ...], parts: tuple[Part, ...]) -> Publication:
+def publish_grouped(
+    forest: Forest, partitions: tuple[Partition, ...], parts: tuple[PublishedPart, ...]
+) -> Publication:
     """Partitions whose classes share sensitive values while every vertex keeps its own quasi-identifiers.
 
     A vertex that any partition suppresses is gone with all below it.
@@ -117,7 +119,7 @@ def grouped(forest: Forest, partitions: tuple[Partition, ...], parts: tuple[Part
         # Of whole records every vertex has a place, of one vertex type its own vertices.
         whole = partition.kind == 0
         own = every if whole else np.flatnonzero(forest.type == partition.kind)
-        of_own = partition.class_of[forest.record_of] if whole else partition.class_of
+        of_own = partition.equivalence_class[forest.record_of] if whole else partition.equivalence_class
         place[own] = partition.representative[own]
         classes[own] = np.where(of_own >= 0, of_own + first, SUPPRESSED)
         first += partition.class_count

@@ -14,13 +14,13 @@ from itertools import repeat
 
 from hierdata.documents.document import Document
 from hierdata.judge.anatomy import judge_groups
-from hierdata.judge.attribute import Attribute
-from hierdata.judge.parts import JudgeHear, JudgeWalk, merged
-from hierdata.judge.places import Classes
+from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.parts import JudgeHear, JudgeWalk, merge_verdicts
+from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
 from hierdata.judge.slicing import judge_slices
-from hierdata.judge.tokens import SHARED, repeated
+from hierdata.judge.tokens import SHARED, count_repeated
 
 __all__ = [
     "JudgeHear",
@@ -32,7 +32,7 @@ __all__ = [
     "Verdict",
     "judge",
     "judge_counted",
-    "merged",
+    "merge_verdicts",
 ]
 
 
@@ -65,10 +65,10 @@ def judge_counted(
         return judge_groups(documents, beside or {}, rules)
     if rules.recoding == "slicing":
         return judge_slices(documents, beside or {}, rules)
-    attributes = tuple(Attribute(rule) for rule in rules.sensitive)
+    attributes = tuple(SensitiveValues(rule) for rule in rules.sensitive)
     reading = Reading(rules, attributes)
-    classes = Classes(rules, attributes)
-    classes.add(reading.seen(documents))
-    if shared := repeated(*reading.tokens.taken(1)):
+    classes = JudgedClasses(rules, attributes)
+    classes.add(reading.read_documents(documents))
+    if shared := count_repeated(*reading.tokens.take_buckets(1)):
         reading.found[SHARED] += shared
     return classes.verdict(reading.found, reading.malformed)

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from hierdata.documents.document import Document, sensitive_part
-from hierdata.judge.attribute import Attribute
-from hierdata.judge.bench import Panel
-from hierdata.judge.groups import GroupWalk, Table, kinds_of, read_tables, shown
+from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.bench import ModelChecks
+from hierdata.judge.groups import GroupWalk, SensitiveTable, kinds_of, paths_by_part, read_tables
 from hierdata.judge.rules import JudgeRules, Verdict
 
 
@@ -33,19 +33,19 @@ def judge_groups(
     >>> verdict.passed, verdict.classes, verdict.k
     (True, 1, 2)
     """
-    attributes = tuple(Attribute(rule) for rule in rules.sensitive)
+    attributes = tuple(SensitiveValues(rule) for rule in rules.sensitive)
     kinds = kinds_of(rules)
     walk = GroupWalk(rules, kinds.values())
     records = 0
     for document, times in documents:
         records += times
         walk.record(document, times)
-    tables = {sensitive_part(keys): Table(kind, kind.places) for keys, kind in kinds.items()}
+    tables = {sensitive_part(keys): SensitiveTable(kind, kind.places) for keys, kind in kinds.items()}
     walk.close()
     malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
-    panel = Panel(rules, attributes)
+    panel = ModelChecks(rules, attributes)
     groups = [(kind, group) for kind in kinds.values() for group in kind.groups.values()]
     for ordinal, (kind, group) in enumerate(groups):
-        panel.hear(ordinal, group.persons, [group.tally], own=tuple(kind.places.values()))
+        panel.check_class(ordinal, group.persons, [group.tally], own=tuple(kind.places.values()))
     verdict = panel.verdict([group.persons for _, group in groups], walk.found, malformed)
-    return replace(verdict, records=records, tables=shown(tables, rules))
+    return replace(verdict, records=records, tables=paths_by_part(tables, rules))

@@ -18,7 +18,7 @@ REMEMBERED = 100_000
 """Spelled values kept for speed: a bound, so that memory follows the classes and not the values."""
 
 
-class Attribute:
+class SensitiveValues:
     """The values seen at one sensitive path: a code for each, equal numbers being one value.
 
     ``values`` are those seen so far, by code; ``uncovered`` counts those without a level or a place in the

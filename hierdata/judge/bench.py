@@ -6,12 +6,12 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from fractions import Fraction
 
 from hierdata.errors import PolicyError
-from hierdata.judge.attribute import Attribute
+from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 
 
-class _Bench:
+class _ModelCheck:
     """One model at one sensitive attribute. Vertices with equal summaries are decided once."""
 
     def __init__(self, model: PrivacyModel, constraint: Constraint, path: str | None) -> None:
@@ -30,7 +30,7 @@ class _Bench:
         held = self._decided.get(case)
         if held is None:
             held = self._decided[case] = self.constraint.holds(view)
-            self.achieved = self.model.weakest(self.achieved, self.constraint.achieved(view))
+            self.achieved = self.model.weakest(self.achieved, self.constraint.achieved_parameters(view))
         return held
 
     def judgement(self) -> Judgement:
@@ -38,20 +38,20 @@ class _Bench:
         return Judgement(self.model.kind, self.path, not self.failing, self.achieved, len(self.failing))
 
 
-class Panel:
+class ModelChecks:
     """All models of the rules, asked about one class after the other, when all documents have been walked."""
 
-    def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
+    def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
         self._benches = _benches(rules, attributes)
         self._not_judged = rules.not_judged
-        self._on_records: list[_Bench] = []
-        self._on_values: list[list[_Bench]] = [[] for _ in attributes]
+        self._on_records: list[_ModelCheck] = []
+        self._on_values: list[list[_ModelCheck]] = [[] for _ in attributes]
         for index, bench in self._benches:
-            if isinstance(bench, _Bench):
+            if isinstance(bench, _ModelCheck):
                 (self._on_records if index < 0 else self._on_values[index]).append(bench)
-        self._failing: dict[object, list[_Bench]] = {}
+        self._failing: dict[object, list[_ModelCheck]] = {}
 
-    def hear(
+    def check_class(
         self,
         ordinal: int,
         records: int,
@@ -67,7 +67,7 @@ class Panel:
         for bench in self._failing_as_whole(records, population, own):
             bench.failing.add(ordinal)
         for tally in tallies:
-            for index, counts in _by_attribute(tally, len(self._on_values)):
+            for index, counts in _split_by_attribute(tally, len(self._on_values)):
                 view = ClassView(records, counts, population)
                 sizes = tuple(sorted(counts.values()))
                 for bench in self._on_values[index]:
@@ -76,7 +76,7 @@ class Panel:
 
     def _failing_as_whole(
         self, records: int, population: int | None, own: tuple[int, ...] | None
-    ) -> list[_Bench]:
+    ) -> list[_ModelCheck]:
         """The benches at which a class fails whatever its values are."""
         case = (records, population, own)
         failing = self._failing.get(case)
@@ -90,7 +90,7 @@ class Panel:
     def verdict(self, sizes: Collection[int], found: Mapping[str, int], malformed: int) -> Verdict:
         """The answers over all classes heard, of these sizes; ``found`` counts what must not be there."""
         judgements = tuple(
-            bench.judgement() if isinstance(bench, _Bench) else bench for _, bench in self._benches
+            bench.judgement() if isinstance(bench, _ModelCheck) else bench for _, bench in self._benches
         )
         clean = not (found or malformed or self._not_judged)
         return Verdict(
@@ -108,18 +108,20 @@ class Panel:
         )
 
 
-def _benches(rules: JudgeRules, attributes: tuple[Attribute, ...]) -> list[tuple[int, _Bench | Judgement]]:
+def _benches(
+    rules: JudgeRules, attributes: tuple[SensitiveValues, ...]
+) -> list[tuple[int, _ModelCheck | Judgement]]:
     """A bench for each model and attribute it is bound to, by the attribute's index (-1: whole records).
 
     A Judgement stands where the model cannot be judged.
     """
-    found: list[tuple[int, _Bench | Judgement]] = []
+    found: list[tuple[int, _ModelCheck | Judgement]] = []
     for model, on in rules.models:
         if model.needs_population and rules.population is None:
             found.append((-1, Judgement(model.kind, None, None, reason="no population table was given")))
             continue
         if not model.per_attribute:
-            found.append((-1, _Bench(model, model.bind(None), None)))
+            found.append((-1, _ModelCheck(model, model.bind(None), None)))
             continue
         chosen = [i for i, attribute in enumerate(attributes) if on is None or attribute.rule.keys in on]
         if not chosen:
@@ -136,11 +138,11 @@ def _benches(rules: JudgeRules, attributes: tuple[Attribute, ...]) -> list[tuple
                 )
                 found.append((index, Judgement(model.kind, attribute.rule.path, None, reason=reason)))
             else:
-                found.append((index, _Bench(model, constraint, attribute.rule.path)))
+                found.append((index, _ModelCheck(model, constraint, attribute.rule.path)))
     return found
 
 
-def _by_attribute(tally: dict[int, int], attributes: int) -> Iterable[tuple[int, dict[int, int]]]:
+def _split_by_attribute(tally: dict[int, int], attributes: int) -> Iterable[tuple[int, dict[int, int]]]:
     """The counts at one vertex, apart by attribute."""
     apart: dict[int, dict[int, int]] = {}
     for joint, count in tally.items():

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from hierdata.documents.document import Document
 from hierdata.documents.scalars import TYPED_TEXTS, Int64
-from hierdata.judge.attribute import REMEMBERED, Attribute
+from hierdata.judge.attribute import REMEMBERED, SensitiveValues
 from hierdata.judge.tokens import Pattern
 from hierdata.judge.walk import Children, Walk, digest
 
@@ -28,12 +28,12 @@ class _Columns:
     """
 
     shown: Callable[[Document], object]
-    sensitive: tuple[tuple[str, Attribute, int], ...]
+    sensitive: tuple[tuple[str, SensitiveValues, int], ...]
     tokens: tuple[tuple[str, Pattern, str], ...]
     known: dict[object, tuple[bytes, bytes]] = field(default_factory=dict)
 
 
-class Reader:
+class RecordReader:
     """Walks records one after the other."""
 
     def __init__(self, walk: Walk) -> None:
@@ -52,7 +52,7 @@ class Reader:
             if len(self._columns) < REMEMBERED:
                 self._columns[header] = columns
         if columns is None:
-            return self._walked(record)
+            return self._walk_record(record)
         shown = columns.shown(record)
         known = columns.known.get(shown)
         if known is None:
@@ -71,14 +71,14 @@ class Reader:
         ]
         return *known, codes, []
 
-    def _walked(self, record: Document) -> Seen:
+    def _walk_record(self, record: Document) -> Seen:
         form, raw, codes, children = self._walk.vertex(record, self._walk.root.below)
         return digest(form), digest(raw), codes, children
 
     def _first(self, record: Document, columns: _Columns, shown: object) -> Seen:
         """Walk a record; what was found in it must be found again in the next one like it."""
         found = self._walk.found.total()
-        seen = self._walked(record)
+        seen = self._walk_record(record)
         if self._room and self._walk.found.total() == found:
             self._room -= 1
             columns.known[shown] = seen[:2]
@@ -87,7 +87,7 @@ class Reader:
     def _flat(self, record: Document) -> _Columns | None:
         """The columns of a record; None where it must be walked."""
         rules = self._walk.root.below
-        sensitive: list[tuple[str, Attribute, int]] = []
+        sensitive: list[tuple[str, SensitiveValues, int]] = []
         tokens: list[tuple[str, Pattern, str]] = []
         shown: list[str] = []
         value: Any

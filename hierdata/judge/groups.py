@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
-from hierdata.judge.attribute import Attribute
+from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.judge.tokens import SHARED, Pattern, Tokens, repeated, single, whole
+from hierdata.judge.tokens import SHARED, Pattern, Tokens, count_repeated, single, whole
 from hierdata.judge.walk import UNLISTED
 
 
@@ -25,7 +25,7 @@ class Group:
     tally: dict[int, int] = field(default_factory=dict)
 
 
-class Spelling:
+class GroupSpelling:
     """How the groups of one file are spelled: all as numbers, or all as text.
 
     To who joins by type 1 and "1" are two groups, which tell members apart.
@@ -55,7 +55,7 @@ class Kind:
     keys: Keys
     places: dict[Keys, int] = field(default_factory=dict)
     groups: dict[int, Group] = field(default_factory=dict)
-    spelling: Spelling = field(default_factory=Spelling)
+    spelling: GroupSpelling = field(default_factory=GroupSpelling)
 
     def group(self, number: int) -> Group:
         """The group of this number."""
@@ -76,11 +76,11 @@ def kinds_of(rules: JudgeRules) -> dict[Keys, Kind]:
     return kinds
 
 
-class Table:
+class SensitiveTable:
     """A part beside the records: rows that state how often the groups of one vertex type have some values.
 
     ``places`` are the attributes that its rows may have, ``held`` how many values are stated for each group,
-    ``shown`` the attributes of which there is a column or a value.
+    ``paths_by_part`` the attributes of which there is a column or a value.
     """
 
     def __init__(self, kind: Kind, places: Mapping[Keys, int]) -> None:
@@ -88,9 +88,9 @@ class Table:
         self.places = places
         self.held: Counter[int] = Counter()
         self.shown: set[int] = set()
-        self._spelling = Spelling()
+        self._spelling = GroupSpelling()
 
-    def tell(self, row: Document, attributes: tuple[Attribute, ...], found: Counter[str]) -> bool:
+    def tell(self, row: Document, attributes: tuple[SensitiveValues, ...], found: Counter[str]) -> bool:
         """Count the values of one row to its group; False where it is no such row."""
         held = dict(_scalars(row, (), self.places))
         number = self._spelling.number(held.pop((GROUP,), None))
@@ -117,8 +117,8 @@ class Table:
 
 def read_tables(
     beside: Mapping[str, Iterable[Document]],
-    tables: Mapping[str, Table],
-    attributes: tuple[Attribute, ...],
+    tables: Mapping[str, SensitiveTable],
+    attributes: tuple[SensitiveValues, ...],
     found: Counter[str],
 ) -> int:
     """Read all parts beside the records; how much does not fit: parts of nobody, rows, groups in a table."""
@@ -133,7 +133,7 @@ def read_tables(
     return malformed + sum(table.wrong() for table in tables.values())
 
 
-def shown(tables: Mapping[str, Table], rules: JudgeRules) -> dict[str, tuple[str, ...]]:
+def paths_by_part(tables: Mapping[str, SensitiveTable], rules: JudgeRules) -> dict[str, tuple[str, ...]]:
     """By part, the paths of the attributes whose values stand there."""
     return {
         part: tuple(rules.sensitive[index].path for index in sorted(table.shown))
@@ -142,23 +142,23 @@ def shown(tables: Mapping[str, Table], rules: JudgeRules) -> dict[str, tuple[str
     }
 
 
-class _Node:
+class _RuleNode:
     """What the rules say of one path, and the paths below it."""
 
     __slots__ = ("below", "forbidden", "kind", "pattern", "token")
 
     def __init__(self) -> None:
-        self.below: dict[str, _Node] = {}
+        self.below: dict[str, _RuleNode] = {}
         self.kind: Kind | None = None
         self.forbidden: str | None = None
         self.pattern: Pattern | None = None
         self.token: str | None = None
 
-    def at(self, keys: Keys) -> _Node:
+    def at(self, keys: Keys) -> _RuleNode:
         """The node at these keys, made when it is not there."""
         node = self
         for key in keys:
-            node = node.below.setdefault(key, _Node())
+            node = node.below.setdefault(key, _RuleNode())
         return node
 
 
@@ -170,7 +170,7 @@ class GroupWalk:
         self.malformed = 0
         self._times = 1
         self._listed = rules.listed is not None
-        self._root = _Node()
+        self._root = _RuleNode()
         self._met: set[tuple[Keys, int]] = set()
         self._own: set[tuple[str, str]] = set()
         self._tokens = Tokens()
@@ -199,10 +199,10 @@ class GroupWalk:
 
     def close(self) -> None:
         """Count what only all records together tell."""
-        if shared := repeated(*self._tokens.taken(1)):
+        if shared := count_repeated(*self._tokens.take_buckets(1)):
             self.found[SHARED] += shared
 
-    def _item(self, item: Value, node: _Node) -> None:
+    def _item(self, item: Value, node: _RuleNode) -> None:
         if isinstance(item, list):
             for inner in item:
                 self._item(inner, node)
@@ -215,13 +215,13 @@ class GroupWalk:
             self._own.add((at.token, item))
         if isinstance(item, dict):
             if node.kind is not None:
-                item = self._joined(item, node.kind)
+                item = self._join_group(item, node.kind)
             for key, value in item.items():
                 self._field(key, value, node)
         elif node.kind is not None:  # a vertex without a group
             self.malformed += self._times
 
-    def _field(self, key: str, value: Value, node: _Node) -> None:
+    def _field(self, key: str, value: Value, node: _RuleNode) -> None:
         below = node.below.get(key)
         if below is None:
             if self._listed:
@@ -231,7 +231,7 @@ class GroupWalk:
         else:
             self._item(value, below)
 
-    def _joined(self, vertex: Document, kind: Kind) -> Document:
+    def _join_group(self, vertex: Document, kind: Kind) -> Document:
         """Count a vertex to its group; the rest of it."""
         rest = dict(vertex)
         number = kind.spelling.number(rest.pop(GROUP, None))

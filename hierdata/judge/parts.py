@@ -15,11 +15,11 @@ from functools import reduce
 from typing import Any
 
 from hierdata.documents.document import Document, Scalar
-from hierdata.judge.attribute import Attribute
-from hierdata.judge.places import Classes
+from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading, Seen
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
-from hierdata.judge.tokens import SHARED, repeated
+from hierdata.judge.tokens import SHARED, count_repeated
 
 HELD = 1 << 17
 """Documents and their children that a walk holds before it hands on pieces."""
@@ -34,12 +34,12 @@ class JudgeWalk:
 
     def __call__(self, documents: Iterable[tuple[Document, int]]) -> Iterator[tuple[int, bytes]]:
         """Yield pieces with their buckets. Those of one walk must be heard in this order, one by one."""
-        attributes = tuple(Attribute(rule) for rule in self._rules.sensitive)
+        attributes = tuple(SensitiveValues(rule) for rule in self._rules.sensitive)
         reading = Reading(self._rules, attributes)
         told = [0] * len(attributes)
         buckets: list[list[Seen]] = [[] for _ in range(self._buckets)]
         held = 0
-        for seen in reading.seen(documents):
+        for seen in reading.read_documents(documents):
             buckets[int.from_bytes(seen[0][:8]) % self._buckets].append(seen)
             held += 1 + len(seen[-1])
             if held >= HELD:
@@ -52,7 +52,7 @@ class JudgeWalk:
     ) -> Iterator[tuple[int, bytes]]:
         """What is held, put away. Sensitive values go to every bucket: models ask which there are at all."""
         news = {code: _plain(value) for code, value in values.items()}
-        tokens = reading.tokens.taken(self._buckets)
+        tokens = reading.tokens.take_buckets(self._buckets)
         for bucket, records in enumerate(buckets):
             found = {} if bucket else dict(reading.found)
             malformed = 0 if bucket else reading.malformed
@@ -70,9 +70,9 @@ class JudgeHear:
         self._rules = rules
 
     def __call__(self, pieces: Iterable[bytes]) -> Verdict:
-        """The verdict on these classes alone (see ``merged``)."""
-        attributes = tuple(Attribute(rule) for rule in self._rules.sensitive)
-        classes = Classes(self._rules, attributes)
+        """The verdict on these classes alone (see ``merge_verdicts``)."""
+        attributes = tuple(SensitiveValues(rule) for rule in self._rules.sensitive)
+        classes = JudgedClasses(self._rules, attributes)
         forbidden: Counter[str] = Counter()
         wrong = 0
         own: dict[int, int] = {}
@@ -85,12 +85,12 @@ class JudgeHear:
             forbidden.update(found)
             wrong += malformed
             tokens += some
-        if shared := repeated(tokens):
+        if shared := count_repeated(tokens):
             forbidden[SHARED] += shared
         return classes.verdict(forbidden, wrong)
 
 
-def merged(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
+def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
     """The verdict on the classes of all parts, of which there is at least one."""
     models = {model.kind: model for model, _ in rules.models}
 
@@ -115,7 +115,9 @@ def merged(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
         k=min((verdict.k for verdict in heard), default=0),
         largest_class=max((verdict.largest_class for verdict in heard), default=0),
         k_raw=min((verdict.k_raw or 0 for verdict in heard), default=0),
-        k_exempt=min((verdict.k_exempt or 0 for verdict in heard), default=0) if rules.pardoned else None,
+        k_exempt=min((verdict.k_exempt or 0 for verdict in heard), default=0)
+        if rules.pardoned_paths
+        else None,
         judgements=tuple(
             reduce(both, own) for own in zip(*(one.judgements for one in verdicts), strict=True)
         ),
@@ -124,7 +126,7 @@ def merged(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
     )
 
 
-def _news(attributes: Sequence[Attribute], told: list[int]) -> dict[int, Scalar]:
+def _news(attributes: Sequence[SensitiveValues], told: list[int]) -> dict[int, Scalar]:
     """The values that were not told yet, by their codes among those of all attributes."""
     news: dict[int, Scalar] = {}
     for index, attribute in enumerate(attributes):
@@ -139,7 +141,7 @@ def _plain(value: Scalar) -> object:
     return (str(value),) if isinstance(value, Decimal) else value
 
 
-def _code(attributes: Sequence[Attribute], foreign: int, plain: Any) -> int:
+def _code(attributes: Sequence[SensitiveValues], foreign: int, plain: Any) -> int:
     """Our code of a value, among those of all attributes."""
     index = foreign % len(attributes)
     value = Decimal(*plain) if isinstance(plain, tuple) else plain

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from hierdata.judge.attribute import Attribute
-from hierdata.judge.bench import Panel
+from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.bench import ModelChecks
 from hierdata.judge.reading import Seen
 from hierdata.judge.rules import JudgeRules, Verdict
 from hierdata.judge.walk import Children
@@ -17,7 +17,7 @@ Codes: TypeAlias = "Callable[[int], int]"
 """Our code of a sensitive value from that of who walked the record."""
 
 
-class Place:
+class JudgedVertex:
     """A vertex of a class: how often each sensitive value occurs there, and the vertices below.
 
     Identical siblings are one place, for nobody can tell them apart.
@@ -27,7 +27,7 @@ class Place:
 
     def __init__(self) -> None:
         self.tally: dict[int, int] = {}
-        self.below: dict[tuple[str, str], Place] = {}
+        self.below: dict[tuple[str, str], JudgedVertex] = {}
 
     def add(self, codes: list[int], children: Children, times: int, own: Codes | None = None) -> None:
         """Pool the values of a record's vertex, and those below it, as often as the record occurs.
@@ -41,7 +41,7 @@ class Place:
         for mark, held, inner in children:
             place = below.get(mark)
             if place is None:
-                place = below[mark] = Place()
+                place = below[mark] = JudgedVertex()
             place.add(held, inner, times, own)
 
     def tallies(self) -> Iterator[dict[int, int]]:
@@ -52,7 +52,7 @@ class Place:
             yield from place.tallies()
 
 
-class Class(Place):
+class Class(JudgedVertex):
     """A class: the root of its representative, how many records it has, how many of a population fit it."""
 
     __slots__ = ("population", "records")
@@ -63,10 +63,10 @@ class Class(Place):
         self.population = population
 
 
-class Classes:
+class JudgedClasses:
     """The classes of some records. All records of a class must be among them, and all sensitive values."""
 
-    def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
+    def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
         self._rules = rules
         self._attributes = attributes
         self._classes: dict[bytes, Class] = {}
@@ -75,7 +75,7 @@ class Classes:
         self._bare: Counter[bytes] = Counter()
 
     def add(self, records: Iterable[Seen], own: Codes | None = None) -> None:
-        """Put records into their classes (see Place.add)."""
+        """Put records into their classes (see JudgedVertex.add)."""
         classes, written, bare = self._classes, self._written, self._bare
         for key, raw, unpardoned, members, times, population, codes, children in records:
             known = classes.get(key)
@@ -89,12 +89,12 @@ class Classes:
 
     def verdict(self, found: Mapping[str, int], malformed: int) -> Verdict:
         """What the models say of these classes; ``found`` counts what must not be there."""
-        panel = Panel(self._rules, self._attributes)
+        panel = ModelChecks(self._rules, self._attributes)
         for ordinal, known in enumerate(self._classes.values()):
-            panel.hear(ordinal, known.records, known.tallies(), known.population)
+            panel.check_class(ordinal, known.records, known.tallies(), known.population)
         verdict = panel.verdict([known.records for known in self._classes.values()], found, malformed)
         return replace(
             verdict,
             k_raw=min(self._written.values(), default=0),
-            k_exempt=min(self._bare.values(), default=0) if self._rules.pardoned else None,
+            k_exempt=min(self._bare.values(), default=0) if self._rules.pardoned_paths else None,
         )

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
-from hierdata.judge.attribute import REMEMBERED, Attribute
-from hierdata.judge.flat import Reader
+from hierdata.judge.attribute import REMEMBERED, SensitiveValues
+from hierdata.judge.flat import RecordReader
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.tokens import Tokens, single, whole
 from hierdata.judge.walk import Children, Walk
@@ -28,24 +28,24 @@ class Reading:
     ``tokens`` are the pseudonyms that two records must not share.
     """
 
-    def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
+    def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
         self._rules = rules
         self._walk = Walk(rules, attributes)
-        self._reader = Reader(self._walk)
+        self._reader = RecordReader(self._walk)
         pardons = replace(rules, exempt=frozenset(rules.tokens))
-        self._unpardoned = Reader(Walk(pardons, attributes)) if rules.pardoned else None
+        self._unpardoned = RecordReader(Walk(pardons, attributes)) if rules.pardoned_paths else None
         self._fitting: dict[bytes, int | None] = {}
         self.found = self._walk.found
         self.tokens = Tokens()
         self.malformed = 0
 
-    def seen(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
+    def read_documents(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
         """What is seen of documents that come with the number of times that each occurs."""
         walk, read, unpardoned = self._walk, self._reader.read, self._unpardoned
         representatives = self._rules.recoding == "representatives"
         bare = fitting = None
         for document, times in documents:
-            members, record = opened(document) if representatives else (1, document)
+            members, record = open_document(document) if representatives else (1, document)
             if not members:
                 self.malformed += times
                 continue
@@ -58,10 +58,10 @@ class Reading:
             if unpardoned is not None:
                 bare = unpardoned.read(record)[0]
             if self._rules.population is not None:
-                fitting = self._fit(key, record)
+                fitting = self._count_matches(key, record)
             yield key, raw, bare, members * times, times, fitting, codes, children
 
-    def _fit(self, key: bytes, record: Document) -> int | None:
+    def _count_matches(self, key: bytes, record: Document) -> int | None:
         """How many rows of the population table fit the class: what is shown of its records is the same."""
         if key in self._fitting:
             return self._fitting[key]
@@ -71,7 +71,7 @@ class Reading:
         return fitting
 
 
-def opened(document: Document) -> tuple[int, Document]:
+def open_document(document: Document) -> tuple[int, Document]:
     """The number of records and the representative; 0 and the document as it stands when it is none."""
     content = dict(document)
     count = whole(single(content.pop("@records" if "@records" in content else "records", None)))
@@ -88,10 +88,10 @@ def population_of(record: Document, rules: JudgeRules) -> int | None:
     """How many rows of the population table fit what is published of a record itself."""
     if rules.population is None:
         return None
-    return rules.population.count([_shown(record, column.keys) for column in rules.population.columns])
+    return rules.population.count([_single_value(record, column.keys) for column in rules.population.columns])
 
 
-def _shown(record: Document, keys: Keys) -> Scalar:
+def _single_value(record: Document, keys: Keys) -> Scalar:
     """The single value under the keys, None where there is none."""
     value: Value = record
     for key in keys:

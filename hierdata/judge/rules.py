@@ -73,7 +73,7 @@ class JudgeRules:
     tokens: Mapping[Keys, str] = field(default_factory=dict)
 
     @property
-    def pardoned(self) -> frozenset[Keys]:
+    def pardoned_paths(self) -> frozenset[Keys]:
         """The exempt paths that somebody may compare."""
         return self.exempt - self.tokens.keys()
 

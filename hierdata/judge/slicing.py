@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from hierdata.documents.document import GROUP, Document, Scalar, sensitive_part
-from hierdata.judge.attribute import Attribute
-from hierdata.judge.bench import Panel
-from hierdata.judge.flat import Reader
-from hierdata.judge.groups import GroupWalk, Kind, Table, kinds_of, read_tables, shown
+from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.bench import ModelChecks
+from hierdata.judge.flat import RecordReader
+from hierdata.judge.groups import GroupWalk, Kind, SensitiveTable, kinds_of, paths_by_part, read_tables
 from hierdata.judge.places import Class
 from hierdata.judge.reading import population_of
 from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule, Verdict
@@ -46,7 +46,7 @@ def judge_slices(
     >>> verdict.passed, verdict.classes, verdict.k
     (True, 1, 2)
     """
-    attributes = tuple(Attribute(rule) for rule in rules.sensitive)
+    attributes = tuple(SensitiveValues(rule) for rule in rules.sensitive)
     kinds = kinds_of(rules)
     walk = GroupWalk(rules, kinds.values())
     forms = _Forms(rules, tuple(kinds))
@@ -56,26 +56,26 @@ def judge_slices(
     tables = dict(_tables(rules, kinds))
     walk.close()
     malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
-    malformed += _repeated(tables.values())
+    malformed += _count_repeated(tables.values())
     groups = _Groups(tuple(kinds.values()))
-    malformed += sum(groups.torn(own) for own in forms.classes.values())
-    panel = Panel(rules, attributes)
+    malformed += sum(groups.count_torn(own) for own in forms.classes.values())
+    panel = ModelChecks(rules, attributes)
     classes = forms.classes.values()
     for ordinal, own in enumerate(classes):
-        panel.hear(ordinal, own.records, groups.tallies(own.ids), own.union.population)
+        panel.check_class(ordinal, own.records, groups.tallies(own.ids), own.union.population)
     for ordinal, union in enumerate(forms.unions.values(), len(classes)):
         if pools := groups.pools(union):
-            panel.hear(ordinal, union.records, pools, union.population)
+            panel.check_class(ordinal, union.records, pools, union.population)
     verdict = panel.verdict([own.records for own in classes], walk.found, malformed)
     return replace(
         verdict,
         k_raw=min(forms.written.values(), default=0),
-        k_exempt=min(forms.bare.values(), default=0) if rules.pardoned else None,
-        tables=shown(tables, rules),
+        k_exempt=min(forms.bare.values(), default=0) if rules.pardoned_paths else None,
+        tables=paths_by_part(tables, rules),
     )
 
 
-class _Id(Attribute):
+class _Id(SensitiveValues):
     """The group ids of one vertex type: the code of an id is its number."""
 
     def code(self, value: Scalar) -> int:
@@ -105,9 +105,9 @@ class _Forms:
         # What must not be there has been counted with the members of groups.
         plain = replace(rules, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None)
         self._rules = rules
-        self._reader = Reader(Walk(plain, ids))
+        self._reader = RecordReader(Walk(plain, ids))
         unpardoned = replace(plain, exempt=frozenset(rules.tokens))
-        self._unpardoned = Reader(Walk(unpardoned, ids)) if rules.pardoned else None
+        self._unpardoned = RecordReader(Walk(unpardoned, ids)) if rules.pardoned_paths else None
         self.classes: dict[tuple[bytes, Ids], _Sliced] = {}
         self.unions: dict[bytes, Class] = {}
         self.written: Counter[tuple[bytes, str]] = Counter()
@@ -149,7 +149,7 @@ class _Groups:
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._kinds = kinds
 
-    def torn(self, own: _Sliced) -> int:
+    def count_torn(self, own: _Sliced) -> int:
         """How many groups of a class have other vertices than one of each of its records."""
         return sum(self._vertices(code) != own.records for code in own.ids)
 
@@ -182,17 +182,17 @@ class _Groups:
         return 0 if group is None else group.vertices
 
 
-def _tables(rules: JudgeRules, kinds: Mapping[Keys, Kind]) -> Iterator[tuple[str, Table]]:
+def _tables(rules: JudgeRules, kinds: Mapping[Keys, Kind]) -> Iterator[tuple[str, SensitiveTable]]:
     """The tables that must be there, by the names of their parts.
 
     Where the policy leaves the clusters to the data, each may have any attribute of its vertex type.
     """
     for keys, kind in kinds.items():
-        for number, places in enumerate(_divided(rules, kind), 1):
-            yield sensitive_part(keys, number), Table(kind, places)
+        for number, places in enumerate(_attribute_tables(rules, kind), 1):
+            yield sensitive_part(keys, number), SensitiveTable(kind, places)
 
 
-def _divided(rules: JudgeRules, kind: Kind) -> list[dict[Keys, int]]:
+def _attribute_tables(rules: JudgeRules, kind: Kind) -> list[dict[Keys, int]]:
     stated, places = rules.tables, kind.places
     if isinstance(stated, tuple):
         parted = [
@@ -205,7 +205,7 @@ def _divided(rules: JudgeRules, kind: Kind) -> list[dict[Keys, int]]:
     return [places] * stated
 
 
-def _repeated(tables: Iterable[Table]) -> int:
+def _count_repeated(tables: Iterable[SensitiveTable]) -> int:
     """How many attributes stand in more than one table."""
     counted = Counter(index for table in tables for index in table.shown)
     return sum(times > 1 for times in counted.values())

@@ -65,7 +65,7 @@ class Tokens:
     >>> tokens = Tokens()
     >>> for record in ({("people", "00ff"), ("people", "01ff")}, {("people", "00ff")}, {("wards", "01ff")}):
     ...     tokens.add(record)
-    >>> repeated(tokens.taken(1)[0])
+    >>> count_repeated(tokens.take_buckets(1)[0])
     1
     """
 
@@ -78,7 +78,7 @@ class Tokens:
             text = f"{domain}\0{token}".encode("utf-8", "surrogatepass")
             self._marks += blake2b(text, digest_size=_SIZE).digest() * min(times, 2)
 
-    def taken(self, buckets: int) -> list[bytes]:
+    def take_buckets(self, buckets: int) -> list[bytes]:
         """All that were added since the last call, those of one pseudonym in one bucket."""
         if buckets == 1:
             parted = [self._marks]
@@ -90,7 +90,7 @@ class Tokens:
         return list(map(bytes, parted))
 
 
-def repeated(marks: bytes | bytearray) -> int:
+def count_repeated(marks: bytes | bytearray) -> int:
     """How many of the pseudonyms in a bucket stand in more than one record."""
     ordered = sorted(iter_unpack(_MARK, marks))
     return len({mark for mark, following in pairwise(ordered) if mark == following})

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from hierdata.documents.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
 from hierdata.documents.scalars import TypedDecimal
-from hierdata.judge.attribute import REMEMBERED, Attribute
+from hierdata.judge.attribute import REMEMBERED, SensitiveValues
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.tokens import Pattern
 
@@ -46,7 +46,7 @@ class _Rule:
 
     def __init__(self) -> None:
         self.below: dict[str, _Rule] = {}
-        self.attribute: Attribute | None = None
+        self.attribute: SensitiveValues | None = None
         self.index = 0
         self.counted = False
         self.exempt = False
@@ -57,7 +57,7 @@ class _Rule:
         self.within = False  # more than that is said of something below
         self.known: dict[tuple[str, bytes], Walked] = {}  # what objects that lay here came to
 
-    def hold(self, attribute: Attribute, index: int) -> None:
+    def hold(self, attribute: SensitiveValues, index: int) -> None:
         """Values of this attribute lie here."""
         self.attribute, self.index = attribute, index
 
@@ -70,7 +70,7 @@ class _Rule:
         rule.plain = False
         return rule
 
-    def let(self, keys: Keys) -> None:
+    def allow_field(self, keys: Keys) -> None:
         """Let a field occur of which nothing else may be said."""
         rule = self
         for key in keys:
@@ -105,7 +105,7 @@ class Walk:
     vertex showed more values than members.
     """
 
-    def __init__(self, rules: JudgeRules, attributes: tuple[Attribute, ...]) -> None:
+    def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
         self.root = _Rule()
         self._nothing = _Rule()
         self.found: Counter[str] = Counter()
@@ -126,7 +126,7 @@ class Walk:
                 self.root.at((*keys, LIST_IN_ITEM)).hold(attribute, index)
         self._listed = rules.listed is not None
         for keys in rules.listed or ():
-            self.root.let(keys)
+            self.root.allow_field(keys)
         for keys in rules.exempt:
             self.root.at(keys).exempt = True
         for keys in rules.vertices:
@@ -154,7 +154,7 @@ class Walk:
                 parts.append(part)
                 written.append(part)
             elif rule is None or rule.attribute is None or rule.counted or isinstance(value, list | dict):
-                self._nested(key, value, rule or self._nothing, parts, written, codes, children)
+                self._add_nested(key, value, rule or self._nothing, parts, written, codes, children)
             elif (code := rule.attribute.code(value)) >= 0:
                 codes.append(code * self.step + rule.index)
         parts.sort()
@@ -169,7 +169,7 @@ class Walk:
             self._parts[key, value] = part
         return part
 
-    def _nested(
+    def _add_nested(
         self,
         key: str,
         value: Value,
@@ -210,13 +210,13 @@ class Walk:
             self.tokens.add((rule.token, value))
             self._met += 1
         if isinstance(value, dict | list):
-            return self._alike(key, value, rule)
+            return self._walk_vertex(key, value, rule)
         if rule.attribute is not None:
             code = rule.attribute.code(value)
             return _ITEM, _ITEM, [code * self.step + rule.index] if code >= 0 else [], []
-        return _form(value), _written(value), [], []
+        return _form(value), _write_scalar(value), [], []
 
-    def _alike(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
+    def _walk_vertex(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
         """A vertex of its own; one that looks like another is not walked again."""
         try:
             mark = key, dumps(value, 2)  # in this version equal values are equal bytes, other types others
@@ -263,14 +263,14 @@ class Walk:
         # One element may be a single attribute, which may be missing: only a rule or a second one tells.
         unsure = elements and len(values) == 1 and not rule.counted
         bare = unsure and (sensitive or rule.within)
-        return _listed(sorted(forms), bare), _listed(written, bare), codes, children
+        return _list_texts(sorted(forms), bare), _list_texts(written, bare), codes, children
 
 
-def _listed(texts: list[str], bare: bool) -> str:
+def _list_texts(texts: list[str], bare: bool) -> str:
     return "" if bare and texts[0] in (_ITEM, "{}") else "[" + ",".join(texts) + "]"
 
 
-def _written(value: Scalar) -> str:
+def _write_scalar(value: Scalar) -> str:
     """A scalar as it is written; what is written alike is of one type."""
     if isinstance(value, Decimal):
         return f"{_kind(value)}{value.text if isinstance(value, Numeral) else value}"

@@ -71,7 +71,7 @@ def _groups(publication: Publication, forest: Forest) -> Sums[int, Sums[int, int
 
 
 def _sizes(publication: Publication, forest: Forest, kind: int) -> Sums[int, int]:
-    places = publication.place[forest.type == kind]
+    places = publication.equivalence_position[forest.type == kind]
     _, sizes = np.unique(places[places >= 0], return_counts=True)
     found, counts = np.unique(sizes, return_counts=True)
     return Sums(zip(found.tolist(), counts.tolist(), strict=True))

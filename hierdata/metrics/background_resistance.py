@@ -21,6 +21,6 @@ class BackgroundResistance(Risk):
     better = "higher"
     asks = (Known,)
 
-    def learned(self, known: JointTally) -> Fraction | float:
-        """See Risk.learned."""
+    def compute_figure(self, known: JointTally) -> Fraction | float:
+        """See Risk.compute_figure."""
         return 1 - known.rate

@@ -22,16 +22,16 @@ _PIECE = 2**20
 
 
 @dataclass(frozen=True)
-class Run:
+class CellRun:
     """Different cells in the order of their lanes, and the count of each; in as few bytes as hold these."""
 
     lanes: Lanes
     counts: NDArray[Any]
 
     @classmethod
-    def of(cls, lanes: Sequence[Array], counts: Array) -> Run:
+    def of(cls, lanes: Sequence[Array], counts: Array) -> CellRun:
         """Counts of cells that may repeat, in no order."""
-        lanes, counts, starts = ordered(lanes, counts)
+        lanes, counts, starts = order_cells(lanes, counts)
         return cls(
             tuple(_narrow(lane[starts]) for lane in lanes),
             _narrow(np.add.reduceat(counts, starts) if len(starts) else counts),
@@ -40,20 +40,20 @@ class Run:
     def __len__(self) -> int:
         return len(self.counts)
 
-    def between(self, low: int | None, high: int | None) -> Run:
+    def slice_lanes(self, low: int | None, high: int | None) -> CellRun:
         """The cells whose first lane is from ``low`` to below ``high``; None: no end."""
         first = self.lanes[0]
         start = 0 if low is None else int(np.searchsorted(first, low))
         end = len(first) if high is None else int(np.searchsorted(first, high))
-        return Run(tuple(lane[start:end] for lane in self.lanes), self.counts[start:end])
+        return CellRun(tuple(lane[start:end] for lane in self.lanes), self.counts[start:end])
 
-    def shifted(self, by: int) -> Run:
+    def shift_lanes(self, by: int) -> CellRun:
         """The same cells, farther along in the first lane."""
         first, *others = self.lanes
-        return Run((_narrow(first.astype(np.int64) + by), *others), self.counts)
+        return CellRun((_narrow(first.astype(np.int64) + by), *others), self.counts)
 
 
-def joined(runs: Sequence[Run]) -> tuple[list[Array], Array]:
+def join_runs(runs: Sequence[CellRun]) -> tuple[list[Array], Array]:
     """Lanes and counts of all runs, one after the other."""
     lanes = [np.concatenate(own).astype(np.int64) for own in zip(*(run.lanes for run in runs), strict=True)]
     return lanes, np.concatenate([run.counts for run in runs]).astype(np.int64)
@@ -67,23 +67,23 @@ class Cells:
     ones some are held more than once, up to as often as parts have them.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[CellRun, ...]
 
     @classmethod
     def of(cls, lanes: Sequence[Array], counts: Array) -> Cells:
         """Counts of cells that may repeat, in no order."""
-        return cls((Run.of(lanes, counts),))
+        return cls((CellRun.of(lanes, counts),))
 
     def __add__(self, other: Cells) -> Cells:
         runs = sorted((*self.runs, *other.runs), key=len, reverse=True)
         # As long as the two smallest are of like size: so each cell is moved a few times only.
         while len(runs) > 1 and 2 * len(runs[-1]) >= len(runs[-2]) and len(runs[-2]) <= _RUN:
-            runs.append(Run.of(*joined([runs.pop(), runs.pop()])))
+            runs.append(CellRun.of(*join_runs([runs.pop(), runs.pop()])))
         return Cells(tuple(runs))
 
-    def shifted(self, by: int) -> Cells:
+    def shift_lanes(self, by: int) -> Cells:
         """The same cells, farther along in the first lane."""
-        return Cells(tuple(run.shifted(by) for run in self.runs))
+        return Cells(tuple(run.shift_lanes(by) for run in self.runs))
 
 
 def borders(cells: Sequence[Cells], width: int) -> Iterator[tuple[int | None, int | None]]:
@@ -97,7 +97,7 @@ def borders(cells: Sequence[Cells], width: int) -> Iterator[tuple[int | None, in
     yield from pairwise([None, *sorted(cuts), None])
 
 
-def ordered(lanes: Sequence[Array], counts: NDArray[Any]) -> tuple[list[Array], NDArray[Any], Array]:
+def order_cells(lanes: Sequence[Array], counts: NDArray[Any]) -> tuple[list[Array], NDArray[Any], Array]:
     """Cells and counts in order, and where each different cell begins."""
     order = np.argsort(lanes[0]) if len(lanes) == 1 else np.lexsort(lanes[::-1])
     lanes = [lane[order] for lane in lanes]
@@ -113,7 +113,7 @@ def starts(lanes: Sequence[Array]) -> Array:
     return np.flatnonzero(new)
 
 
-def ranked(lanes: Sequence[Array]) -> tuple[Array, Array]:
+def rank_cells(lanes: Sequence[Array]) -> tuple[Array, Array]:
     """Of each different cell a place where it stands, in their order; and the rank of all."""
     order = np.argsort(lanes[0]) if len(lanes) == 1 else np.lexsort(lanes[::-1])
     first = starts([lane[order] for lane in lanes])
@@ -122,7 +122,7 @@ def ranked(lanes: Sequence[Array]) -> tuple[Array, Array]:
     return order[first], rank
 
 
-def packed(columns: Sequence[tuple[Array, int]]) -> tuple[list[Array], int]:
+def pack_columns(columns: Sequence[tuple[Array, int]]) -> tuple[list[Array], int]:
     """Columns of numbers, each below its width, in as few lanes as hold them; the width of the last lane.
 
     Lanes in order are columns in order.

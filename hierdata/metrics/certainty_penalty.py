@@ -13,7 +13,7 @@ from hierdata.domains.base import Hierarchy
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.sums import Added, Same, Site, Sums, collected, quotients
+from hierdata.metrics.sums import Added, Same, Site, Sums, collect_sums, quotients
 from hierdata.records.schema import Role
 
 
@@ -90,16 +90,16 @@ def _penalties(publication: Publication, forest: Forest) -> Sums[Site, _Penalty]
             held = [*zip(nodes.tolist(), counts[nodes].tolist(), strict=True)]
             found[Site(kind.index, position, attribute.path)] = _Penalty(
                 len(vertices),
-                _added(((count, _of_leaves(tree, node)) for node, count in held), gone),
-                _added(((count, tree.lm[node]) for node, count in held), gone),
+                _sum_penalties(((count, _of_leaves(tree, node)) for node, count in held), gone),
+                _sum_penalties(((count, tree.lm[node]) for node, count in held), gone),
                 Same(tree.axis is None),
             )
     return found
 
 
-def _added(penalties: Iterable[tuple[int, Fraction]], gone: int) -> Sums[int, int]:
+def _sum_penalties(penalties: Iterable[tuple[int, Fraction]], gone: int) -> Sums[int, int]:
     """How often each penalty occurs, and 1 for what is gone: their sum by divisor."""
-    return collected(
+    return collect_sums(
         chain([(1, gone)], ((lost.denominator, count * lost.numerator) for count, lost in penalties))
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.columns import Column, columns
+from hierdata.metrics.columns import PublishedColumn, columns
 from hierdata.metrics.sums import Added, Site, Sums
 
 
@@ -34,11 +34,11 @@ class ClassificationMetric(Metric):
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""
-        return (_agreeing,)
+        return (_count_agreeing,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none where no sensitive attribute has values."""
-        agreeing: Sums[Site, _Agreeing] = tallies[_agreeing]
+        agreeing: Sums[Site, _Agreeing] = tallies[_count_agreeing]
         shares = {
             site.path: 1 - Fraction(agreeing[site].vertices, agreeing[site].all) for site in sorted(agreeing)
         }
@@ -54,15 +54,15 @@ class _Agreeing(Added):
     all: int
 
 
-def _agreeing(publication: Publication, forest: Forest) -> Sums[Site, _Agreeing]:
+def _count_agreeing(publication: Publication, forest: Forest) -> Sums[Site, _Agreeing]:
     return Sums(
         {own.site: _Agreeing(_majorities(own), len(own.codes)) for own in columns(publication, forest)}
     )
 
 
-def _majorities(own: Column) -> int:
+def _majorities(own: PublishedColumn) -> int:
     """How many vertices have the most frequent value of their place."""
-    sizes, places, counts = own.counted()
+    sizes, places, counts = own.count_places()
     most = np.zeros(len(sizes), np.int64)
     np.maximum.at(most, places, counts)
     return int(most.sum())

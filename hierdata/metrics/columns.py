@@ -14,14 +14,14 @@ from hierdata.metrics.sums import Site
 
 
 @dataclass(frozen=True)
-class Column:
+class PublishedColumn:
     """The values of one attribute that are there: ``places`` -1 for a vertex that is not published."""
 
     site: Site
     places: NDArray[np.int64]
     codes: NDArray[np.int32]
 
-    def counted(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def count_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """How many values each published place has; then places, and how often one value occurs there."""
         there = self.places >= 0
         _, at, sizes = np.unique(self.places[there], return_inverse=True, return_counts=True)
@@ -30,7 +30,7 @@ class Column:
         return sizes, entries // base, counts.astype(np.int64)
 
 
-def columns(publication: Publication, forest: Forest) -> Iterator[Column]:
+def columns(publication: Publication, forest: Forest) -> Iterator[PublishedColumn]:
     """Every sensitive attribute that has values."""
     for kind, domains in enumerate(forest.domains):
         vertices = np.flatnonzero(forest.type == kind)
@@ -38,6 +38,8 @@ def columns(publication: Publication, forest: Forest) -> Iterator[Column]:
             codes = forest.sensitive[forest.first_sensitive[vertices] + position]
             there = codes >= 0
             if there.any():
-                yield Column(
-                    Site(kind, position, domain.path), publication.place[vertices[there]], codes[there]
+                yield PublishedColumn(
+                    Site(kind, position, domain.path),
+                    publication.equivalence_position[vertices[there]],
+                    codes[there],
                 )

@@ -10,7 +10,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.columns import columns
-from hierdata.metrics.sums import Added, Site, Sums, by_bottom, quotients
+from hierdata.metrics.sums import Added, Site, Sums, quotients, sum_by_divisor
 
 
 class DisclosureRate(Metric):
@@ -60,8 +60,8 @@ class _Guesses(Added):
 def _guesses(publication: Publication, forest: Forest) -> Sums[Site, _Guesses]:
     found: Sums[Site, _Guesses] = Sums()
     for own in columns(publication, forest):
-        sizes, places, counts = own.counted()
+        sizes, places, counts = own.count_places()
         squares = np.zeros(len(sizes), np.int64)
         np.add.at(squares, places, counts**2)
-        found[own.site] = _Guesses(by_bottom(squares, sizes), int(sizes.sum()))
+        found[own.site] = _Guesses(sum_by_divisor(squares, sizes), int(sizes.sum()))
     return found

@@ -27,6 +27,6 @@ class DiscriminationRate(Risk):
     )
     asks = (Known,)
 
-    def learned(self, known: JointTally) -> Fraction | float:
-        """See Risk.learned."""
+    def compute_figure(self, known: JointTally) -> Fraction | float:
+        """See Risk.compute_figure."""
         return known.rate

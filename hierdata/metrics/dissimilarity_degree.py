@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
+from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
 
 
 class DissimilarityDegree(Metric):
@@ -42,7 +42,7 @@ class DissimilarityDegree(Metric):
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none where no attribute has levels."""
-        degrees: _Degrees = tallies[_degrees]
+        degrees: _DissimilaritySums = tallies[_degrees]
         if not degrees.levels.value:
             return ()
         return tuple(
@@ -55,7 +55,7 @@ class DissimilarityDegree(Metric):
 
 
 @dataclass(frozen=True)
-class _Degrees(Added):
+class _DissimilaritySums(Added):
     """The sums over classes by divisor, how many classes have some vertex to look at, whether any can."""
 
     levels: Same[bool]
@@ -64,7 +64,7 @@ class _Degrees(Added):
     mean: Sums[int, int]
 
 
-def _degrees(publication: Publication, forest: Forest) -> _Degrees:
+def _degrees(publication: Publication, forest: Forest) -> _DissimilaritySums:
     with_levels = [
         (kind, position, domain.level_count)
         for kind, domains in enumerate(forest.domains)
@@ -77,15 +77,15 @@ def _degrees(publication: Publication, forest: Forest) -> _Degrees:
         chosen, counts = _level_counts(publication, forest, kind, position)
         present = counts.sum(axis=1)
         judged = present >= 2
-        classes = publication.class_of[chosen[judged]].tolist()
+        classes = publication.equivalence_class[chosen[judged]].tolist()
         distances = _pair_distances(counts[judged]).tolist()
         vertices.update(classes)
         found += zip(classes, distances, present[judged].tolist(), [levels] * len(classes), strict=True)
-    return _Degrees(
+    return _DissimilaritySums(
         Same(bool(with_levels)),
         len(vertices),
-        collected((vertices[at] * _over(levels), distance) for at, distance, _, levels in found),
-        collected(
+        collect_sums((vertices[at] * _over(levels), distance) for at, distance, _, levels in found),
+        collect_sums(
             (vertices[at] * (present * (present - 1) // 2) * (levels - 1), distance)
             for at, distance, present, levels in found
         ),
@@ -102,7 +102,7 @@ def _level_counts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The representative vertices of a type, and for each how often every level occurs among its members."""
     domain = forest.domains[kind][position]
-    stands_for = publication.place
+    stands_for = publication.equivalence_position
     vertices = np.flatnonzero((stands_for >= 0) & (forest.type == kind))
     codes = forest.sensitive[forest.first_sensitive[vertices] + position]
     vertices, codes = vertices[codes >= 0], codes[codes >= 0]

@@ -11,7 +11,7 @@ from hierdata.domains.similarity import NodePath
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
+from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
 
 
 class DiversityDegree(Metric):
@@ -42,7 +42,7 @@ class DiversityDegree(Metric):
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; none where no sensitive attribute has a taxonomy."""
-        degrees: _Degrees = tallies[_degrees]
+        degrees: _DiversitySums = tallies[_degrees]
         if degrees.deepest.value is None:
             return ()
         return tuple(
@@ -55,7 +55,7 @@ class DiversityDegree(Metric):
 
 
 @dataclass(frozen=True)
-class _Degrees(Added):
+class _DiversitySums(Added):
     """The depth of the taxonomies (None without any), places, and the sums over these by divisor."""
 
     deepest: Same[int | None]
@@ -64,7 +64,7 @@ class _Degrees(Added):
     mean: Sums[int, int]
 
 
-def _degrees(publication: Publication, forest: Forest) -> _Degrees:
+def _degrees(publication: Publication, forest: Forest) -> _DiversitySums:
     with_taxonomy = [
         (kind, position, domain.paths)
         for kind, domains in enumerate(forest.domains)
@@ -77,11 +77,11 @@ def _degrees(publication: Publication, forest: Forest) -> _Degrees:
         for place in _places(publication, forest, kind, position, paths)
     ]
     deepest = max((len(path) - 1 for _, _, paths in with_taxonomy for path in paths), default=0)
-    return _Degrees(
+    return _DiversitySums(
         Same(deepest if with_taxonomy else None),
         sum(times for *_, times in found),
-        collected((2 * present, times * edges) for edges, present, times in found),
-        collected((present * (present - 1), times * edges) for edges, present, times in found),
+        collect_sums((2 * present, times * edges) for edges, present, times in found),
+        collect_sums((present * (present - 1), times * edges) for edges, present, times in found),
     )
 
 
@@ -93,10 +93,12 @@ def _places(
     O(n log n x depth): below a node of the taxonomy lie m of the q values, and the edge above it is part of
     the way between them and the q - m others.
     """
-    vertices = np.flatnonzero((publication.place >= 0) & (forest.type == kind))
+    vertices = np.flatnonzero((publication.equivalence_position >= 0) & (forest.type == kind))
     codes = forest.sensitive[forest.first_sensitive[vertices] + position]
     vertices, codes = vertices[codes >= 0], codes[codes >= 0]
-    owners, at, present = np.unique(publication.place[vertices], return_inverse=True, return_counts=True)
+    owners, at, present = np.unique(
+        publication.equivalence_position[vertices], return_inverse=True, return_counts=True
+    )
     depth = max(map(len, paths), default=0)
     below = np.array([(*path, *[-1] * (depth - len(path))) for path in paths], np.int64).reshape(
         len(paths), depth

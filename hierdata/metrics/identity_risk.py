@@ -27,6 +27,6 @@ class IdentityRisk(Risk):
     linked = True
     asks = (Linked.of,)
 
-    def learned(self, linked: JointTally) -> Fraction | float:
-        """See Risk.learned."""
+    def compute_figure(self, linked: JointTally) -> Fraction | float:
+        """See Risk.compute_figure."""
         return linked.rate

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
-from hierdata.metrics.cells import Array, Cells, Lanes, Run, borders, joined, ordered, ranked, starts
+from hierdata.metrics.cells import (
+    Array,
+    CellRun,
+    Cells,
+    Lanes,
+    borders,
+    join_runs,
+    order_cells,
+    rank_cells,
+    starts,
+)
 from hierdata.metrics.numbering import Keys, Numbers, published_keys, published_vertices
 from hierdata.metrics.rates import Split, rate, split
 from hierdata.metrics.sums import Same, Sums
@@ -45,7 +55,7 @@ class Joint:
         """Whether weights are whole."""
         return self.weight.dtype.kind == "i"
 
-    def given(self) -> Split:
+    def split_by_key(self) -> Split:
         """The values by key. Nothing depends on how keys are numbered."""
         if not len(self.key):
             return Counter()
@@ -56,12 +66,12 @@ class Joint:
             pairs, times = np.unique(wholes + 1j * self.weight, return_counts=True)
             listed = ((pair.real, pair.imag) for pair in pairs.tolist())
             return Counter(dict(zip(listed, times.tolist(), strict=True)))
-        found, at = ranked([wholes, self.weight])
+        found, at = rank_cells([wholes, self.weight])
         whole_parts = zip(wholes[found].tolist(), self.weight[found].tolist(), strict=True)
         return Counter(dict(zip(whole_parts, np.bincount(at).tolist(), strict=True)))
 
 
-class Layout(NamedTuple):
+class LaneLayout(NamedTuple):
     """How lanes name cells: so many for the key, then those of the value; or one for both.
 
     ``width`` is the number of values where a cell is key * width + value, else 0.
@@ -80,7 +90,7 @@ class JointTally:
     other parts may have the same. It grows with the different pairs of a key and a value: see Cells.
     """
 
-    layout: Same[Layout]
+    layout: Same[LaneLayout]
     cells: Sums[int, Cells]
     total: int
     own: int | None
@@ -90,9 +100,9 @@ class JointTally:
         """The sum of the fractions over / under of each pair."""
         most = _LOCAL if key.local else key.span
         if most is not None and value.span is not None and most * value.span <= _LARGEST:
-            layout, lanes = Layout(1, value.span), [key.lanes[0] * value.span + value.lanes[0]]
+            layout, lanes = LaneLayout(1, value.span), [key.lanes[0] * value.span + value.lanes[0]]
         else:
-            layout, lanes = Layout(len(key.lanes), 0), [*key.lanes, *value.lanes]
+            layout, lanes = LaneLayout(len(key.lanes), 0), [*key.lanes, *value.lanes]
         cells: Sums[int, Cells] = Sums()
         for bottom in np.unique(under).tolist():
             at = under == bottom
@@ -104,7 +114,7 @@ class JointTally:
         if self.own is not None and other.own is not None:
             by = self.own * max(self.layout.value.width, 1)
             cells, own = (
-                Sums({bottom: part.shifted(by) for bottom, part in cells.items()}),
+                Sums({bottom: part.shift_lanes(by) for bottom, part in cells.items()}),
                 self.own + other.own,
             )
         return JointTally(self.layout + other.layout, self.cells + cells, self.total + other.total, own)
@@ -112,17 +122,17 @@ class JointTally:
     @cached_property
     def rate(self) -> Fraction | float:
         """The discrimination rate of the values, given the keys."""
-        given, _, weights = self._read
+        given, _, weights = self._decoded_counts
         return rate(given, split(weights))
 
     @cached_property
     def values(self) -> Mapping[int, float]:
         """The weight of each value over all keys, where values have one lane."""
-        _, lanes, weights = self._read
+        _, lanes, weights = self._decoded_counts
         return dict(zip(lanes[0].tolist(), weights, strict=True)) if lanes else {}
 
     @cached_property
-    def learned(self) -> dict[int, Any]:
+    def metric_cache(self) -> dict[int, Any]:
         """What metrics have learned of it, for those that come after."""
         return {}
 
@@ -136,15 +146,15 @@ class JointTally:
             yield self._joint(bottoms, [own.runs for own in cells], None)
         elif cells:
             for low, high in borders(cells, width):
-                runs = [[run.between(low, high) for run in own.runs] for own in cells]
+                runs = [[run.slice_lanes(low, high) for run in own.runs] for own in cells]
                 if any(len(run) for own in runs for run in own):
                     yield self._joint(bottoms, runs, scale)
 
-    def _joint(self, bottoms: Sequence[int], runs: Sequence[Sequence[Run]], scale: int | None) -> Joint:
+    def _joint(self, bottoms: Sequence[int], runs: Sequence[Sequence[CellRun]], scale: int | None) -> Joint:
         """Runs by divisor made into one; without a scale their weights are no whole numbers."""
-        lanes, over = joined([run for own in runs for run in own])
+        lanes, over = join_runs([run for own in runs for run in own])
         under = np.repeat(bottoms, [sum(map(len, own)) for own in runs])
-        (*lanes, under), over, at = ordered([*lanes, under], over)
+        (*lanes, under), over, at = order_cells([*lanes, under], over)
         lanes, under, over = [lane[at] for lane in lanes], under[at], np.add.reduceat(over, at)
         at = starts(lanes)
         if scale is not None:
@@ -160,21 +170,21 @@ class JointTally:
         return Joint(np.repeat(np.arange(len(first)), np.diff(first, append=len(at))), tuple(value), weight)
 
     @cached_property
-    def _read(self) -> tuple[Split, Lanes, list[int] | list[float]]:
+    def _decoded_counts(self) -> tuple[Split, Lanes, list[int] | list[float]]:
         """The values by key; each value, and its weight over all keys."""
         given: Counter[tuple[float, float]] = Counter()
         total: Cells | None = None
         for found in self.joints():
-            given.update(found.given())
+            given.update(found.split_by_key())
             if not found.exact:
-                lanes, weight, first = ordered(found.value, found.weight)
+                lanes, weight, first = order_cells(found.value, found.weight)
                 parts = np.split(weight, first[1:])
                 return given, tuple(lane[first] for lane in lanes), [math.fsum(own) for own in parts]
             own = Cells.of(found.value, found.weight)
             total = own if total is None else total + own
         if total is None:
             return given, (), []
-        run = Run.of(*joined(total.runs))
+        run = CellRun.of(*join_runs(total.runs))
         return given, run.lanes, run.counts.tolist()
 
 
@@ -196,13 +206,13 @@ def joint(
     vertices = published_vertices(publication, forest, kind)
     value = blocks_of(forest, kind, position, vertices, blocks)
     there = value.lanes[0] >= 0
-    first, place = ranked([publication.place[vertices]])
+    first, place = rank_cells([publication.equivalence_position[vertices]])
     (held_at, block), holding = _tally(place[there], value.lanes[0][there])
-    siblings = sharing(forest, vertices, weight)
+    siblings = count_sharing(forest, vertices, weight)
     known = published_keys(publication, forest, kind, keys)
-    of_key, key = ranked(known.lanes)
-    (at_key, of_person), showing = _tally(_numbered(place, key), siblings)
-    shown_at, shown_key = _unnumbered(at_key, key)
+    of_key, key = rank_cells(known.lanes)
+    (at_key, of_person), showing = _tally(_number_pairs(place, key), siblings)
+    shown_at, shown_key = _split_pairs(at_key, key)
     # Every key that a place shows meets every value that the place holds.
     holds = np.bincount(held_at, minlength=len(first))
     met = holds[shown_at]
@@ -231,7 +241,7 @@ def blocks_of(
     return Numbers((numbers[codes],), max(blocks, default=0) + 1)
 
 
-def sharing(forest: Forest, vertices: Array, weight: Weight) -> Array:
+def count_sharing(forest: Forest, vertices: Array, weight: Weight) -> Array:
     """How many of these vertices share the weight 1 with each of them, itself among them."""
     if weight == "vertex":
         return np.ones(len(vertices), np.int64)
@@ -239,19 +249,19 @@ def sharing(forest: Forest, vertices: Array, weight: Weight) -> Array:
     return np.bincount(records, minlength=forest.record_count)[records]
 
 
-def tied(key: Numbers, value: Numbers, shared: Array) -> JointTally:
+def tie_values(key: Numbers, value: Numbers, shared: Array) -> JointTally:
     """Keys and values of vertices that have one of each, ``shared`` as above; without those that miss one."""
     there = np.ones(len(shared), np.bool_) if value.span is None else value.lanes[0] >= 0
     total = int(there.sum())
     return JointTally.of(key.of(there), value.of(there), np.ones(total, np.int64), shared[there], total)
 
 
-def _numbered(left: Array, right: Array) -> Array:
+def _number_pairs(left: Array, right: Array) -> Array:
     """One number for each pair; pairs in order have ascending numbers."""
     return left * (int(right.max(initial=0)) + 1) + right
 
 
-def _unnumbered(pairs: Array, right: Array) -> tuple[Array, Array]:
+def _split_pairs(pairs: Array, right: Array) -> tuple[Array, Array]:
     """The pairs again; ``right`` is what they were numbered with."""
     width = int(right.max(initial=0)) + 1
     return pairs // width, pairs % width
@@ -259,7 +269,7 @@ def _unnumbered(pairs: Array, right: Array) -> tuple[Array, Array]:
 
 def _tally(left: Array, right: Array) -> tuple[tuple[Array, Array], Array]:
     """The pairs that occur, in order, and how often each does."""
-    pairs = _numbered(left, right)
-    found, rank = ranked([pairs])
+    pairs = _number_pairs(left, right)
+    found, rank = rank_cells([pairs])
     counts = np.bincount(rank, minlength=len(found)).astype(np.int64)
-    return _unnumbered(pairs[found], right), counts
+    return _split_pairs(pairs[found], right), counts

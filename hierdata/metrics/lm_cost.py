@@ -37,11 +37,11 @@ class LMCost(Metric):
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""
-        return (_lost,)
+        return (_sum_losses,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures."""
-        lost: _Lost = tallies[_lost]
+        lost: _Lost = tallies[_sum_losses]
         unit, total = "quasi-identifier values", lost.total
         return (
             Figure("total", total, unit, 0, lost.values, "lower"),
@@ -57,7 +57,7 @@ class _Lost(Added):
     values: int
 
 
-def _lost(publication: Publication, forest: Forest) -> _Lost:
+def _sum_losses(publication: Publication, forest: Forest) -> _Lost:
     kept = publication.shown >= 0
     scaled = 0
     for kind, own in enumerate(forest.losses):

@@ -15,7 +15,7 @@ from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types
 from hierdata.forest.publication import Publication
-from hierdata.metrics.cells import Array, packed, ranked
+from hierdata.metrics.cells import Array, pack_columns, rank_cells
 from hierdata.records.key_forms import KeyForm
 from hierdata.records.schema import Role, Schema, VertexType
 
@@ -72,24 +72,24 @@ def known_to(schema: Schema, kind: VertexType, keys: KeyForm | Sequence[str], pa
     return tuple(known[key] for key in known if key in keys)
 
 
-def remembered(
+def remember_answer(
     publication: Publication, forest: Forest, name: Hashable, find: Callable[[], Answer]
 ) -> Answer:
     """What several metrics need of one part, found once and kept with the publication."""
-    known = publication.learned.get((id(forest), name))
+    known = publication.metric_cache.get((id(forest), name))
     if known is None:  # with the forest, so that no other one gets its id
-        known = publication.learned[id(forest), name] = (forest, find())
+        known = publication.metric_cache[id(forest), name] = (forest, find())
     answer: Answer = known[1]
     return answer
 
 
 def published_vertices(publication: Publication, forest: Forest, kind: int) -> Array:
     """The vertices of a type that are published."""
-    return remembered(
+    return remember_answer(
         publication,
         forest,
         ("vertices", kind),
-        lambda: np.flatnonzero((publication.place >= 0) & (forest.type == kind)),
+        lambda: np.flatnonzero((publication.equivalence_position >= 0) & (forest.type == kind)),
     )
 
 
@@ -102,11 +102,13 @@ def published_keys(publication: Publication, forest: Forest, kind: int, keys: Ke
     def find() -> Numbers:
         vertices = published_vertices(publication, forest, kind)
         if keys is None:
-            first, rank = ranked([publication.place[vertices]])
+            first, rank = rank_cells([publication.equivalence_position[vertices]])
             return Numbers((rank,), len(first), local=True)
-        return _labelled(publication, forest, publication.shown, publication.nodes, kind, vertices, keys)
+        return _label_vertices(
+            publication, forest, publication.shown, publication.nodes, kind, vertices, keys
+        )
 
-    return remembered(publication, forest, ("published", kind, keys), find)
+    return remember_answer(publication, forest, ("published", kind, keys), find)
 
 
 def published_forms(publication: Publication, forest: Forest, kind: int) -> Numbers:
@@ -114,10 +116,12 @@ def published_forms(publication: Publication, forest: Forest, kind: int) -> Numb
     vertices = published_vertices(publication, forest, kind)
     shown, nodes = publication.shown, publication.nodes
     if len(forest.schema.types) == 1:
-        forms = _labelled(publication, forest, shown, nodes, kind, vertices, every_key(forest, kind)).lanes
+        forms = _label_vertices(
+            publication, forest, shown, nodes, kind, vertices, every_key(forest, kind)
+        ).lanes
     else:
         forms = tuple(lane[vertices] for lane in _form_digests(publication, forest, shown, nodes))
-    first, rank = ranked([publication.place[vertices], *forms])
+    first, rank = rank_cells([publication.equivalence_position[vertices], *forms])
     return Numbers((rank,), len(first), local=True)
 
 
@@ -134,9 +138,9 @@ def original_keys(publication: Publication, forest: Forest, kind: int, keys: Key
             digests = _form_digests(publication, forest, every, forest.nodes)
             return Numbers(tuple(lane[vertices] for lane in digests))
         known = every_key(forest, kind) if keys is None else keys
-        return _labelled(publication, forest, every, forest.nodes, kind, vertices, known)
+        return _label_vertices(publication, forest, every, forest.nodes, kind, vertices, known)
 
-    return remembered(publication, forest, ("original", kind, keys), find)
+    return remember_answer(publication, forest, ("original", kind, keys), find)
 
 
 def every_key(forest: Forest, kind: int) -> tuple[Place, ...]:
@@ -144,7 +148,7 @@ def every_key(forest: Forest, kind: int) -> tuple[Place, ...]:
     return tuple((kind, position) for position in range(len(forest.hierarchies[kind])))
 
 
-def _labelled(
+def _label_vertices(
     publication: Publication,
     forest: Forest,
     shown: Array,
@@ -166,7 +170,7 @@ def _labelled(
         if parent is None:
             break
         own, above = forest.parent[own], parent
-    lanes, span = packed(columns)
+    lanes, span = pack_columns(columns)
     if len(lanes) == 1:
         return Numbers((lanes[0],), span)
     return Numbers(tuple(lanes) if len(lanes) == 2 else _digest(lanes))
@@ -194,7 +198,7 @@ def _label_numbers(
             pairs.append(_digest_of(label) if known is None else (known, 0))
         return [(column, _LARGEST) for column in np.array(pairs, np.int64).reshape(-1, 2).T]
 
-    return remembered(publication, forest, ("labels", kind, position), find)
+    return remember_answer(publication, forest, ("labels", kind, position), find)
 
 
 def _digest_of(label: Scalar) -> tuple[int, int]:
@@ -222,15 +226,15 @@ def _form_digests(
             for position in range(len(forest.hierarchies[kind.index])):
                 held = nodes[forest.first_node[at] + position]
                 for numbers, _ in _label_numbers(publication, forest, kind.index, position):
-                    state = _chained(state, numbers[held].astype(np.uint64))
-            form[at] = state = _chained(state, below[at])
+                    state = _chain_numbers(state, numbers[held].astype(np.uint64))
+            form[at] = state = _chain_numbers(state, below[at])
             if kind.parent is not None and kind.index not in beside:
                 # A sum of what was mixed: children have no order, and equal ones count.
-                np.add.at(below, forest.parent[at], _mixed(state))
+                np.add.at(below, forest.parent[at], _mix_words(state))
         for kind in forest.schema.types:
             at = np.flatnonzero(own & (forest.type == kind.index))
             above = np.zeros(len(at), np.uint64) if kind.parent is None else place[forest.parent[at]]
-            place[at] = _chained(above, form[at])
+            place[at] = _chain_numbers(above, form[at])
         place[kept] = place[shown[kept]]
         digests.append(place.view(np.int64))
     return tuple(digests)
@@ -242,16 +246,16 @@ def _digest(lanes: Sequence[Array]) -> tuple[Array, ...]:
     for seed in _SEEDS:
         state = np.full(len(lanes[0]), seed, np.uint64)
         for lane in lanes:
-            state = _chained(state, lane.view(np.uint64))
+            state = _chain_numbers(state, lane.view(np.uint64))
         digests.append(state.view(np.int64))
     return tuple(digests)
 
 
-def _chained(state: _Words, numbers: _Words) -> _Words:
-    return _mixed(_mixed(state) + numbers)
+def _chain_numbers(state: _Words, numbers: _Words) -> _Words:
+    return _mix_words(_mix_words(state) + numbers)
 
 
-def _mixed(numbers: _Words) -> _Words:
+def _mix_words(numbers: _Words) -> _Words:
     """Each bit depends on all bits: the finishing step of the generator SplitMix64, which is one to one."""
     mixed = numbers + np.uint64(_SEEDS[0])
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
+from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
 
 
 class ReconstructionError(Metric):
@@ -76,7 +76,7 @@ def _errors(publication: Publication, forest: Forest) -> _Errors:
             places, combinations = _tuples(publication, forest, kind)
             there = places >= 0
             gone = int((~there).sum())
-            total += collected(chain([(1, gone)], _missed(places[there], combinations[:, there])))
+            total += collect_sums(chain([(1, gone)], _place_errors(places[there], combinations[:, there])))
             tuples += len(places)
             apart |= len(combinations) > 1
     return _Errors(total, tuples, Same(apart))
@@ -100,10 +100,10 @@ def _tuples(
             base = int(column.max(initial=0)) + 1
             joined = combinations[number] * base + column
             combinations[number] = np.unique(joined, return_inverse=True)[1]
-    return publication.place[vertices[(codes >= 0).all(axis=1)]], combinations
+    return publication.equivalence_position[vertices[(codes >= 0).all(axis=1)]], combinations
 
 
-def _missed(places: NDArray[np.int64], combinations: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+def _place_errors(places: NDArray[np.int64], combinations: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """The sum of 1 - 2 p_t + sum p_x^2 over the vertices of all places, p the product over the tables.
 
     At a place of n vertices where c of them have the value of a vertex in a table: p_t is the product of

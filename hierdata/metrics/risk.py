@@ -15,7 +15,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.joint_counts import JointTally, blocks_of, joint, sharing, tied
+from hierdata.metrics.joint_counts import JointTally, blocks_of, count_sharing, joint, tie_values
 from hierdata.metrics.numbering import (
     Keys,
     known_to,
@@ -30,7 +30,7 @@ from hierdata.records.schema import Schema, VertexType
 
 
 @dataclass(frozen=True)
-class Target:
+class RiskTarget:
     """A sensitive attribute X, the keys that are known, the block of each code (None: each is its own)."""
 
     path: str
@@ -45,7 +45,7 @@ class Target:
 class Known:
     """X and the published keys Y, over the published vertices: a question."""
 
-    target: Target
+    target: RiskTarget
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
         """The answer of a part."""
@@ -57,7 +57,7 @@ class Known:
 class Usual:
     """X and the same keys O of the original collection, over all of its vertices: a question."""
 
-    target: Target
+    target: RiskTarget
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
         """The answer of a part."""
@@ -66,7 +66,7 @@ class Usual:
         vertices = np.flatnonzero(original.type == own.kind)
         key = original_keys(publication, original, own.kind, own.keys)
         value = blocks_of(original, own.kind, own.position, vertices, own.blocks)
-        return tied(key, value, sharing(original, vertices, own.weight))
+        return tie_values(key, value, count_sharing(original, vertices, own.weight))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Linked:
     weight: Weight
 
     @classmethod
-    def of(cls, target: Target) -> Linked:
+    def of(cls, target: RiskTarget) -> Linked:
         """What is asked of a target: the same for all attributes of one type."""
         return cls(target.kind, target.keys, target.weight)
 
@@ -90,18 +90,18 @@ class Linked:
         if publication.original is not None:
             raise ValueError("no published vertex is linked to its original")
         vertices = published_vertices(publication, forest, self.kind)
-        there = publication.place[forest.type == self.kind] >= 0
+        there = publication.equivalence_position[forest.type == self.kind] >= 0
         was = original_keys(publication, forest, self.kind, self.keys).of(there)
         shown = (
             published_forms(publication, forest, self.kind)
             if self.keys is None
             else published_keys(publication, forest, self.kind, self.keys)
         )
-        return tied(shown, was, sharing(forest, vertices, self.weight))
+        return tie_values(shown, was, count_sharing(forest, vertices, self.weight))
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RiskTargets:
     """Which targets a risk has: a question."""
 
     on: tuple[str, ...] | None
@@ -109,10 +109,10 @@ class _Asked:
     partition: SemanticPartition | None
     weight: Weight
 
-    def __call__(self, publication: Publication, forest: Forest) -> Same[tuple[Target, ...]]:
+    def __call__(self, publication: Publication, forest: Forest) -> Same[tuple[RiskTarget, ...]]:
         return Same(self.targets(forest.schema, forest.domains))
 
-    def targets(self, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]) -> tuple[Target, ...]:
+    def targets(self, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]) -> tuple[RiskTarget, ...]:
         return tuple(
             self._target(schema, kind, position, domain)
             for kind in schema.types
@@ -120,10 +120,10 @@ class _Asked:
             if self.on is None or domain.path in self.on
         )
 
-    def _target(self, schema: Schema, kind: VertexType, position: int, domain: SensitiveDomain) -> Target:
+    def _target(self, schema: Schema, kind: VertexType, position: int, domain: SensitiveDomain) -> RiskTarget:
         keys = known_to(schema, kind, self.keys, domain.path)
         blocks = None if self.partition is None else self.partition.block_of(domain)
-        return Target(domain.path, kind.index, position, keys, blocks, self.weight)
+        return RiskTarget(domain.path, kind.index, position, keys, blocks, self.weight)
 
 
 class Risk(Metric):
@@ -149,8 +149,8 @@ class Risk(Metric):
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     heading: ClassVar[str]
     """The head of its column in a table of what attackers learn."""
-    asks: ClassVar[tuple[Callable[[Target], Question], ...]]
-    """The questions about each attribute, whose answers ``learned`` is given."""
+    asks: ClassVar[tuple[Callable[[RiskTarget], Question], ...]]
+    """The questions about each attribute, whose answers ``compute_figure`` is given."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Risk(Metric):
         partition: SemanticPartition | None = None,
         weight: Weight = "vertex",
     ) -> None:
-        self._asked = _Asked(
+        self._asked = _RiskTargets(
             None if on is None else tuple(on),
             keys if isinstance(keys, str) else tuple(keys),
             partition,
@@ -167,7 +167,7 @@ class Risk(Metric):
         )
 
     @abstractmethod
-    def learned(self, *answers: Any) -> Fraction | float:
+    def compute_figure(self, *answers: Any) -> Fraction | float:
         """The figure of one attribute from the answers."""
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
@@ -177,11 +177,11 @@ class Risk(Metric):
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures: one for each attribute, under its path."""
-        targets: Same[tuple[Target, ...]] = tallies[self._asked]
+        targets: Same[tuple[RiskTarget, ...]] = tallies[self._asked]
         return tuple(
             Figure(
                 target.path,
-                self.learned(*(tallies[question] for question in self._about(target))),
+                self.compute_figure(*(tallies[question] for question in self._about(target))),
                 self.unit,
                 self.low,
                 self.high,
@@ -190,12 +190,12 @@ class Risk(Metric):
             for target in targets.value
         )
 
-    def targets(self, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]) -> tuple[Target, ...]:
+    def targets(self, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]) -> tuple[RiskTarget, ...]:
         """What is measured. Raises PolicyError for keys that stand elsewhere and partitions that do not fit.
 
         Each of ``domains`` stands by vertex type and attribute.
         """
         return self._asked.targets(schema, domains)
 
-    def _about(self, target: Target) -> tuple[Question, ...]:
+    def _about(self, target: RiskTarget) -> tuple[Question, ...]:
         return tuple(ask(target) for ask in self.asks)

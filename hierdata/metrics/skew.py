@@ -23,11 +23,11 @@ def skew(found: JointTally, usual: JointTally) -> tuple[Fraction | float, float]
     relative entropy, the sum of p(x|y) log2 (p(x|y) / p(x)), in bits. Both are 0 where there is no key.
     Every value that is found is usual too. Both are worked out at once, and kept.
     """
-    known = found.learned.get(id(usual))
+    known = found.metric_cache.get(id(usual))
     if known is None:
         of_some = [_skew(some, usual.values) for some in found.joints()] or [(Fraction(0), 0.0)]
         known = max(distance for distance, _ in of_some), max(divergence for _, divergence in of_some)
-        found.learned[id(usual)] = (usual, known)
+        found.metric_cache[id(usual)] = (usual, known)
         return known
     answer: tuple[Fraction | float, float] = known[1]
     return answer

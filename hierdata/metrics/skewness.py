@@ -27,6 +27,6 @@ class Skewness(Risk):
     better = "higher"
     asks = (Known, Usual)
 
-    def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
-        """See Risk.learned."""
+    def compute_figure(self, known: JointTally, usual: JointTally) -> Fraction | float:
+        """See Risk.compute_figure."""
         return usual.rate - known.rate

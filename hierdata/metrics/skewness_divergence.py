@@ -23,6 +23,6 @@ class SkewnessDivergence(Risk):
     high = None
     asks = (Known, Usual)
 
-    def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
-        """See Risk.learned."""
+    def compute_figure(self, known: JointTally, usual: JointTally) -> Fraction | float:
+        """See Risk.compute_figure."""
         return skew(known, usual)[1]

@@ -59,10 +59,10 @@ class Site(NamedTuple):
     path: str
 
 
-def by_bottom(tops: NDArray[np.int64], bottoms: NDArray[np.int64]) -> Sums[int, int]:
+def sum_by_divisor(tops: NDArray[np.int64], bottoms: NDArray[np.int64]) -> Sums[int, int]:
     """Many quotients, those of one divisor added up as integers.
 
-    >>> by_bottom(np.array([1, 2, 5]), np.array([3, 4, 3]))
+    >>> sum_by_divisor(np.array([1, 2, 5]), np.array([3, 4, 3]))
     {3: 6, 4: 2}
     """
     found, at = np.unique(bottoms, return_inverse=True)
@@ -80,10 +80,10 @@ def quotients(tops: Mapping[int, int]) -> Fraction:
     return sum((Fraction(top, bottom) for bottom, top in tops.items()), Fraction(0))
 
 
-def collected(pairs: Iterable[tuple[int, int]]) -> Sums[int, int]:
+def collect_sums(pairs: Iterable[tuple[int, int]]) -> Sums[int, int]:
     """Divisor and dividend of many quotients, those of one divisor added up.
 
-    >>> collected([(3, 1), (4, 2), (3, 5)])
+    >>> collect_sums([(3, 1), (4, 2), (3, 5)])
     {3: 6, 4: 2}
     """
     sums: Sums[int, int] = Sums()

@@ -25,11 +25,11 @@ class SuppressionRatio(Metric):
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""
-        return (_gone,)
+        return (_count_suppressed,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures."""
-        gone: _Gone = tallies[_gone]
+        gone: _Gone = tallies[_count_suppressed]
         return (
             Figure("records", Fraction(gone.records, max(gone.all_records, 1)), "share", 0, 1, "lower"),
             Figure("vertices", Fraction(gone.vertices, max(gone.all_vertices, 1)), "share", 0, 1, "lower"),
@@ -44,7 +44,7 @@ class _Gone(Added):
     all_vertices: int
 
 
-def _gone(publication: Publication, forest: Forest) -> _Gone:
+def _count_suppressed(publication: Publication, forest: Forest) -> _Gone:
     gone = publication.shown < 0
     records = int(gone[forest.roots[:-1]].sum())
     return _Gone(records, forest.record_count, int(gone.sum()), forest.vertex_count)

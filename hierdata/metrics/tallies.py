@@ -12,7 +12,7 @@ from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Metric, Tallies
 from hierdata.metrics.sums import Added, Same, Sums
 
-__all__ = ["Counted", "Tallies", "counted", "tally"]
+__all__ = ["Counted", "Tallies", "count_part", "tally"]
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ def tally(publication: Publication, forest: Forest, metrics: Iterable[Metric]) -
     everything else stays small however many records there are.
     """
     asked = [question for metric in metrics for question in metric.questions(forest)]
-    return Tallies.of([counted, *asked], publication, forest)
+    return Tallies.of([count_part, *asked], publication, forest)
 
 
-def counted(publication: Publication, forest: Forest) -> Counted:
+def count_part(publication: Publication, forest: Forest) -> Counted:
     """What a part of a release adds to the counts of the report: a question."""
     kept = publication.shown >= 0
     types = len(forest.schema.types)

@@ -15,7 +15,7 @@ from hierdata.pipeline.resources import Resources
 from hierdata.pipeline.seeds import seed_of
 from hierdata.progress import Progress
 from hierdata.release.gates import bind_gates, every_metric, pass_gates
-from hierdata.sources.open import AtHand, at_hand
+from hierdata.sources.open import AtHand, fetch_source
 from hierdata.sources.stores import BATCH, store_at
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ def anonymize(
     seed = seed_of(seed)
     target = None if to is None else store_at(to, batch=batch)
     try:
-        with at_hand(source, policy, batch=batch, beside=staging, target=target) as hand:
-            return _released(hand, target, out, seed, key, staging, resources, progress, notice)
+        with fetch_source(source, policy, batch=batch, beside=staging, target=target) as hand:
+            return _release_records(hand, target, out, seed, key, staging, resources, progress, notice)
     finally:
         if target is not None and target is not to:
             target.close()
 
 
-def _released(
+def _release_records(
     hand: AtHand,
     target: Store | None,
     out: str | os.PathLike[str] | None,
@@ -78,12 +78,12 @@ def _released(
     notice: Notice | None,
 ) -> Release:
     """The steps of ``anonymize``, once the input is at hand."""
-    from hierdata.pipeline.cluster import clustered
+    from hierdata.pipeline.cluster import cluster_blocks
     from hierdata.pipeline.delivery import Delivery, form_in
-    from hierdata.pipeline.encode import in_blocks
-    from hierdata.pipeline.judge import judged
+    from hierdata.pipeline.encode import encode_blocks
+    from hierdata.pipeline.judge import judge_files
     from hierdata.pipeline.publish import Publishing
-    from hierdata.pipeline.survey import in_order
+    from hierdata.pipeline.survey import order_elements
     from hierdata.release.files import write_files
     from hierdata.release.recodings import recoding_named
     from hierdata.release.release import Release, Staging
@@ -91,17 +91,17 @@ def _released(
     policy = hand.policy
     with look_over(hand.source, policy, key, resources, staging, progress) as looked:
         overview, prepared, collection, spread = looked
-        form = form_in(in_order(collection, overview), target)
+        form = form_in(order_elements(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
         metrics = every_metric(prepared.policy, prepared.schema, prepared.domains, gates)
-        recoding = recoding_named(policy.recoding)(prepared.policy.divided)
-        blocks = in_blocks(overview, prepared, seed, spread)
-        classes = clustered(blocks, prepared, recoding, seed, spread, notice)
+        recoding = recoding_named(policy.recoding)(prepared.policy.table_division)
+        blocks = encode_blocks(overview, prepared, seed, spread)
+        classes = cluster_blocks(blocks, prepared, recoding, seed, spread, notice)
         folder = Staging(staging)
         try:
             publishing = Publishing(recoding, prepared, form, folder.path / "public", seed, metrics)
             written, tallies = publishing.publish(classes)
-            verdict = judged(*written.parts(form), prepared.rules, spread)
+            verdict = judge_files(*written.parts(form), prepared.rules, spread)
             if not verdict.passed:
                 raise VerificationError("the judge did not confirm what was written; nothing was published")
             kept = pass_gates(gates, tallies)

@@ -10,13 +10,13 @@ from operator import add
 from hierdata.engines.base import Trial
 from hierdata.errors import PromiseError
 from hierdata.executors import Held
-from hierdata.forest.encoded import Encoded, joined
+from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.encode import Blocks
 from hierdata.pipeline.memory import require
-from hierdata.pipeline.merge_blocks import FormsOfBlock, SplitBlock, shared, united
-from hierdata.pipeline.resources import Spread
-from hierdata.pipeline.search import NO_CLASS, announcing, nothing_holds, search, tried
+from hierdata.pipeline.merge_blocks import FormsOfBlock, SplitBlock, find_shared_forms, unite_parts
+from hierdata.pipeline.resources import RunContext
+from hierdata.pipeline.search import NO_CLASS, announcing, nothing_holds, search, try_first_step
 from hierdata.pipeline.seeds import generator
 from hierdata.policy.plan.plan import Prepared
 from hierdata.progress import Progress, silent
@@ -39,10 +39,10 @@ class TryBlock:
         """What would be lost, by stage and way."""
         if not pieces or int(pieces[0].ordinals[0]) not in self.asked:
             return []
-        records = joined(pieces)
+        records = join_encoded(pieces)
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
-        return [tried(forest, stage, rng) for stage in self.prepared.stages]
+        return [try_first_step(forest, stage, rng) for stage in self.prepared.stages]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ClusterBlock:
 
     def __call__(self, pieces: list[Encoded]) -> Block:
         """The classes of one block. Raises PromiseError where the only block has none."""
-        records = joined(pieces)
+        records = join_encoded(pieces)
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
         with announcing(self.notice):
@@ -77,7 +77,7 @@ TRIED = 4
 
 
 @dataclass(frozen=True)
-class Classes:
+class ClusteredBlocks:
     """The clustered blocks, where they are; no two of them have a class that looks the same.
 
     ``heaviest`` is the most quasi-identifiers of any record, which decides the scale of losses.
@@ -85,38 +85,38 @@ class Classes:
 
     blocks: Held[Block]
     heaviest: int
-    spread: Spread
+    spread: RunContext
 
 
-def clustered(
+def cluster_blocks(
     blocks: Blocks,
     prepared: Prepared,
     recoding: Recoding,
     seed: bytes,
-    spread: Spread,
+    spread: RunContext,
     notice: Callable[[str], None] | None,
-) -> Classes:
+) -> ClusteredBlocks:
     """Cluster every block. Raises PromiseError where no class is found."""
     pieces, loads = blocks.pieces, blocks.loads
     heaviest = max(load.heaviest for load in loads)
     alone = len(loads) == 1
     require(loads, spread)
     if alone:  # it is all of the collection, and what follows needs it here
-        pieces, spread = spread.brought_home(pieces)
+        pieces, spread = spread.collect_locally(pieces)
     else:
-        prepared = _settled(blocks, prepared, seed, heaviest)
-    inner, watch = spread.telling("clustering", sum(load.records for load in loads), len(loads))
+        prepared = _choose_engines(blocks, prepared, seed, heaviest)
+    inner, watch = spread.progress_callbacks("clustering", sum(load.records for load in loads), len(loads))
     cluster = ClusterBlock(
-        prepared, recoding, seed, heaviest, alone, inner, notice if spread.at_home else None
+        prepared, recoding, seed, heaviest, alone, inner, notice if spread.is_local else None
     )
     found = pieces.map(cluster, watch)
     pieces.release()
     if not alone:
-        found = _united(found, [load.first for load in loads], prepared, heaviest)
-    return Classes(found, heaviest, spread)
+        found = _unite_blocks(found, [load.first for load in loads], prepared, heaviest)
+    return ClusteredBlocks(found, heaviest, spread)
 
 
-def _settled(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> Prepared:
+def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> Prepared:
     """The engines go the same way in every block: the one they choose by trials in some of them."""
     if not any(stage.steps[0].chooses for stage in prepared.stages):
         return prepared
@@ -126,24 +126,24 @@ def _settled(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> 
     answers = [answer for answer in found.collect() if answer]
     found.release()
     stages = [
-        stage.settled(added(own))
+        stage.choose_by_trials(add_trials(own))
         for stage, own in zip(prepared.stages, zip(*answers, strict=True), strict=True)
     ]
     return replace(prepared, stages=tuple(stages))
 
 
-def added(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
+def add_trials(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
     """What each way that was tried in all blocks loses in them together."""
     everywhere = set(trials[0]).intersection(*trials)
     return {way: reduce(add, (own[way] for own in trials)) for way in trials[0] if way in everywhere}
 
 
-def _united(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: int) -> Held[Block]:
+def _unite_blocks(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: int) -> Held[Block]:
     """The blocks, classes of one form all in one of them."""
     place_of = {first: place for place, first in enumerate(firsts)}
     bins = 1 + found.count // _HEARD
     heard = found.exchange(FormsOfBlock(prepared.frame, heaviest, place_of, bins), bins)
-    forms = heard.map(shared)
+    forms = heard.map(find_shared_forms)
     answers = list(forms.collect())
     heard.release()
     forms.release()
@@ -154,6 +154,6 @@ def _united(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest:
         return found
     apart = found.exchange(SplitBlock(prepared.frame, heaviest, homes, place_of), found.count)
     found.release()
-    together = apart.map(united)
+    together = apart.map(unite_parts)
     apart.release()
     return together

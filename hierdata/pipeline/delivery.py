@@ -13,9 +13,9 @@ from hierdata.documents.formats import FORMATS, Layout
 from hierdata.documents.private_folder import PrivateFolder
 from hierdata.errors import PolicyError, VerificationError
 from hierdata.judge import Verdict
-from hierdata.pipeline.judge import judged
+from hierdata.pipeline.judge import judge_files
 from hierdata.pipeline.publish import Written
-from hierdata.pipeline.resources import Spread
+from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.policy import Policy
 from hierdata.release.verification import promises
@@ -47,7 +47,7 @@ class Delivery:
     source: Store | None
     form: Form
     prepared: Prepared
-    spread: Spread
+    spread: RunContext
     notice: Callable[[str], None] | None = None
 
     def deliver(self, written: Written, verdict: Verdict, save: Callable[[], Path] | None) -> None:
@@ -65,7 +65,7 @@ class Delivery:
                 back = replace(written, files={part: folder / form.name(part) for part in written.files})
                 for part, file in back.files.items():
                     staged.export(part, file)
-                found = judged(*back.parts(form), self.prepared.rules, self.spread)
+                found = judge_files(*back.parts(form), self.prepared.rules, self.spread)
             if not found.passed or _figures(found, policy) != _figures(verdict, policy):
                 raise VerificationError(
                     "the judge did not find on the server what had been written there; it was removed again"

@@ -15,9 +15,9 @@ from hierdata.drafting.build import build_draft
 from hierdata.drafting.draft import Draft
 from hierdata.drafting.fields import Notation
 from hierdata.drafting.profile import profile
-from hierdata.drafting.relations import related
+from hierdata.drafting.relations import relate_tables
 from hierdata.errors import HierdataError, InputError, PolicyError
-from hierdata.progress import Progress, counted, silent
+from hierdata.progress import Progress, count_items, silent
 from hierdata.sources import Collection, collect
 from hierdata.sources.stores import store_of
 
@@ -43,14 +43,14 @@ def init(
     ``draft`` in the file. Raises InputError, TargetError, and PolicyError where the input does not tell what
     it is.
     """
-    stated = opening.stated(format, records, delimiter)
+    stated = opening.input_keys(format, records, delimiter)
     store = store_of(source)
     if store is None:
         return _of_files(source, stated, progress or silent)
     try:
         if stated:
             raise PolicyError(f"{', '.join(stated)}: this is about files, and the records are on a server")
-        documents = counted(store.documents(), "reading", None, progress or silent)
+        documents = count_items(store.documents(), "reading", None, progress or silent)
         return build_draft(documents, Notation(), {}, store.structure())
     finally:
         if store is not source:
@@ -113,8 +113,8 @@ def _joins(
             found[name] = profile(documents, lambda seen: (), key=key, may_have_maps=False)
         except HierdataError as error:
             raise type(error)(f"the table {name}: {error}") from None
-    return related(found)
+    return relate_tables(found)
 
 
 def _documents(collection: Collection, progress: Progress) -> Iterator[Document]:
-    return counted(collection.documents(), "reading", None, progress)
+    return count_items(collection.documents(), "reading", None, progress)

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.lower_bounds import Histograms, histograms
-from hierdata.engines.blocking import Cut, Sizes, cut
+from hierdata.engines.blocking import Cut, Sizes, grow_cut
 from hierdata.errors import InputError, PromiseError
 from hierdata.executors import Held
-from hierdata.forest.encoded import Encoded, Frame, joined, part
-from hierdata.forest.encoding import encoded
+from hierdata.forest.encoded import Encoded, Frame, join_encoded, part
+from hierdata.forest.encoding import encode_records
 from hierdata.forest.forest import Forest
 from hierdata.pipeline.block import Load, WeighBlock
-from hierdata.pipeline.resources import Spread
+from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import salt_of
 from hierdata.pipeline.survey import Located, Overview, Surveyed
 from hierdata.policy.lint.attainable import largest
 from hierdata.policy.plan.block_size import block_size, least
 from hierdata.policy.plan.plan import Prepared
-from hierdata.progress import Progress, counted, silent
-from hierdata.records.binding import Binding, bound
+from hierdata.progress import Progress, count_items, silent
+from hierdata.records.binding import Binding, bind_records
 from hierdata.records.identifiers.treatment import UNTREATED, Treatment
 
 _BATCH = 8192
@@ -51,13 +51,13 @@ class SampleSplit:
     def __call__(self, surveyed: Surveyed) -> Sampled:
         """The histograms of these records."""
         documents = surveyed.sample.documents(self.stride)
-        (sample,) = encoded(bound(documents, self.binding), self.frame)
+        (sample,) = encode_records(bind_records(documents, self.binding), self.frame)
         return Sampled(histograms(self.frame.forest(sample, _ANY)), self.stride * sample.ordinals)
 
 
 @dataclass(frozen=True)
 class EncodeSplit:
-    """Encode the records of a split, for the leaves of a ``cut``; without one all go to 0, in one piece."""
+    """Encode the records of a split, for the leaves of a cut; without one all go to 0, in one piece."""
 
     binding: Binding
     frame: Frame
@@ -68,16 +68,16 @@ class EncodeSplit:
 
     def __call__(self, located: Located) -> Iterator[tuple[int, Encoded]]:
         """Pieces of leaves. Raises InputError with the record's number in the collection."""
-        documents = counted(located.split.documents(), "encoding", self.total, self.progress)
+        documents = count_items(located.split.documents(), "encoding", self.total, self.progress)
         documents = self.treatment.documents(documents, located.before)
-        records = bound(documents, self.binding, located.before)
+        records = bind_records(documents, self.binding, located.before)
         cut = self.cut
-        batches = encoded(records, self.frame, located.before, None if cut is None else _BATCH)
+        batches = encode_records(records, self.frame, located.before, None if cut is None else _BATCH)
         for batch in batches:
             if cut is None:
                 yield 0, batch
             else:
-                yield from _apart(batch, self.frame, cut.leaf_of)
+                yield from _split_by_place(batch, self.frame, cut.leaf_of)
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,10 @@ class Settle:
     def __call__(self, pieces: list[Encoded]) -> Iterator[tuple[int, Encoded]]:
         """Pieces of blocks."""
         for piece in pieces:
-            yield from _apart(piece, self.frame, self.cut.block_of)
+            yield from _split_by_place(piece, self.frame, self.cut.block_of)
 
 
-def _apart(
+def _split_by_place(
     records: Encoded,
     frame: Frame,
     place_of: Callable[[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.int64]],
@@ -115,7 +115,7 @@ class Blocks:
     loads: tuple[Load, ...]
 
 
-def in_blocks(overview: Overview, prepared: Prepared, seed: bytes, spread: Spread) -> Blocks:
+def encode_blocks(overview: Overview, prepared: Prepared, seed: bytes, spread: RunContext) -> Blocks:
     """All records encoded and brought to their blocks. Raises InputError, PromiseError, PolicyError."""
     total = overview.survey.records
     fewest = prepared.constraints.min_class_size
@@ -128,23 +128,23 @@ def in_blocks(overview: Overview, prepared: Prepared, seed: bytes, spread: Sprea
     size = block_size(prepared.policy, prepared.schema, prepared.constraints)
     made = None
     if size is not None and total >= 2 * size:
-        made = _cut(overview, prepared, size, salt_of(seed))
+        made = _cut_sample(overview, prepared, size, salt_of(seed))
     overview.held.release()
-    leaves = _encoded(overview, prepared, spread, made)
-    blocks = _weighed(leaves, prepared)
-    return blocks if made is None else _settled(blocks, made, prepared)
+    leaves = _encode_leaves(overview, prepared, spread, made)
+    blocks = _weigh_pieces(leaves, prepared)
+    return blocks if made is None else _form_blocks(blocks, made, prepared)
 
 
-def whole(overview: Overview, prepared: Prepared, spread: Spread) -> Forest:
+def whole(overview: Overview, prepared: Prepared, spread: RunContext) -> Forest:
     """All records as one forest, in this process."""
     overview.held.release()
-    pieces = _encoded(overview, prepared, spread, None)
+    pieces = _encode_leaves(overview, prepared, spread, None)
     (all_of_them,) = pieces.collect()
     pieces.release()
-    return prepared.frame.forest(joined(all_of_them))
+    return prepared.frame.forest(join_encoded(all_of_them))
 
 
-def _cut(overview: Overview, prepared: Prepared, size: int, salt: int) -> Cut | None:
+def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) -> Cut | None:
     """Where a sample of the records is cut into blocks of about ``size``.
 
     None where one of them does not fit: encoding meets it too, and knows its number.
@@ -155,7 +155,7 @@ def _cut(overview: Overview, prepared: Prepared, size: int, salt: int) -> Cut | 
         samples = list(overview.held.map(sampling).collect())
     except InputError:
         return None
-    return cut(
+    return grow_cut(
         np.concatenate([sample.histograms.counts for sample in samples]),
         samples[0].histograms.weights,
         np.concatenate(
@@ -175,33 +175,35 @@ def _stride(surveyed: Surveyed) -> int:
     return surveyed.sample.stride
 
 
-def _encoded(overview: Overview, prepared: Prepared, spread: Spread, made: Cut | None) -> Held[list[Encoded]]:
+def _encode_leaves(
+    overview: Overview, prepared: Prepared, spread: RunContext, made: Cut | None
+) -> Held[list[Encoded]]:
     """The records by the leaves of a cut."""
     total = overview.survey.records
-    inner, watch = spread.telling("encoding", total, len(overview.splits))
+    inner, watch = spread.progress_callbacks("encoding", total, len(overview.splits))
     scatter = EncodeSplit(prepared.binding, prepared.frame, made, total, overview.treatment, inner)
     try:
         located = spread.executor.hold(overview.splits)
         return located.exchange(scatter, 1 if made is None else made.leaves, watch)
     except InputError as error:
-        raise _all_outside(error, prepared) from None
+        raise _list_uncovered(error, prepared) from None
 
 
-def _weighed(pieces: Held[list[Encoded]], prepared: Prepared) -> Blocks:
+def _weigh_pieces(pieces: Held[list[Encoded]], prepared: Prepared) -> Blocks:
     return Blocks(pieces, tuple(pieces.map(WeighBlock(prepared.frame)).collect()))
 
 
-def _settled(leaves: Blocks, made: Cut, prepared: Prepared) -> Blocks:
+def _form_blocks(leaves: Blocks, made: Cut, prepared: Prepared) -> Blocks:
     """The leaves of a cut as blocks: a sample does not tell how many records each has."""
-    settled = made.settled(np.array([load.records for load in leaves.loads], np.int64))
+    settled = made.settle_counts(np.array([load.records for load in leaves.loads], np.int64))
     if settled.blocks == made.leaves and (settled.parts == 1).all():
         return leaves
     pieces = leaves.pieces.exchange(Settle(prepared.frame, settled), settled.blocks)
     leaves.pieces.release()
-    return _weighed(pieces, prepared)
+    return _weigh_pieces(pieces, prepared)
 
 
-def _all_outside(error: InputError, prepared: Prepared) -> InputError:
+def _list_uncovered(error: InputError, prepared: Prepared) -> InputError:
     """The error, with all values of the collection that are outside their domains where it is about one."""
     from hierdata.policy.lint.lint import lint
 

@@ -8,9 +8,9 @@ from itertools import chain
 from operator import itemgetter
 
 from hierdata.documents.document import Document
-from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge_counted, merged
-from hierdata.pipeline.resources import Spread
-from hierdata.progress import counted
+from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge_counted, merge_verdicts
+from hierdata.pipeline.resources import RunContext
+from hierdata.progress import count_items
 from hierdata.sources import InputSplit
 
 
@@ -23,28 +23,28 @@ class WalkSplit:
 
     def __call__(self, split: InputSplit) -> Iterator[tuple[int, bytes]]:
         """Pieces of buckets."""
-        return JudgeWalk(self.rules, self.buckets)(split.counted())
+        return JudgeWalk(self.rules, self.buckets)(split.count_documents())
 
 
-def judged(
+def judge_files(
     splits: Sequence[InputSplit],
     beside: Mapping[str, Iterator[Document]],
     rules: JudgeRules,
-    spread: Spread,
+    spread: RunContext,
 ) -> Verdict:
     """The verdict on all splits of the records, and on the parts that lie ``beside`` them.
 
     Records whose sensitive values lie apart are judged at once: groups reach over the whole file.
     """
     if len(splits) == 1 or beside:
-        documents = chain.from_iterable(split.counted() for split in splits)
+        documents = chain.from_iterable(split.count_documents() for split in splits)
         return judge_counted(
-            counted(documents, "verifying", None, spread.progress, itemgetter(1)), rules, beside
+            count_items(documents, "verifying", None, spread.progress, itemgetter(1)), rules, beside
         )
-    _, watch = spread.telling("verifying", None, len(splits))
+    _, watch = spread.progress_callbacks("verifying", None, len(splits))
     walked = spread.executor.hold(splits).exchange(WalkSplit(rules, len(splits)), len(splits), watch)
     heard = walked.map(JudgeHear(rules))
     walked.release()
-    verdict = merged(heard.collect(), rules)
+    verdict = merge_verdicts(heard.collect(), rules)
     heard.release()
     return verdict

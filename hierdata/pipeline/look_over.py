@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data, load
 from hierdata.policy.plan.plan import Prepared, prepare
-from hierdata.policy.plan.treatment import looked_at, treatment
+from hierdata.policy.plan.plugins import list_plugins
+from hierdata.policy.plan.treatment import dry_treatment, treatment
 from hierdata.policy.policy import Policy
-from hierdata.progress import Progress, counted, silent
+from hierdata.progress import Progress, count_items, silent
 from hierdata.records.identifiers.key import key_of
 from hierdata.sources import Collection, collect
-from hierdata.sources.open import at_hand
+from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
-    from hierdata.pipeline.resources import Spread
+    from hierdata.pipeline.resources import RunContext
     from hierdata.pipeline.survey import Overview
     from hierdata.records.survey import Keys, Survey
 
@@ -33,7 +34,7 @@ class LookedOver(NamedTuple):
     overview: Overview
     prepared: Prepared
     collection: Collection
-    spread: Spread
+    spread: RunContext
 
 
 def read_policy(policy: PolicySource) -> Policy:
@@ -62,7 +63,7 @@ def look_over(
     splits = collection.splits()
     resources = resources or Resources()
     check_key(treated, resources.kind(len(splits)))
-    with resources.spread(len(splits), staging, progress or silent, policy.plugins) as spread:
+    with resources.open_context(len(splits), staging, progress or silent, list_plugins(policy)) as spread:
         overview = survey_splits(collection, splits, policy, spread, treated)
         prepared = prepare(overview.policy, overview.survey, overview.hints)
         yield LookedOver(overview, prepared, collection, spread)
@@ -75,17 +76,17 @@ def survey_collection(
 
     With it, the paths that an XSD of the policy says to be many.
     """
-    from hierdata.pipeline.survey import hints_of, repeated
+    from hierdata.pipeline.survey import find_repeated, hints_of
     from hierdata.records.identifiers.treatment import Traces
     from hierdata.records.survey import survey
 
     policy = read_policy(policy)
     traces = Traces()
-    with at_hand(source, policy) as hand:
+    with fetch_source(source, policy) as hand:
         collection = collect(hand.source, policy)
-        documents = looked_at(policy).documents(collection.documents(), traces=traces)
-        documents = counted(documents, "reading", None, progress or silent)
-        found = survey(documents, policy.declared(identifiers=True))
+        documents = dry_treatment(policy).documents(collection.documents(), traces=traces)
+        documents = count_items(documents, "reading", None, progress or silent)
+        found = survey(documents, policy.declared_fields(identifiers=True))
     found.pseudonyms.update(traces.made)
-    found.repeated = repeated(traces.marks, policy)
+    found.repeated = find_repeated(traces.marks, policy)
     return found, hints_of(collection, policy)

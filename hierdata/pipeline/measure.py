@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
-from hierdata.progress import Progress, counted, silent
+from hierdata.progress import Progress, count_items, silent
 from hierdata.release.gates import bind_attackers
-from hierdata.release.layout import read_published, released
-from hierdata.sources.open import at_hand
+from hierdata.release.layout import find_release_files, read_published
+from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
     from hierdata.measurement.release.measuring import ReleaseMeasurement
@@ -36,19 +36,23 @@ def measure_release(
     records that do not fit, PolicyError for attackers who do not.
     """
     from hierdata.measurement.release import rebuild
-    from hierdata.measurement.release.measuring import measured
+    from hierdata.measurement.release.measuring import measure_rebuilt
     from hierdata.pipeline.encode import whole
 
     policy = read_policy(policy)
     with (
-        at_hand(original, policy) as hand,
+        fetch_source(original, policy) as hand,
         look_over(hand.source, policy, key, None, None, progress, again=True) as looked,
     ):
         overview, prepared, _, spread = looked
         bind_attackers(prepared.policy, prepared.schema, prepared.domains)
         forest = whole(overview, prepared, spread)
-    with at_hand(published, prepared.policy, published=True) as hand:
-        files = released(Path(hand.source), policy) if isinstance(hand.source, str | os.PathLike) else None
+    with fetch_source(published, prepared.policy, published=True) as hand:
+        files = (
+            find_release_files(Path(hand.source), policy)
+            if isinstance(hand.source, str | os.PathLike)
+            else None
+        )
         documents, beside = read_published(hand.source, files, hand.policy)
-        documents = counted(documents, "reading the release", None, progress or silent, itemgetter(1))
-        return measured(rebuild(documents, beside, prepared, forest), prepared)
+        documents = count_items(documents, "reading the release", None, progress or silent, itemgetter(1))
+        return measure_rebuilt(rebuild(documents, beside, prepared, forest), prepared)

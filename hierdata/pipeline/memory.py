@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hierdata.errors import PolicyError
 from hierdata.pipeline.block import Load
-from hierdata.pipeline.resources import Spread
+from hierdata.pipeline.resources import RunContext
 
 _PROCESS = 200 * 2**20
 """Bytes that a process takes before the first record: interpreter, libraries, compiled code."""
@@ -17,12 +17,12 @@ _COUNTED = 8
 """Bytes that a vertex of any block takes, at the most, in the counts that metrics make of all."""
 
 
-def require(loads: Sequence[Load], spread: Spread) -> None:
+def require(loads: Sequence[Load], spread: RunContext) -> None:
     """Raise PolicyError where the memory that was allowed does not hold the largest block of every worker."""
     if spread.memory is None:
         return
     largest = max(_RECORD * load.records + _VERTEX * load.vertices for load in loads)
-    workers = 0 if spread.at_home else min(spread.executor.workers, len(loads))
+    workers = 0 if spread.is_local else min(spread.executor.workers, len(loads))
     counts = _COUNTED * sum(load.vertices for load in loads) if len(loads) > 1 else 0
     need = _PROCESS + max(workers, 1) * largest + workers * _PROCESS + counts
     if need <= spread.memory:

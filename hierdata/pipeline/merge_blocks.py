@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.forest.encoded import Frame, joined, part
+from hierdata.forest.encoded import Frame, join_encoded, part
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import digests
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -59,7 +59,7 @@ class Shared(NamedTuple):
     homes: dict[bytes, int]
 
 
-def shared(heard: Iterable[Heard]) -> Shared:
+def find_shared_forms(heard: Iterable[Heard]) -> Shared:
     """What the forms of several blocks, in the order of blocks, have in common."""
     first: dict[bytes, int] = {}
     homes: dict[bytes, int] = {}
@@ -90,17 +90,17 @@ class SplitBlock:
         home = np.full(forest.record_count, own)
         for root, form in _forms(block, self.frame, self.heaviest).items():
             if form in self.homes:
-                members = partition.class_of == partition.class_of[forest.record_of[root]]
+                members = partition.equivalence_class == partition.equivalence_class[forest.record_of[root]]
                 home[members] = self.homes[form]
         # The first part goes home even if nothing is left of it: it has what the search gave up.
         for place in (own, *np.unique(home[home != own]).tolist()):
             records = np.flatnonzero(home == place)
             encoded = part(forest, block.encoded.ordinals, records)
             costs = partition.costs if place == own else Counter[str]()
-            yield place, Block(encoded, (replace(_taken(partition, forest, records), costs=costs),))
+            yield place, Block(encoded, (replace(_take_classes(partition, forest, records), costs=costs),))
 
 
-def _taken(partition: Partition, forest: Forest, records: NDArray[np.int64]) -> Partition:
+def _take_classes(partition: Partition, forest: Forest, records: NDArray[np.int64]) -> Partition:
     """The classes of some records, all of whose members are among them."""
     kept = np.zeros(forest.record_count, np.bool_)
     kept[records] = True
@@ -109,18 +109,18 @@ def _taken(partition: Partition, forest: Forest, records: NDArray[np.int64]) -> 
     number[vertices] = np.arange(len(vertices))
     widths = np.array([len(own) for own in forest.hierarchies], np.int64)
     nodes = np.repeat(kept[forest.record_of], widths[forest.type])
-    classes = partition.class_of[records]
+    classes = partition.equivalence_class[records]
     published = classes >= 0
     classes[published] = np.unique(classes[published], return_inverse=True)[1].reshape(-1)
     return replace(
         partition,
-        class_of=classes,
+        equivalence_class=classes,
         representative=number[partition.representative[vertices]],
         nodes=partition.nodes[nodes],
     )
 
 
-def united(blocks: list[Block]) -> Block:
+def unite_parts(blocks: list[Block]) -> Block:
     """Several parts as one block."""
     if len(blocks) == 1:
         return blocks[0]
@@ -128,7 +128,9 @@ def united(blocks: list[Block]) -> Block:
     class_of, representative = [], []
     for block in blocks:
         (partition,) = block.partitions
-        class_of.append(np.where(partition.class_of >= 0, partition.class_of + classes, SUPPRESSED))
+        class_of.append(
+            np.where(partition.equivalence_class >= 0, partition.equivalence_class + classes, SUPPRESSED)
+        )
         own = partition.representative
         representative.append(np.where(own >= 0, own + vertices, SUPPRESSED))
         classes += partition.class_count
@@ -136,9 +138,9 @@ def united(blocks: list[Block]) -> Block:
     first = blocks[0].partitions[0]
     together = replace(
         first,
-        class_of=np.concatenate(class_of),
+        equivalence_class=np.concatenate(class_of),
         representative=np.concatenate(representative),
         nodes=np.concatenate([block.partitions[0].nodes for block in blocks]),
         costs=sum((block.partitions[0].costs for block in blocks), Counter[str]()),
     )
-    return Block(joined([block.encoded for block in blocks]), (together,))
+    return Block(join_encoded([block.encoded for block in blocks]), (together,))

@@ -25,10 +25,10 @@ from hierdata.forest.encoded import Frame
 from hierdata.metrics.base import Metric
 from hierdata.metrics.tallies import Tallies, tally
 from hierdata.pipeline.block import Block
-from hierdata.pipeline.cluster import Classes
+from hierdata.pipeline.cluster import ClusteredBlocks
 from hierdata.pipeline.seeds import order_of, places_of
 from hierdata.policy.plan.plan import Prepared
-from hierdata.progress import counted
+from hierdata.progress import count_items
 from hierdata.release.layout import XSD_FILE, description
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.base import RECORDS
@@ -56,14 +56,14 @@ Lines: TypeAlias = "list[tuple[bytes, bytes]]"
 
 
 @dataclass(frozen=True)
-class Spelling:
+class RecordSpelling:
     """How a published record travels: as bytes where these make a file, else as the document itself."""
 
     format: Rowwise | None
     layout: Layout
 
     @classmethod
-    def of(cls, form: Form) -> Spelling:
+    def of(cls, form: Form) -> RecordSpelling:
         """The spelling for files of a form."""
         if isinstance(form, FileForm):
             format, layout = form.format, form.layout
@@ -94,7 +94,7 @@ class PublishBlock:
     heaviest: int
     seed: bytes
     ranges: int
-    spelling: Spelling
+    spelling: RecordSpelling
 
     def __call__(self, block: Block) -> Iterator[tuple[int, Lines]]:
         """Lines by range."""
@@ -102,7 +102,7 @@ class PublishBlock:
         order = sorted(range(len(places)), key=places.__getitem__)
         forest = block.at(self.frame, self.heaviest)
         (part,) = self.recoding.publish(forest, block.partitions, order).parts
-        class_of = block.partitions[0].class_of.tolist()
+        class_of = block.partitions[0].equivalence_class.tolist()
         kept = (places[record] for record in order if class_of[record] >= 0)
         found: defaultdict[int, Lines] = defaultdict(list)
         for place, line in zip(kept, self.spelling.lines(part.documents()), strict=True):
@@ -125,7 +125,7 @@ class WriteRange:
         return Path(name)
 
 
-def in_order(lines: list[Lines]) -> list[Document]:
+def order_lines(lines: list[Lines]) -> list[Document]:
     """The documents of a range that travelled as themselves."""
     return [pickle.loads(line) for _, line in sorted(chain.from_iterable(lines))]
 
@@ -159,30 +159,30 @@ class Publishing:
     seed: bytes
     metrics: tuple[Metric, ...]
 
-    def publish(self, classes: Classes) -> tuple[Written, Tallies]:
+    def publish(self, classes: ClusteredBlocks) -> tuple[Written, Tallies]:
         """Write all parts with what describes them, and count what the report asks for."""
-        written, tallies = self._published(classes)
+        written, tallies = self._publish_blocks(classes)
         xsd = description(written.files, self.prepared.policy)
         if xsd is not None:
             with write_stream(self.folder / XSD_FILE) as stream:
                 stream.write(xsd)
         return written, tallies
 
-    def _published(self, classes: Classes) -> tuple[Written, Tallies]:
+    def _publish_blocks(self, classes: ClusteredBlocks) -> tuple[Written, Tallies]:
         if classes.blocks.count == 1:
-            return self._at_once(classes)
+            return self._publish_local(classes)
         measure = TallyBlock(self.recoding, self.prepared.frame, classes.heaviest, self.metrics)
-        _, watch = classes.spread.telling("measuring", self._total, classes.blocks.count)
+        _, watch = classes.spread.progress_callbacks("measuring", self._total, classes.blocks.count)
         tallied = classes.blocks.map(measure, watch)
         tallies = reduce(add, tallied.collect())
         tallied.release()
-        return Written({RECORDS: self._in_order(classes)}, {RECORDS: None}), tallies
+        return Written({RECORDS: self._write_in_order(classes)}, {RECORDS: None}), tallies
 
     @property
     def _total(self) -> int:
         return self.prepared.survey.records
 
-    def _at_once(self, classes: Classes) -> tuple[Written, Tallies]:
+    def _publish_local(self, classes: ClusteredBlocks) -> tuple[Written, Tallies]:
         """Publish the one block that is here."""
         (block,) = classes.blocks.collect()
         forest = block.at(self.prepared.frame, classes.heaviest)
@@ -191,25 +191,25 @@ class Publishing:
         files: dict[str, Path] = {}
         for part in publication.parts:
             files[part.name] = self.folder / self.form.name(part.name)
-            documents = counted(part.documents(), "writing", part.count, classes.spread.progress)
+            documents = count_items(part.documents(), "writing", part.count, classes.spread.progress)
             self.form.write(documents, files[part.name], part.element)
         elements = {part.name: part.element for part in publication.parts}
         return Written(files, elements), tally(publication, forest, self.metrics)
 
-    def _in_order(self, classes: Classes) -> Path:
+    def _write_in_order(self, classes: ClusteredBlocks) -> Path:
         """Write the records of all blocks into one file, in the order of the whole."""
         spread, ranges = classes.spread, -(-self._total // _RANGE)
-        spelling = Spelling.of(self.form)
+        spelling = RecordSpelling.of(self.form)
         publish = PublishBlock(
             self.recoding, self.prepared.frame, classes.heaviest, self.seed, ranges, spelling
         )
-        _, watch = spread.telling("publishing", self._total, classes.blocks.count)
+        _, watch = spread.progress_callbacks("publishing", self._total, classes.blocks.count)
         lines = classes.blocks.exchange(publish, ranges, watch)
         classes.blocks.release()
         file = self.folder / self.form.name(RECORDS)
         if spelling.format is None:
-            documents = chain.from_iterable(map(in_order, lines.collect()))
-            self.form.write(counted(documents, "writing", None, spread.progress), file)
+            documents = chain.from_iterable(map(order_lines, lines.collect()))
+            self.form.write(count_items(documents, "writing", None, spread.progress), file)
         else:
             _concatenate(lines.map(WriteRange(spread.folder)).collect(), file)
         lines.release()

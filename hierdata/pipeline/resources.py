@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hierdata.documents.private_folder import PrivateFolder
-from hierdata.executors import Executor, Held, Watch, open_executor, processors, unwatched
+from hierdata.executors import Executor, Held, Watch, ignore_progress, open_executor, processors
 from hierdata.progress import Progress, silent
 
 Value = TypeVar("Value")
@@ -40,9 +40,9 @@ class Resources:
         return "processes" if several else "serial"
 
     @contextmanager
-    def spread(
+    def open_context(
         self, splits: int, beside: Path | None, progress: Progress, requires: object = ()
-    ) -> Iterator[Spread]:
+    ) -> Iterator[RunContext]:
         """An executor at work, with a private folder for what does not stay in memory.
 
         The folder is made in ``beside`` (by default where temporary files lie), and gone with the executor.
@@ -60,11 +60,11 @@ class Resources:
             ) as executor,
         ):
             executor.requires = requires
-            yield Spread(executor, folder, self.memory, progress)
+            yield RunContext(executor, folder, self.memory, progress)
 
 
 @dataclass(frozen=True)
-class Spread:
+class RunContext:
     """An executor, who is told how far it is, what memory it may take, and a private folder for its files."""
 
     executor: Executor
@@ -73,16 +73,16 @@ class Spread:
     progress: Progress = silent
 
     @property
-    def at_home(self) -> bool:
+    def is_local(self) -> bool:
         """Whether functions run in this process."""
         return self.executor.runs_here
 
-    def telling(self, stage: str, total: int | None, tasks: int) -> tuple[Progress, Watch]:
+    def progress_callbacks(self, stage: str, total: int | None, tasks: int) -> tuple[Progress, Watch]:
         """Who is told of every record where one task does all of the work here, else who of every task."""
         if self.progress is silent:
-            return silent, unwatched
-        if tasks == 1 and self.at_home:
-            return self.progress, unwatched
+            return silent, ignore_progress
+        if tasks == 1 and self.is_local:
+            return self.progress, ignore_progress
 
         def watch(done: int, tasks: int) -> None:
             if total is None:
@@ -92,9 +92,9 @@ class Spread:
 
         return silent, watch
 
-    def brought_home(self, held: Held[Value]) -> tuple[Held[Value], Spread]:
+    def collect_locally(self, held: Held[Value]) -> tuple[Held[Value], RunContext]:
         """Values, few enough for this process, and who works on them here."""
-        if self.at_home:
+        if self.is_local:
             return held, self
         serial = open_executor("serial", folder=self.folder, memory=self.memory)
         brought = serial.hold(list(held.collect()))

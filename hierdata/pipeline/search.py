@@ -50,27 +50,27 @@ def search(
     """
     total = forest.record_count
 
-    def clustered(done: int) -> None:
+    def report_progress(done: int) -> None:
         progress("clustering", done, total)
 
-    clustered(0)
+    report_progress(0)
     gone = np.zeros(forest.vertex_count, np.bool_)
     partitions = []
     for stage in prepared.stages:
         scope = Scope.of(forest, stage.kind, gone)
         if prepared.policy.recoding_traits.separates_values:
             # Ties go by the order of the rows, and groups would tell who stood beside whom in the input.
-            scope = scope.shuffled(rng)
+            scope = scope.shuffle_rows(rng)
         partition: Partition | None = None
         for engine, constraints in stage.work():
-            partition = engine.step(forest, scope, constraints, partition, rng, clustered)
+            partition = engine.step(forest, scope, constraints, partition, rng, report_progress)
         assert partition is not None, "a stage has at least one step"
         if not prepared.policy.recoding_traits.partitions_each_type:
             forest, partition = recoding.prepare(forest, partition)
             partition = coalesce(forest, partition, stage.constraints)
         if alone and partition.class_count == 0:
             raise PromiseError(
-                partition.reason or nothing_holds(prepared) or _out_of_reach(forest, scope, stage, rng),
+                partition.reason or nothing_holds(prepared) or _explain_failure(forest, scope, stage, rng),
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
         gone |= partition.representative < 0
@@ -78,26 +78,26 @@ def search(
     return forest, tuple(partitions)
 
 
-def tried(forest: Forest, stage: Stage, rng: np.random.Generator) -> Mapping[Hashable, Trial]:
+def try_first_step(forest: Forest, stage: Stage, rng: np.random.Generator) -> Mapping[Hashable, Trial]:
     """What each way that the first step of a stage chooses from would lose here."""
     engine, constraints = next(stage.work())
-    return engine.tried(forest, Scope.of(forest, stage.kind), constraints, rng)
+    return engine.run_trials(forest, Scope.of(forest, stage.kind), constraints, rng)
 
 
 def nothing_holds(prepared: Prepared) -> str:
     """Why no class was found, with the strongest parameters that would hold of all records; "" if all do."""
     policy = prepared.policy
-    short = [f"{policy.by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
+    short = [f"{policy.rules_by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
     return f"{NO_CLASS}: {'; '.join(short)}" if short else ""
 
 
-def _out_of_reach(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Generator) -> str:
+def _explain_failure(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Generator) -> str:
     """Why no class was found where all records together would be one: how near swaps come to a t, if asked.
 
     They exchange the records of the classes that the first step finds without it.
     """
     remedy = "ask for less; `hierdata lint --data` shows which levels have no room at this k"
-    others = stage.constraints.left_to({"closeness"})
+    others = stage.constraints.without_mended({"closeness"})
     trees = stage.steps[0].aligns and len(forest.schema.types) > 1
     if trees or len([*others.all()]) == len([*stage.constraints.all()]):
         return f"{NO_CLASS}: {remedy}"

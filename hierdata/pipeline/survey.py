@@ -14,14 +14,14 @@ import numpy as np
 from hierdata.documents.document import Document
 from hierdata.errors import InputError, PolicyError
 from hierdata.executors import EXECUTORS, Held
-from hierdata.pipeline.resources import Spread
+from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.block_size import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
-from hierdata.progress import Progress, counted, silent
+from hierdata.progress import Progress, count_items, silent
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
 from hierdata.records.survey import Keys, Survey, survey
-from hierdata.sources import Collection, FileForm, FilesForm, Form, InputSplit, checked
+from hierdata.sources import Collection, FileForm, FilesForm, Form, InputSplit, check_documents
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Sample:
     stride: int = 1
     records: list[bytes] = field(default_factory=list)
 
-    def watching(self, documents: Iterable[Document]) -> Iterator[Document]:
+    def watch_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Pass documents on, and keep the sample."""
         for ordinal, document in enumerate(documents):
             if self.most and ordinal % self.stride == 0:
@@ -83,9 +83,9 @@ class SurveySplit:
         sample = Sample(self.most)
         traces = Traces()
         read = _Reading(split)
-        documents = iter(read) if self.schema is None else checked(iter(read), self.schema)
+        documents = iter(read) if self.schema is None else check_documents(iter(read), self.schema)
         documents = self.treatment.documents(documents, traces=traces)
-        documents = counted(sample.watching(documents), "reading", None, self.progress)
+        documents = count_items(sample.watch_documents(documents), "reading", None, self.progress)
         try:
             found = survey(documents, self.declared)
         except InputError as error:
@@ -127,7 +127,7 @@ class Overview:
 
 def check_key(treatment: Treatment, kind: str) -> None:
     """Raise PolicyError where an executor of this kind would write a key down."""
-    if treatment.keyed and kind in EXECUTORS and not EXECUTORS[kind].keeps_secrets:
+    if treatment.needs_key and kind in EXECUTORS and not EXECUTORS[kind].keeps_secrets:
         raise PolicyError(
             "Spark writes what it sends to its workers into files, and no file may hold a key: pseudonyms "
             "and shifts need the executor serial or processes"
@@ -138,7 +138,7 @@ def survey_splits(
     collection: Collection,
     splits: Sequence[InputSplit],
     policy: Policy,
-    spread: Spread,
+    spread: RunContext,
     treatment: Treatment,
 ) -> Overview:
     """Survey all splits of a collection; the policy comes back with rules for what it keeps unlisted.
@@ -148,11 +148,11 @@ def survey_splits(
     hints = hints_of(collection, policy)
     flat = policy.tables is None and collection.form.format.is_tabular
     most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
-    found, sizes, held = _surveyed(splits, policy, spread, most, treatment)
+    found, sizes, held = _survey_splits(splits, policy, spread, most, treatment)
     extended = policy.with_unlisted(found.shape, hints)
     if extended is not policy:  # the values of the kept fields have not been counted yet
         held.release()
-        found, sizes, held = _surveyed(splits, extended, spread, most, treatment)
+        found, sizes, held = _survey_splits(splits, extended, spread, most, treatment)
     befores = accumulate(sizes, initial=0)
     located = tuple(Located(split, before) for split, before in zip(splits, befores, strict=False))
     return Overview(extended, found, hints, located, held, treatment)
@@ -175,28 +175,28 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
     return many_hints(policy.folder / named, policy.place or form.layout.records)
 
 
-def in_order(collection: Collection, overview: Overview) -> Form:
+def order_elements(collection: Collection, overview: Overview) -> Form:
     """The form of the release: elements in the order of the XSD, or else of their first appearance."""
     form, named = collection.form, overview.policy.record_schema
     if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
         return form
     order = overview.survey.shape.order
     if named is None:
-        return form.arranged(order)
-    from hierdata.records.xsd import arranged
+        return form.with_order(order)
+    from hierdata.records.xsd import arrange_elements
 
     place = overview.policy.place or form.layout.records
-    return form.arranged(arranged(overview.policy.folder / named, place, order))
+    return form.with_order(arrange_elements(overview.policy.folder / named, place, order))
 
 
-def _surveyed(
-    splits: Sequence[InputSplit], policy: Policy, spread: Spread, most: int, treatment: Treatment
+def _survey_splits(
+    splits: Sequence[InputSplit], policy: Policy, spread: RunContext, most: int, treatment: Treatment
 ) -> tuple[Survey, list[int], Held[Surveyed]]:
     """The survey of all splits, how many records each has, and what is held of them."""
     named = policy.record_schema
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
-    inner, watch = spread.telling("reading", None, len(splits))
-    survey = SurveySplit(policy.declared(), schema, most, treatment, inner)
+    inner, watch = spread.progress_callbacks("reading", None, len(splits))
+    survey = SurveySplit(policy.declared_fields(), schema, most, treatment, inner)
     held = spread.executor.hold(splits).map(survey, watch)
     total: Survey | None = None
     sizes: list[int] = []
@@ -205,14 +205,14 @@ def _surveyed(
         for domain, some in own.items():
             marks[domain] += some
         if error is not None:
-            raise _numbered(error, sum(sizes)) if within else error
+            raise _renumber_error(error, sum(sizes)) if within else error
         sizes.append(found.records)
         if total is None:
             total = found
         else:
             total.merge(found)
     assert total is not None, "a collection has a split"
-    total.repeated = repeated(marks, policy)
+    total.repeated = find_repeated(marks, policy)
     return total, sizes, held
 
 
@@ -220,14 +220,14 @@ def _statistics(surveyed: Surveyed) -> tuple[Survey, dict[str, bytearray], Input
     return surveyed.survey, surveyed.marks, surveyed.error, surveyed.within
 
 
-def repeated(marks: Mapping[str, bytearray], policy: Policy) -> dict[str, int]:
+def find_repeated(marks: Mapping[str, bytearray], policy: Policy) -> dict[str, int]:
     """By domain how many pseudonyms stand in more than one record, where the policy does not let them."""
     linked = linked_domains(policy)
-    counted = {domain: _repeated(own) for domain, own in marks.items() if domain not in linked}
+    counted = {domain: _count_repeated(own) for domain, own in marks.items() if domain not in linked}
     return {domain: count for domain, count in counted.items() if count}
 
 
-def _repeated(marks: bytearray) -> int:
+def _count_repeated(marks: bytearray) -> int:
     """How many marks stand in more than one record: each has it once."""
     halves = np.frombuffer(marks, np.uint64).reshape(-1, MARK // 8)
     order = np.lexsort(halves.T)
@@ -235,7 +235,7 @@ def _repeated(marks: bytearray) -> int:
     return int((same & ~np.append(False, same[:-1])).sum())
 
 
-def _numbered(error: InputError, before: int) -> InputError:
+def _renumber_error(error: InputError, before: int) -> InputError:
     """The error with the record's number in the collection."""
     record = None if error.record is None else error.record + before
     return InputError(error.message, record=record, path=error.path, revealed=error.revealed)

@@ -12,11 +12,12 @@ from hierdata.errors import MissingPluginError, VerificationError
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.plan.plan import judge_rules, many_keys, references, stated_scales
+from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.policy import Policy
 from hierdata.progress import Progress, silent
-from hierdata.release.layout import check_plugins, read_beside, record_splits, released
+from hierdata.release.layout import check_plugins, find_release_files, read_parts, record_splits
 from hierdata.release.verification import confirm, read_facts
-from hierdata.sources.open import at_hand
+from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
     from hierdata.judge import Verdict
@@ -56,7 +57,7 @@ def verify(
     """
     with plugins_needed(published):
         policy = read_policy(policy)
-    with at_hand(published, policy, published=True) as hand:
+    with fetch_source(published, policy, published=True) as hand:
         return _verdict(hand.source, hand.policy, original, facts, key, resources, progress)
 
 
@@ -70,9 +71,9 @@ def _verdict(
     progress: Progress | None,
 ) -> Verdict:
     """The steps of ``verify``, once the records are at hand."""
-    from hierdata.pipeline.judge import judged
+    from hierdata.pipeline.judge import judge_files
 
-    files = released(Path(published), policy) if isinstance(published, str | os.PathLike) else None
+    files = find_release_files(Path(published), policy) if isinstance(published, str | os.PathLike) else None
     found = None if files is None else files.facts
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
     scales = stated_scales(policy) if frozen is None else frozen.scales
@@ -81,7 +82,7 @@ def _verdict(
     books = {} if frozen is None else frozen.file.quasi
     if original is not None:
         with (
-            at_hand(original, policy) as hand,
+            fetch_source(original, policy) as hand,
             look_over(hand.source, hand.policy, key, resources, None, progress, again=True) as looked,
         ):
             prepared = looked[1]
@@ -95,8 +96,10 @@ def _verdict(
             )
     rules = judge_rules(policy, scales, known, vertices, books)
     splits = record_splits(published, files, policy)
-    with (resources or Resources()).spread(len(splits), None, progress or silent, policy.plugins) as spread:
-        verdict = judged(splits, read_beside(files, policy), rules, spread)
+    with (resources or Resources()).open_context(
+        len(splits), None, progress or silent, list_plugins(policy)
+    ) as spread:
+        verdict = judge_files(splits, read_parts(files, policy), rules, spread)
     if frozen is not None and verdict.passed:
         frozen.check_tables(policy, verdict)
     claims = None if files is None else files.claims

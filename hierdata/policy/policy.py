@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, model_validator
 
-from hierdata import plugins
-from hierdata.documents.formats import FORMATS
 from hierdata.domains.base import QuasiDomain
-from hierdata.engines import ENGINES, Engine
+from hierdata.engines import Engine
 from hierdata.errors import PolicyError
-from hierdata.plugins import Plugin
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import InconsistencyError
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, Step, with_preset
@@ -23,17 +20,17 @@ from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.gates import AttackerModel, Gate, OtherMetric
 from hierdata.policy.spec.maps import maps_of
 from hierdata.policy.spec.population import PopulationTable
-from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, in_order
+from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import Keep, PathText, SensitiveTables
-from hierdata.privacy import MODELS, PrivacyModel
-from hierdata.recodings import DEFAULT, RecodingTraits, is_built_in, traits_of
+from hierdata.privacy import PrivacyModel
+from hierdata.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.records.flatten import Table
-from hierdata.records.identifiers import DateShift, Tokens
-from hierdata.records.maps import in_maps
+from hierdata.records.identifiers import DateShift, PseudonymSpec
+from hierdata.records.maps import resolve_maps
 from hierdata.records.path import Path, depth_of, parse
 from hierdata.records.rules import Unlisted
 from hierdata.records.schema import Role, Rule
-from hierdata.records.survey import Keys, Shape
+from hierdata.records.survey import Keys, PathSurvey
 
 if TYPE_CHECKING:
     from hierdata.policy.spec.fields import FieldRule
@@ -120,25 +117,6 @@ class Policy(BaseModel):
                 yield f"fields[{path}].{key}", file
 
     @property
-    def plugins(self) -> tuple[Plugin, ...]:
-        """The members of other distributions that the policy names."""
-        named = [
-            *(("models", model.kind) for model in self.models if model.kind not in MODELS),
-            *(("engines", step.kind) for step in self.steps if step.kind not in ENGINES),
-            *(
-                ("domains", getattr(rule.other, "kind", ""))
-                for rule in self.fields.values()
-                if rule.other is not None
-            ),
-            *(("metrics", name) for name in self.metrics),
-            *(("metrics", gate.metric) for gate in self.gates if not gate.is_built_in),
-            *(("formats", name) for name in (self.format,) if name is not None and name not in FORMATS),
-            *(("recodings", name) for name in (self.recoding,) if not is_built_in(name)),
-        ]
-        found = (plugins.find(family, name) for family, name in dict.fromkeys(named))
-        return tuple(plugin for plugin in found if plugin is not None)
-
-    @property
     def preset(self) -> str | None:
         """The name of the preset, if one is used."""
         return self.engine.preset if self.engine is not None else None
@@ -158,18 +136,21 @@ class Policy(BaseModel):
         return traits_of(self.recoding)
 
     @cached_property
-    def divided(self) -> int | tuple[tuple[str, ...], ...] | None:
+    def table_division(self) -> int | tuple[tuple[str, ...], ...] | None:
         """Which sensitive attributes share a table, by their paths as ``fields`` has them."""
         if not isinstance(self.sensitive_tables, tuple):
             return self.sensitive_tables
         return tuple(
-            tuple(str(self.by_keys[self._keys(text)][0]) for text in table) for table in self.sensitive_tables
+            tuple(str(self.rules_by_keys[self._keys(text)][0]) for text in table)
+            for table in self.sensitive_tables
         )
 
     @property
-    def keyed(self) -> bool:
+    def needs_key(self) -> bool:
         """Whether any field is replaced by a key."""
-        return any(rule.acting is not None and rule.acting.keyed for rule in self.fields.values())
+        return any(
+            rule.stated_action is not None and rule.stated_action.keyed for rule in self.fields.values()
+        )
 
     @cached_property
     def maps(self) -> dict[Keys, str]:
@@ -191,7 +172,7 @@ class Policy(BaseModel):
         return path_in(self, text)
 
     @cached_property
-    def by_keys(self) -> dict[Keys, tuple[Path, FieldRule]]:
+    def rules_by_keys(self) -> dict[Keys, tuple[Path, FieldRule]]:
         """Path and rule of each field by its keys, in the order of the policy."""
         pairs = zip(self.paths, self.fields.values(), strict=True)
         return {path.keys: (path, rule) for path, rule in pairs}
@@ -201,13 +182,13 @@ class Policy(BaseModel):
         """The keys down to the records; of XML root and record element, or the root alone. Else empty."""
         if self.records is None:
             return self.paths[0].place
-        path = in_maps(parse(self.records, self.namespaces, 1), ())
+        path = resolve_maps(parse(self.records, self.namespaces, 1), ())
         return path.place + path.keys
 
     @cached_property
-    def joined(self) -> tuple[Table, ...]:
+    def joined_tables(self) -> tuple[Table, ...]:
         """The tables that make up the records, the root first; empty where the records are no tables."""
-        return in_order(self.tables or {})
+        return order_tables(self.tables or {})
 
     def rules(self) -> tuple[Rule, ...]:
         """What binding must know."""
@@ -216,11 +197,11 @@ class Policy(BaseModel):
             for path, rule in zip(self.paths, self.fields.values(), strict=True)
         )
 
-    def declared(self, *, identifiers: bool = False) -> dict[Keys, frozenset[str]]:
+    def declared_fields(self, *, identifiers: bool = False) -> dict[Keys, frozenset[str]]:
         """The published fields (on request identifiers too) with their spellings of missing, to survey."""
         return {
             keys: frozenset(rule.missing)
-            for keys, (_, rule) in self.by_keys.items()
+            for keys, (_, rule) in self.rules_by_keys.items()
             if (rule.published_as is not None and keys not in self.pseudonyms)
             or (identifiers and rule.role == "identifier")
         }
@@ -228,7 +209,9 @@ class Policy(BaseModel):
     @cached_property
     def quasi(self) -> dict[Keys, QuasiDomain]:
         """The domain of each field that the promise treats as a quasi-identifier."""
-        return {keys: rule.domain for keys, (_, rule) in self.by_keys.items() if rule.domain is not None}
+        return {
+            keys: rule.domain for keys, (_, rule) in self.rules_by_keys.items() if rule.domain is not None
+        }
 
     @cached_property
     def sensitive(self) -> dict[Keys, FieldRule]:
@@ -241,12 +224,12 @@ class Policy(BaseModel):
         return {keys: rule.exempt or "" for keys, rule in self._published_as(Role.CARRIED).items()}
 
     @cached_property
-    def pseudonyms(self) -> dict[Keys, Tokens]:
+    def pseudonyms(self) -> dict[Keys, PseudonymSpec]:
         """The fields whose values are replaced by pseudonyms."""
         return {
             keys: tokens
-            for keys, (path, rule) in self.by_keys.items()
-            if rule.acting is not None and (tokens := rule.acting.tokens(str(path))) is not None
+            for keys, (path, rule) in self.rules_by_keys.items()
+            if rule.stated_action is not None and (tokens := rule.stated_action.tokens(str(path))) is not None
         }
 
     @cached_property
@@ -254,14 +237,14 @@ class Policy(BaseModel):
         """The fields whose dates are moved."""
         return {
             keys: shift
-            for keys, (_, rule) in self.by_keys.items()
-            if rule.acting is not None and (shift := rule.acting.date_shift()) is not None
+            for keys, (_, rule) in self.rules_by_keys.items()
+            if rule.stated_action is not None and (shift := rule.stated_action.date_shift()) is not None
         }
 
     @cached_property
-    def forbidden(self) -> frozenset[Keys]:
+    def forbidden_fields(self) -> frozenset[Keys]:
         """The fields that must not occur in the release."""
-        return frozenset(keys for keys, (_, rule) in self.by_keys.items() if rule.dropped)
+        return frozenset(keys for keys, (_, rule) in self.rules_by_keys.items() if rule.is_dropped)
 
     @cached_property
     def vertices(self) -> frozenset[Keys]:
@@ -269,7 +252,7 @@ class Policy(BaseModel):
         marked = {
             path.keys[:count] for path in self.paths for count, step in enumerate(path.steps, 1) if step.many
         }
-        return frozenset(marked | {keys for keys, (_, rule) in self.by_keys.items() if rule.vertex})
+        return frozenset(marked | {keys for keys, (_, rule) in self.rules_by_keys.items() if rule.vertex})
 
     @cached_property
     def scoped_models(self) -> tuple[tuple[PrivacyModel, frozenset[Keys] | None], ...]:
@@ -289,13 +272,13 @@ class Policy(BaseModel):
         """What binding does with a field without a rule; values that are to be kept have rules by then."""
         return "error" if self.unlisted == "error" else "drop"
 
-    def with_unlisted(self, shape: Shape, many_hints: Collection[Keys] = ()) -> Policy:
+    def with_unlisted(self, shape: PathSurvey, many_hints: Collection[Keys] = ()) -> Policy:
         """This policy with a rule for each field that ``unlisted: {keep: ...}`` publishes."""
         if not isinstance(self.unlisted, Keep):
             return self
-        from hierdata.records.unlisted import kept
+        from hierdata.records.unlisted import keep_unlisted
 
-        unlisted = kept(self.rules(), shape, Role.QUASI, many_hints, self.maps)
+        unlisted = keep_unlisted(self.rules(), shape, Role.QUASI, many_hints, self.maps)
         added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
         if not added:
             return self
@@ -308,7 +291,7 @@ class Policy(BaseModel):
         return policy
 
     def _published_as(self, role: Role) -> dict[Keys, FieldRule]:
-        return {keys: rule for keys, (_, rule) in self.by_keys.items() if rule.published_as is role}
+        return {keys: rule for keys, (_, rule) in self.rules_by_keys.items() if rule.published_as is role}
 
     def _keys(self, text: str) -> Keys:
         return self.path(text).keys
@@ -333,4 +316,4 @@ _STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])
 
 def path_in(policy: Policy, text: str, *, whole: bool = False) -> Path:
     """A path of the policy. Raises PolicyError."""
-    return in_maps(parse(text, policy.namespaces, policy.depth), policy.maps, whole=whole)
+    return resolve_maps(parse(text, policy.namespaces, policy.depth), policy.maps, whole=whole)

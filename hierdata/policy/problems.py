@@ -137,10 +137,10 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
         expected = str(context.get("expected") or context["expected_tags"])
         found = str(context.get("tag", detail["input"]))
         hint = nearest(found, re.findall(r"'([^']*)'", expected))
-        yield where, f"{_shown(context.get('tag', detail['input']))} is not one of {expected}{hint}"
+        yield where, f"{_quote_value(context.get('tag', detail['input']))} is not one of {expected}{hint}"
     elif kind == "invalid_key":
         reason = "some YAML readers take on, off, yes and no for booleans: put the key in quotes"
-        yield key_path(loc[:-1], data), f"a key is {_shown(detail['input'])}, not text; {reason}"
+        yield key_path(loc[:-1], data), f"a key is {_quote_value(detail['input'])}, not text; {reason}"
     elif kind in ("model_type", "dict_type", "model_attributes_type"):
         yield where, _mapping_due(where, detail["input"], known_keys(loc, model))
     else:
@@ -158,21 +158,21 @@ def _due(detail: ErrorDetails) -> str:
         return "the key 'kind' is missing"
     due = _SPELLED.get(str(detail["loc"][-1])) if kind == "string_pattern_mismatch" else _DUE.get(kind)
     if due is not None:
-        return f"{due} is due, not {_shown(detail['input'])}"
+        return f"{due} is due, not {_quote_value(detail['input'])}"
     message = re.sub(r"^(Input|Tuple|List|Dictionary|String) should ", "must ", detail["msg"])
-    return f"{message}, not {_shown(detail['input'])}"
+    return f"{message}, not {_quote_value(detail['input'])}"
 
 
 def _mapping_due(where: str, found: object, known: Sequence[str]) -> str:
     """What to say where a mapping is due. A whole file that is none may be data: nothing of it is shown."""
     if not where:
-        kind = "text" if isinstance(found, str) else _shown(found)
+        kind = "text" if isinstance(found, str) else _quote_value(found)
         return f"a policy is a mapping with the keys version, models and fields, and this is {kind}"
     keys = f" with {' or '.join(known)}" if len(known) <= 3 else ""
-    return f"a mapping{keys} is due, not {_shown(found)}"
+    return f"a mapping{keys} is due, not {_quote_value(found)}"
 
 
-def _shown(value: object) -> str:
+def _quote_value(value: object) -> str:
     if isinstance(value, str) and len(value) > _LONGEST_SHOWN:
         return f"a text of {len(value)} characters"
     if isinstance(value, dict):

@@ -14,7 +14,7 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.number import Number, identity
 from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, Share, ShareCaps, among, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, FrequencyCaps, Share, among, require_domain
 from hierdata.privacy.grouping import GroupingModel
 
 
@@ -49,17 +49,19 @@ class AlphaK(GroupingModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        domain = needed(domain)
+        domain = require_domain(domain)
         if self.values is None:
             groups = self.groups(domain)
-            return groups.judged_by(_AlphaK(self.k, self.alpha, (True,) * groups.count, everything=True))
+            return groups.wrap_constraint(
+                _AlphaK(self.k, self.alpha, (True,) * groups.count, everything=True)
+            )
         protected = {_key(value) for value in self.values}
         marks = tuple(_key(value) in protected for value in domain.values)
         return _AlphaK(self.k, self.alpha, marks, everything=False)
 
     def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
-        which = f"No {self.counted()}" if self.values is None else "No protected value"
+        which = f"No {self.count_noun()}" if self.values is None else "No protected value"
         return (
             f"{among(self.k, apart)} "
             f"{which} can be guessed with a probability above {float(self.alpha):g} from a class."
@@ -76,7 +78,7 @@ class _AlphaK(Constraint):
         # Below 1/alpha records not even one record's value fits, where every value is protected.
         self.min_class_size = max(k, ceil(1 / alpha)) if everything and alpha else k
         others = len(protected)
-        self.caps = ShareCaps(
+        self.caps = FrequencyCaps(
             tuple(code if is_protected else others for code, is_protected in enumerate(protected)),
             (alpha,) * others + (Fraction(1),),
         )
@@ -90,7 +92,7 @@ class _AlphaK(Constraint):
             return False
         return self._most(view.counts) * self._alpha.denominator <= self._alpha.numerator * view.present
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         reached = {"k": Fraction(view.records)}
         if present := view.present:
             reached["alpha"] = Fraction(self._most(view.counts), present)

@@ -76,7 +76,7 @@ class ClassView:
 
 
 @dataclass(frozen=True)
-class ShareCaps:
+class FrequencyCaps:
     """A model in the form "no group has more than its share": ``group_of[code]``, ``share[group]``.
 
     Among n values at a vertex, a group that is present may have ``min(share * n, most)`` values (``most``
@@ -135,7 +135,7 @@ class Constraint(ABC):
 
     monotone: bool
     min_class_size: int
-    caps: ShareCaps | None = None
+    caps: FrequencyCaps | None = None
     closeness: Closeness | None = None
 
     @abstractmethod
@@ -143,7 +143,7 @@ class Constraint(ABC):
         """Decide exactly. A vertex without any sensitive value passes (erratum ML-7), but for k."""
 
     @abstractmethod
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         """The strongest parameters that hold at this vertex, by the papers' letters.
 
         ``alpha_2`` is the alpha of level 2. Empty when nothing is there to judge.
@@ -234,7 +234,7 @@ class PrivacyModel(ABC, BaseModel):
         return merged
 
 
-def needed(domain: SensitiveDomain | None) -> SensitiveDomain:
+def require_domain(domain: SensitiveDomain | None) -> SensitiveDomain:
     """The domain of a model that is bound per attribute: to bind it to none is a mistake of the caller."""
     if domain is None:
         raise TypeError("this model binds to a sensitive attribute's domain")

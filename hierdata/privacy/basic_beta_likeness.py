@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, NotNegative, PrivacyModel
-from hierdata.privacy.reference import Likeness, compared
+from hierdata.privacy.reference import Likeness, require_original
 
 
 class BasicBetaLikeness(PrivacyModel):
@@ -35,7 +35,7 @@ class BasicBetaLikeness(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute. Raises PolicyError without a reference."""
-        reference = compared(domain, self.kind)
+        reference = require_original(domain, self.kind)
         return Likeness(reference, (1 + self.beta,) * len(reference), None)
 
     def promise(self, *, apart: bool = False) -> str:

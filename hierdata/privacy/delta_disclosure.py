@@ -9,8 +9,8 @@ from math import ceil, floor, log
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Positive, PrivacyModel, ShareCaps
-from hierdata.privacy.reference import compared, largest_below, least_room, settled
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, Positive, PrivacyModel
+from hierdata.privacy.reference import decide_exactly, largest_below, least_room, require_original
 
 _STEPS = 1_000_000
 _SAFE = 1e-3
@@ -30,7 +30,7 @@ class DeltaDisclosure(PrivacyModel):
     The logarithm is the natural one, as in the paper's e-based figures and in pycanon. ARX takes base 2: its
     delta times ln 2 (0.6931) is ours. For a rational delta above 0, e^delta is irrational (Lindemann), so no
     ratio of counts meets the bound: a fraction just below e^delta decides exactly, and strictness with it.
-    ``achieved`` is the least delta that holds, rounded up to a millionth; nothing, where none does.
+    ``achieved_parameters`` is the least delta that holds, rounded up to a millionth; nothing where none does.
 
     >>> domain = SensitiveDomain("$.a", ("flu", "HIV"), reference=(2, 2))
     >>> bound = DeltaDisclosure(delta="0.5").bind(domain)
@@ -57,7 +57,7 @@ class DeltaDisclosure(PrivacyModel):
         delta = min(self.delta, Fraction(_VACUOUS))
         ratio = largest_below(lambda: (Decimal(delta.numerator) / delta.denominator).exp())
         bound = _Disclosure if self.absent == "refuse" else _AmongPresent
-        return bound(compared(domain, self.kind), ratio)
+        return bound(require_original(domain, self.kind), ratio)
 
     def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
@@ -79,7 +79,7 @@ class _Disclosure(Constraint):
         self._occurring = sum(1 for count in reference if count)
         self._ratio = ratio.as_integer_ratio()
         shares = tuple(min(Fraction(1), ratio * count / self._total) for count in reference)
-        self.caps = ShareCaps(tuple(range(len(shares))), shares, sufficient=False)
+        self.caps = FrequencyCaps(tuple(range(len(shares))), shares, sufficient=False)
         self.min_class_size = self._least_size(shares)
 
     def _least_size(self, shares: tuple[Fraction, ...]) -> int:
@@ -115,7 +115,7 @@ class _Disclosure(Constraint):
             return False
         return farthest[0] * self._ratio[1] <= self._ratio[0] * farthest[1]
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         farthest = self._farthest(view)
         if farthest is None or not view.present:
             return {}
@@ -132,7 +132,7 @@ def _steps_below(top: int, bottom: int) -> int:
     steps = (log(top) - log(bottom)) * _STEPS
     if _SAFE < steps % 1 < 1 - _SAFE:
         return floor(steps)
-    return settled(lambda: (Decimal(top).ln() - Decimal(bottom).ln()) * _STEPS, floor)
+    return decide_exactly(lambda: (Decimal(top).ln() - Decimal(bottom).ln()) * _STEPS, floor)
 
 
 class _AmongPresent(_Disclosure):

@@ -10,7 +10,7 @@ from hierdata.domains.number import Number, plain
 from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
-from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, numbers_of, uncrowded
+from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, limit_neighbourhoods, numbers_of
 
 
 class DeltaLDiversity(PrivacyModel):
@@ -46,7 +46,7 @@ class DeltaLDiversity(PrivacyModel):
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute. Raises PolicyError where values are no numbers."""
         around = Neighbourhoods.absolute(numbers_of(domain, self.kind), 2 * self.delta)
-        return uncrowded("l", self.l, around, symmetric=True)
+        return limit_neighbourhoods("l", self.l, around, symmetric=True)
 
     def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""

@@ -44,7 +44,7 @@ class DeltaPresence(PrivacyModel):
     delta_max: Share
 
     @model_validator(mode="after")
-    def _ordered(self) -> DeltaPresence:
+    def _check_order(self) -> DeltaPresence:
         if self.delta_min > self.delta_max:
             raise ValueError("delta_min cannot be above delta_max")
         return self
@@ -75,7 +75,7 @@ class _Presence(Constraint):
             return False
         return self._least <= Fraction(view.records, view.population) <= self._most
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         if not view.population or view.records > view.population:
             return {}
         presence = Fraction(view.records, view.population)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, require_domain
 from hierdata.privacy.grouping import GroupingModel
 
 
@@ -30,11 +30,11 @@ class DistinctLDiversity(GroupingModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        return self.groups(needed(domain)).judged_by(_Distinct(self.l))
+        return self.groups(require_domain(domain)).wrap_constraint(_Distinct(self.l))
 
     def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
-        what = self.counted(many=True)
+        what = self.count_noun(many=True)
         return f"Wherever a class shows sensitive values, it shows at least {self.l} different {what}."
 
 
@@ -48,7 +48,7 @@ class _Distinct(Constraint):
         sizes = view.sizes
         return not sizes or min(len(sizes), view.records) >= self.min_class_size
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         sizes = view.sizes
         return {"l": Fraction(min(len(sizes), view.records))} if sizes else {}
 

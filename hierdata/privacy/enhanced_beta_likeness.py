@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, NotNegative, PrivacyModel
-from hierdata.privacy.reference import Likeness, compared, largest_below
+from hierdata.privacy.reference import Likeness, largest_below, require_original
 
 
 class EnhancedBetaLikeness(PrivacyModel):
@@ -39,7 +39,7 @@ class EnhancedBetaLikeness(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute. Raises PolicyError without a reference."""
-        reference = compared(domain, self.kind)
+        reference = require_original(domain, self.kind)
         total = sum(reference)
         by_count = {count: _ceiling(count, total) for count in set(reference)}
         ceilings = [by_count[count] for count in reference]

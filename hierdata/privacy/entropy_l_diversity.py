@@ -10,7 +10,7 @@ from math import ceil, exp, floor, fsum, gcd, log, prod
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Diversity, needed
+from hierdata.privacy.base import ClassView, Constraint, Diversity, require_domain
 from hierdata.privacy.grouping import GroupingModel
 
 _STEPS = 1_000_000
@@ -24,7 +24,8 @@ class EntropyLDiversity(GroupingModel):
     """The entropy of the values present is at least log l, in a class of at least l records.
 
     With counts c of n values: n^n >= l^n * prod(c^c), decided in integers, so that a class with entropy
-    exactly log l passes. ``achieved`` gives l = exp(entropy), mostly irrational, rounded down to a millionth.
+    exactly log l passes. ``achieved_parameters`` gives l = exp(entropy), mostly irrational, rounded down to
+    a millionth.
     In flat tables the entropy implies l records; pooled siblings do not, so it is asked for here.
 
     >>> bound = EntropyLDiversity(l=2).bind(SensitiveDomain("$.a", ("x", "y", "z")))
@@ -42,11 +43,11 @@ class EntropyLDiversity(GroupingModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        return self.groups(needed(domain)).judged_by(_Entropy(self.l))
+        return self.groups(require_domain(domain)).wrap_constraint(_Entropy(self.l))
 
     def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
-        what = "they" if self.by == "value" else f"their {self.counted(many=True)}"
+        what = "they" if self.by == "value" else f"their {self.count_noun(many=True)}"
         likely = f"{self.l} equally likely ones"
         return f"Wherever a class shows sensitive values, {what} are as uncertain as {likely}."
 
@@ -62,7 +63,7 @@ class _Entropy(Constraint):
         sizes = tuple(view.sizes)
         return not sizes or (view.records >= self._least and _entropy_reaches(sizes, self._least))
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         sizes = tuple(view.sizes)
         return {"l": min(_effective_values(sizes), Fraction(view.records))} if sizes else {}
 

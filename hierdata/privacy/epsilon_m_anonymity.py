@@ -11,7 +11,7 @@ from hierdata.domains.number import plain
 from hierdata.domains.proximity import Neighbourhoods
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
-from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, numbers_of, uncrowded
+from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, limit_neighbourhoods, numbers_of
 
 
 class EpsilonMAnonymity(PrivacyModel):
@@ -51,7 +51,7 @@ class EpsilonMAnonymity(PrivacyModel):
         """The constraint for one attribute. Raises PolicyError where values are no numbers."""
         intervals = Neighbourhoods.relative if self.relative else Neighbourhoods.absolute
         around = intervals(numbers_of(domain, self.kind), self.epsilon)
-        return uncrowded("m", self.m, around, symmetric=not self.relative)
+        return limit_neighbourhoods("m", self.m, around, symmetric=not self.relative)
 
     def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""

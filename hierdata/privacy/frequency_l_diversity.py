@@ -8,7 +8,7 @@ from math import ceil
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Diversity, ShareCaps, needed
+from hierdata.privacy.base import ClassView, Constraint, Diversity, FrequencyCaps, require_domain
 from hierdata.privacy.grouping import GroupingModel
 
 
@@ -33,12 +33,12 @@ class FrequencyLDiversity(GroupingModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        groups = self.groups(needed(domain))
-        return groups.judged_by(_Frequency(self.l, groups.count))
+        groups = self.groups(require_domain(domain))
+        return groups.wrap_constraint(_Frequency(self.l, groups.count))
 
     def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
-        return f"No {self.counted()} can be guessed with a probability above {1 / self.l} from a class."
+        return f"No {self.count_noun()} can be guessed with a probability above {1 / self.l} from a class."
 
 
 class _Frequency(Constraint):
@@ -47,7 +47,7 @@ class _Frequency(Constraint):
     def __init__(self, least: Fraction, values: int) -> None:
         self._least = least
         self.min_class_size = ceil(least)
-        self.caps = ShareCaps(tuple(range(values)), (1 / least,) * values)
+        self.caps = FrequencyCaps(tuple(range(values)), (1 / least,) * values)
 
     def holds(self, view: ClassView) -> bool:
         present = view.present
@@ -56,7 +56,7 @@ class _Frequency(Constraint):
         enough = present * self._least.denominator >= max(view.counts.values()) * self._least.numerator
         return enough and view.records >= self.min_class_size
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         present = view.present
         if not present:
             return {}

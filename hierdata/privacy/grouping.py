@@ -14,17 +14,17 @@ from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import components
 from hierdata.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, NotNegative, PrivacyModel, ShareCaps
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, NotNegative, PrivacyModel
 
 
 @dataclass(frozen=True)
-class Groups:
+class ValueGroups:
     """The group of each value, ``of_code[code]`` in 0..count-1; ``of_code`` None: each value is its own."""
 
     count: int
     of_code: tuple[int, ...] | None = None
 
-    def judged_by(self, constraint: Constraint) -> Constraint:
+    def wrap_constraint(self, constraint: Constraint) -> Constraint:
         """The constraint on values, asked about groups."""
         return constraint if self.of_code is None else _OnGroups(constraint, self.of_code)
 
@@ -69,7 +69,7 @@ class GroupingModel(PrivacyModel):
         """See PrivacyModel."""
         return self.needs_reference or (self.partition is not None and self.partition.of_original)
 
-    def groups(self, domain: SensitiveDomain) -> Groups:
+    def groups(self, domain: SensitiveDomain) -> ValueGroups:
         """What is counted in one domain. Raises PolicyError where levels or a taxonomy are due."""
         if self.partition is not None:
             return _groups(self.partition.block_of(domain))
@@ -85,10 +85,10 @@ class GroupingModel(PrivacyModel):
                 raise PolicyError(
                     f"{self.kind} by level needs 'levels' on this sensitive attribute", path=domain.path
                 )
-            return Groups(domain.level_count, tuple(level - 1 for level in domain.levels))
-        return Groups(len(domain.values))
+            return ValueGroups(domain.level_count, tuple(level - 1 for level in domain.levels))
+        return ValueGroups(len(domain.values))
 
-    def counted(self, many: bool = False) -> str:
+    def count_noun(self, many: bool = False) -> str:
         """What is counted, in the reader's words: one of it, or ``many`` in a sentence that names values."""
         one, plural, behind = _WORDS[self.by]
         near = f" (connected by distances up to {plain(self.e)})" if self.e is not None else ""
@@ -103,8 +103,8 @@ _WORDS = {
 }
 
 
-def _groups(of_code: tuple[int, ...]) -> Groups:
-    return Groups(max(of_code, default=-1) + 1, of_code)
+def _groups(of_code: tuple[int, ...]) -> ValueGroups:
+    return ValueGroups(max(of_code, default=-1) + 1, of_code)
 
 
 class _OnGroups(Constraint):
@@ -114,7 +114,7 @@ class _OnGroups(Constraint):
         self.monotone = constraint.monotone
         self.min_class_size = constraint.min_class_size
         if (caps := constraint.caps) is not None:
-            self.caps = ShareCaps(
+            self.caps = FrequencyCaps(
                 tuple(caps.group_of[group] for group in of_code),
                 caps.share,
                 caps.most,
@@ -123,7 +123,7 @@ class _OnGroups(Constraint):
                 caps.necessary,
             )
 
-    def _grouped(self, counts: Mapping[int, int]) -> dict[int, int]:
+    def _group_counts(self, counts: Mapping[int, int]) -> dict[int, int]:
         found: dict[int, int] = {}
         for code, count in counts.items():
             group = self._of_code[code]
@@ -131,13 +131,13 @@ class _OnGroups(Constraint):
         return found
 
     def _view(self, view: ClassView) -> ClassView:
-        return ClassView(view.records, self._grouped(view.counts), view.population)
+        return ClassView(view.records, self._group_counts(view.counts), view.population)
 
     def holds(self, view: ClassView) -> bool:
         return self._constraint.holds(self._view(view))
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
-        return self._constraint.achieved(self._view(view))
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
+        return self._constraint.achieved_parameters(self._view(view))
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
-        return self._constraint.summary(self._grouped(counts))
+        return self._constraint.summary(self._group_counts(counts))

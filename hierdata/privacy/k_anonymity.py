@@ -44,7 +44,7 @@ class _AtLeast(Constraint):
     def holds(self, view: ClassView) -> bool:
         return view.records >= self.min_class_size
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {"k": Fraction(view.records)}
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:

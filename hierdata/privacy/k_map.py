@@ -59,7 +59,7 @@ class _KMap(Constraint):
     def holds(self, view: ClassView) -> bool:
         return view.population is not None and view.population >= self._k
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {} if view.population is None else {"k": Fraction(view.population)}
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:

@@ -10,7 +10,15 @@ from hierdata.domains.number import plain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import NodePath, components, is_transitive, least_distance
 from hierdata.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, Count, NotNegative, PrivacyModel, ShareCaps, needed
+from hierdata.privacy.base import (
+    ClassView,
+    Constraint,
+    Count,
+    FrequencyCaps,
+    NotNegative,
+    PrivacyModel,
+    require_domain,
+)
 
 
 class LEDiversity(PrivacyModel):
@@ -22,8 +30,9 @@ class LEDiversity(PrivacyModel):
     more than 1/l of those present, as LE formula 3 presumes. A vertex without values passes (erratum ML-7);
     with some missing, l of those present are asked for.
 
-    Not monotone (LE-9): two classes that satisfy it may show similar values together. ``achieved`` gives l
-    and, wherever two values can be compared, ``distance``, the least there is: it holds for every e below.
+    Not monotone (LE-9): two classes that satisfy it may show similar values together.
+    ``achieved_parameters`` gives l and, wherever two values can be compared, ``distance``, the least
+    there is: it holds for every e below.
 
     >>> domain = SensitiveDomain("$.a", ("flu", "cold", "rash"), paths=((0, 1, 2), (0, 1, 3), (0, 4, 5)))
     >>> bound = LEDiversity(l=2, e=1).bind(domain)
@@ -50,7 +59,7 @@ class LEDiversity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute. Raises PolicyError without a taxonomy."""
-        domain = needed(domain)
+        domain = require_domain(domain)
         if domain.paths is None:
             raise PolicyError(
                 "l-e-diversity needs 'taxonomy' on this sensitive attribute: add it, or let the model's `on` "
@@ -103,7 +112,7 @@ class _Once(_Apart):
         super().__init__(least, e, paths)
         buckets = max(self._bucket_of, default=-1) + 1
         exact = is_transitive(paths, e)
-        self.caps = ShareCaps(self._bucket_of, (Fraction(1),) * buckets, most=1, necessary=exact)
+        self.caps = FrequencyCaps(self._bucket_of, (Fraction(1),) * buckets, most=1, necessary=exact)
 
     def holds(self, view: ClassView) -> bool:
         codes = _present(view.counts)
@@ -112,7 +121,7 @@ class _Once(_Apart):
         once = view.present == len(codes) >= self.min_class_size <= view.records
         return once and self._are_apart(codes)
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         codes = _present(view.counts)
         if not codes:
             return {}
@@ -129,7 +138,7 @@ class _Often(_Apart):
         groups = self._bucket_of if is_transitive(paths, e) else tuple(range(len(paths)))
         count = max(groups, default=-1) + 1
         alone = max(self._bucket_of, default=-1) + 1 == len(paths)
-        self.caps = ShareCaps(groups, (Fraction(1, least),) * count, sufficient=alone)
+        self.caps = FrequencyCaps(groups, (Fraction(1, least),) * count, sufficient=alone)
 
     def holds(self, view: ClassView) -> bool:
         total, most = _total_and_most(view.counts)
@@ -138,7 +147,7 @@ class _Often(_Apart):
         enough = most * self.min_class_size <= total and self.min_class_size <= view.records
         return enough and self._are_apart(_present(view.counts))
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         total, most = _total_and_most(view.counts)
         if not total:
             return {}

@@ -11,7 +11,16 @@ from pydantic import Field
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, Share, ShareCaps, among, needed
+from hierdata.privacy.base import (
+    ClassView,
+    Constraint,
+    Count,
+    FrequencyCaps,
+    PrivacyModel,
+    Share,
+    among,
+    require_domain,
+)
 
 _PAPER = tuple(Fraction(tenths, 10) for tenths in (8, 6, 4, 2, 1))
 
@@ -46,7 +55,7 @@ class LevelAlphaK(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute. Raises PolicyError without levels or with more than alphas."""
-        domain = needed(domain)
+        domain = require_domain(domain)
         if domain.levels is None:
             raise PolicyError(
                 "level-alpha-k needs 'levels' on this sensitive attribute: add them, or let the model's `on` "
@@ -94,7 +103,7 @@ class _LevelAlphaK(Constraint):
         self._alpha = alpha
         self._group_of = tuple(level - 1 for level in levels)
         self._bounds = tuple((share.numerator, share.denominator) for share in alpha)
-        self.caps = ShareCaps(self._group_of, alpha)
+        self.caps = FrequencyCaps(self._group_of, alpha)
 
     def _by_level(self, counts: Mapping[int, int]) -> list[int]:
         tally = [0] * len(self._alpha)
@@ -113,7 +122,7 @@ class _LevelAlphaK(Constraint):
             for count, (numerator, denominator) in zip(tally, self._bounds, strict=True)
         )
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         reached = {"k": Fraction(view.records)}
         if present := view.present:
             for level, count in enumerate(self._by_level(view.counts), start=1):

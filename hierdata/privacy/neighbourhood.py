@@ -10,7 +10,7 @@ from hierdata.domains.number import Number
 from hierdata.domains.proximity import Neighbourhoods
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, ShareCaps, needed
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, require_domain
 
 BETWEEN_NUMBERS = (
     "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
@@ -21,7 +21,7 @@ BETWEEN_NUMBERS = (
 
 def numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[Number, ...]:
     """The values of a domain as numbers. Raises PolicyError where some are none."""
-    domain = needed(domain)
+    domain = require_domain(domain)
     if domain.numbers is None:
         raise PolicyError(
             f"{kind} needs numbers: add `number: true`, or let `on` name others", path=domain.path
@@ -29,7 +29,9 @@ def numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[Number, ...]:
     return domain.numbers
 
 
-def uncrowded(letter: str, least: Fraction, around: Neighbourhoods, *, symmetric: bool) -> Constraint:
+def limit_neighbourhoods(
+    letter: str, least: Fraction, around: Neighbourhoods, *, symmetric: bool
+) -> Constraint:
     """The constraint that around each value present lies at most 1/``least`` of the values, itself included.
 
     Exactly that share is allowed. ``letter`` names the achieved ``least``, a fraction (erratum DL-7).
@@ -48,7 +50,7 @@ class _Uncrowded(Constraint):
         self._least = least
         self._around = around
         if symmetric:
-            self.caps = ShareCaps(around.rank, (1 / least,) * len(around.rank), reach=around.reach)
+            self.caps = FrequencyCaps(around.rank, (1 / least,) * len(around.rank), reach=around.reach)
 
     def holds(self, view: ClassView) -> bool:
         total, most = self.summary(view.counts)
@@ -57,7 +59,7 @@ class _Uncrowded(Constraint):
         enough = most * self._least.numerator <= total * self._least.denominator
         return enough and view.records >= self.min_class_size
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         total, most = self.summary(view.counts)
         return {self._letter: min(Fraction(total, most), Fraction(view.records))} if total else {}
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, among, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, among, require_domain
 
 
 class PSensitiveKAnonymity(PrivacyModel):
@@ -33,7 +33,7 @@ class PSensitiveKAnonymity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        needed(domain)
+        require_domain(domain)
         return _PSensitive(self.p, self.k)
 
     def promise(self, *, apart: bool = False) -> str:
@@ -56,7 +56,7 @@ class _PSensitive(Constraint):
         different = len(view.sizes)
         return view.records >= self._k and (not different or min(different, view.records) >= self._least)
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         reached = {"k": Fraction(view.records)}
         if different := len(view.sizes):
             reached["p"] = Fraction(min(different, view.records))

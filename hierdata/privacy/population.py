@@ -47,7 +47,7 @@ class Compared:
     codebook: Mapping[str, Any] | None = None
 
 
-class Column:
+class PopulationColumn:
     """The rows of the table by what may be published for them."""
 
     def __init__(self, compared: Compared, cells: Sequence[Scalar], folder: Path) -> None:
@@ -56,13 +56,13 @@ class Column:
         found: dict[Scalar, list[int]] = {}
         for row, cell in enumerate(cells):
             found.setdefault(None if cell in compared.missing else cell, []).append(row)
-        hierarchy = compared.domain.compile(dict.fromkeys(_observed(found, compared), 1), folder)
+        hierarchy = compared.domain.compile(dict.fromkeys(_list_observed(found, compared), 1), folder)
         self._numeric = hierarchy.codebook.get("kind") in ("interval", "taxonomy")
         self._rows_of: dict[str | None, list[int]] = {}
         for cell, rows in found.items():
-            for label in {self._spelled(label) for label in _labels(hierarchy, cell)}:
+            for label in {self._spell_label(label) for label in _labels(hierarchy, cell)}:
                 self._rows_of.setdefault(label, []).extend(rows)
-        self.fitting = lru_cache(_KEPT, typed=True)(self._fitting)
+        self.fitting = lru_cache(_KEPT, typed=True)(self._matching_rows)
 
     def __getstate__(self) -> dict[str, object]:
         """All but what is remembered."""
@@ -71,9 +71,9 @@ class Column:
     def __setstate__(self, state: dict[str, object]) -> None:
         """Take what was kept, and remember anew."""
         vars(self).update(state)
-        self.fitting = lru_cache(_KEPT, typed=True)(self._fitting)
+        self.fitting = lru_cache(_KEPT, typed=True)(self._matching_rows)
 
-    def _spelled(self, label: Scalar) -> str | None:
+    def _spell_label(self, label: Scalar) -> str | None:
         """A label in one spelling for all formats."""
         if isinstance(label, bool):
             return "true" if label else "false"
@@ -84,12 +84,12 @@ class Column:
         except Uncovered:
             return str(label)
 
-    def _fitting(self, label: Scalar) -> int:
+    def _matching_rows(self, label: Scalar) -> int:
         """The rows that a published value stands for, as the bits of a number."""
         if label == ROOT_LABEL:
             return (1 << self._rows) - 1
         bits = bytearray(self._rows // 8 + 1)
-        for row in self._rows_of.get(self._spelled(label), ()):
+        for row in self._rows_of.get(self._spell_label(label), ()):
             bits[row >> 3] |= 1 << (row & 7)
         return int.from_bytes(bits, "little")
 
@@ -114,7 +114,7 @@ def _node(hierarchy: Hierarchy, cell: Scalar) -> int:
         return hierarchy.node_of(number if isinstance(number, int) else plain(number))
 
 
-def _observed(cells: Iterable[Scalar], compared: Compared) -> Iterator[Scalar]:
+def _list_observed(cells: Iterable[Scalar], compared: Compared) -> Iterator[Scalar]:
     """What the hierarchy is compiled for, so that numbers are spelled as in the collection."""
     form = None if compared.codebook is None else compared.codebook.get("form")
     for cell in cells:
@@ -133,7 +133,7 @@ def _observed(cells: Iterable[Scalar], compared: Compared) -> Iterator[Scalar]:
 class Population:
     """A population table, and how many of its rows fit."""
 
-    def __init__(self, rows: int, columns: Sequence[Column]) -> None:
+    def __init__(self, rows: int, columns: Sequence[PopulationColumn]) -> None:
         self.rows = rows
         self.columns = tuple(columns)
 
@@ -194,7 +194,7 @@ def read_population(
     except OSError as error:
         raise TargetError(f"cannot read {file.name}: {error.strerror}") from None
     return Population(
-        rows, [Column(one, column, folder) for one, column in zip(compared, cells, strict=True)]
+        rows, [PopulationColumn(one, column, folder) for one, column in zip(compared, cells, strict=True)]
     )
 
 

@@ -7,16 +7,16 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, Positive, needed
+from hierdata.privacy.base import ClassView, Constraint, Count, Positive, require_domain
 from hierdata.privacy.grouping import GroupingModel
 
 
 class RecursiveCLDiversity(GroupingModel):
     """With counts r_1 >= ... >= r_m: r_1 < c (r_l + ... + r_m), in a class of at least l records.
 
-    The inequality is strict, as in the definition. ``achieved`` is the largest l at the policy's c; 0 means
-    that not even l = 1 holds. In flat tables l values need l records; pooled siblings do not, so it is asked
-    for here.
+    The inequality is strict, as in the definition. ``achieved_parameters`` is the largest l at the
+    policy's c; 0 means that not even l = 1 holds. In flat tables l values need l records; pooled siblings
+    do not, so it is asked for here.
 
     >>> bound = RecursiveCLDiversity(c=2, l=2).bind(SensitiveDomain("$.a", ("x", "y", "z")))
     >>> bound.holds(ClassView(6, {0: 3, 1: 2, 2: 1})), bound.holds(ClassView(6, {0: 4, 1: 1, 2: 1}))
@@ -36,11 +36,11 @@ class RecursiveCLDiversity(GroupingModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute."""
-        return self.groups(needed(domain)).judged_by(_Recursive(self.c, self.l))
+        return self.groups(require_domain(domain)).wrap_constraint(_Recursive(self.c, self.l))
 
     def promise(self, *, apart: bool = False) -> str:
         """One sentence for the reader."""
-        what = "one" if self.by == "value" else self.counted()
+        what = "one" if self.by == "value" else self.count_noun()
         return (
             f"Wherever a class shows sensitive values, the most frequent {what} occurs less than {self.c} "
             f"times as often as all but the {self.l - 1} most frequent together."
@@ -57,17 +57,17 @@ class _Recursive(Constraint):
     def holds(self, view: ClassView) -> bool:
         sizes = view.sizes
         return not sizes or (
-            view.records >= self.min_class_size and self._reached(sizes, self.min_class_size)
+            view.records >= self.min_class_size and self._is_reached(sizes, self.min_class_size)
         )
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         sizes = view.sizes
         if not sizes:
             return {}
         least = min(len(sizes), view.records)
-        while least and not self._reached(sizes, least):
+        while least and not self._is_reached(sizes, least):
             least -= 1
         return {"l": Fraction(least)}
 
-    def _reached(self, sizes: list[int], least: int) -> bool:
+    def _is_reached(self, sizes: list[int], least: int) -> bool:
         return sizes[0] * self._factor.denominator < self._factor.numerator * sum(sizes[least - 1 :])

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
-from hierdata.privacy.base import ClassView, Constraint, ShareCaps, needed
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, require_domain
 
 Answer = TypeVar("Answer")
 
@@ -19,9 +19,9 @@ _WORK = 200_000
 """Values looked at in search of a least class size: a few milliseconds."""
 
 
-def compared(domain: SensitiveDomain | None, kind: str) -> tuple[int, ...]:
+def require_original(domain: SensitiveDomain | None, kind: str) -> tuple[int, ...]:
     """How often each value occurs in the original collection. Raises PolicyError where nobody knows."""
-    domain = needed(domain)
+    domain = require_domain(domain)
     if domain.reference is None:
         raise PolicyError(
             f"{kind} compares with the original collection: give its frozen facts, or the original",
@@ -30,7 +30,7 @@ def compared(domain: SensitiveDomain | None, kind: str) -> tuple[int, ...]:
     return domain.reference
 
 
-def settled(compute: Callable[[], Decimal], decide: Callable[[Fraction], Answer]) -> Answer:
+def decide_exactly(compute: Callable[[], Decimal], decide: Callable[[Fraction], Answer]) -> Answer:
     """Decide something about an irrational number, with as many digits as that takes.
 
     ``compute`` works it out in the decimal context it is called in, off by less than 10^30 of its last
@@ -56,7 +56,7 @@ def largest_below(compute: Callable[[], Decimal]) -> Fraction:
     >>> float(largest_below(Decimal(2).sqrt))
     1.4142135623730951
     """
-    return settled(compute, lambda number: at_most(number, DENOMINATORS))
+    return decide_exactly(compute, lambda number: at_most(number, DENOMINATORS))
 
 
 def at_most(number: Fraction, denominators: int) -> Fraction:
@@ -95,8 +95,9 @@ def least_room(shares: Sequence[Fraction]) -> int:
 class Likeness(Constraint):
     """No value has more than ``ratios[code]`` times its share in the original collection.
 
-    ``achieved`` is the largest gain (q - p) / p, named beta. Where a ratio above ``ceilings[code]`` is
-    reached, or a value that the original lacks occurs, no beta would do, and nothing is achieved.
+    ``achieved_parameters`` is the largest gain (q - p) / p, named beta. Where a ratio above
+    ``ceilings[code]`` is reached, or a value that the original lacks occurs, no beta would do, and
+    nothing is achieved.
     """
 
     monotone = True
@@ -111,7 +112,7 @@ class Likeness(Constraint):
             min(Fraction(1), ratio * count / total) for ratio, count in zip(ratios, reference, strict=True)
         )
         self._shares = tuple(share.as_integer_ratio() for share in shares)
-        self.caps = ShareCaps(tuple(range(len(shares))), shares)
+        self.caps = FrequencyCaps(tuple(range(len(shares))), shares)
         self.min_class_size = least_room(shares)
 
     def holds(self, view: ClassView) -> bool:
@@ -123,7 +124,7 @@ class Likeness(Constraint):
                 return False
         return True
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         """The largest gain, as beta."""
         present, ceilings = view.present, self._ceilings
         top, bottom = 1, 1

@@ -15,12 +15,12 @@ from hierdata.privacy.base import (
     ClassView,
     Closeness,
     Constraint,
+    FrequencyCaps,
     PrivacyModel,
     Share,
-    ShareCaps,
-    needed,
+    require_domain,
 )
-from hierdata.privacy.reference import compared
+from hierdata.privacy.reference import require_original
 
 _WORK = 200_000
 """Values looked at in search of the least class size: a few milliseconds."""
@@ -38,11 +38,11 @@ class TCloseness(PrivacyModel):
       down to a leaf of the whole taxonomy, whether or not its values occur (errata TC-1, TC-3).
 
     All three are sums of weighted |q(S) - p(S)| over sets S of values, so integers decide. A class with a
-    value that the original lacks has distance 1. ``achieved`` is the distance.
+    value that the original lacks has distance 1. ``achieved_parameters`` is the distance.
 
     >>> from hierdata.privacy.base import ClassView
     >>> domain = SensitiveDomain("$.a", (1, 2, 3), reference=(1, 1, 1))
-    >>> [TCloseness(t="1/3", distance=by).bind(domain).achieved(ClassView(2, {0: 1, 2: 1}))["t"]
+    >>> [TCloseness(t="1/3", distance=by).bind(domain).achieved_parameters(ClassView(2, {0: 1, 2: 1}))["t"]
     ...  for by in ("equal", "ordered")]
     [Fraction(1, 3), Fraction(1, 6)]
     """
@@ -59,8 +59,8 @@ class TCloseness(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """The constraint for one attribute. Raises PolicyError without reference, numbers or taxonomy."""
-        domain = needed(domain)
-        reference = compared(domain, self.kind)
+        domain = require_domain(domain)
+        reference = require_original(domain, self.kind)
         ground: _Moved
         if self.distance == "equal":
             ground = _equal(reference)
@@ -91,7 +91,7 @@ class _Moved(Protocol):
         """The same as sets of values."""
         ...
 
-    def moved(self, counts: Mapping[int, int], present: int) -> int:
+    def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
         """The distance times ``scale``, the number of values present, and that of the original."""
         ...
 
@@ -113,7 +113,7 @@ class _Closeness(Constraint):
             for code, count in enumerate(reference)
         )
         if any(share < 1 for share in shares):
-            self.caps = ShareCaps(tuple(range(len(shares))), shares, sufficient=False)
+            self.caps = FrequencyCaps(tuple(range(len(shares))), shares, sufficient=False)
         if t < 1 and self._total:
             self.closeness = ground.closeness(t)
         slack = max((t / ground.alone[code] for code, count in enumerate(reference) if count), default=t)
@@ -126,13 +126,13 @@ class _Closeness(Constraint):
             return 0, 1
         if any(count and not self._reference[code] for code, count in view.counts.items()):
             return 1, 1
-        return self._ground.moved(view.counts, present), self._ground.scale * present * self._total
+        return self._ground.mass_moved(view.counts, present), self._ground.scale * present * self._total
 
     def holds(self, view: ClassView) -> bool:
         top, bottom = self._distance(view)
         return top * self._t.denominator <= self._t.numerator * bottom
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {"t": Fraction(*self._distance(view))} if view.present else {}
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
@@ -202,7 +202,7 @@ class _Sets:
             bound,
         )
 
-    def moved(self, counts: Mapping[int, int], present: int) -> int:
+    def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
         """A set without a value of the class counts with what is expected of it."""
         found: dict[int, int] = {}
         for code, count in counts.items():
@@ -288,7 +288,7 @@ class _Line:
             bound,
         )
 
-    def moved(self, counts: Mapping[int, int], present: int) -> int:
+    def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
         """From one value of the class to the next, first where P is the smaller, then where Q is."""
         sums, total = self._sums, self._total
         moved = start = reached = 0

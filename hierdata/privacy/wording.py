@@ -15,22 +15,22 @@ def number(value: Fraction) -> str:
     """
     if 10_000 % value.denominator == 0:
         return f"{Decimal(value.numerator) / value.denominator:f}"
-    return str(value) if value.denominator < 100 else rounded(float(value))
+    return str(value) if value.denominator < 100 else round_value(float(value))
 
 
-def rounded(value: float) -> str:
+def round_value(value: float) -> str:
     """Four digits, and never an exponent where none is due.
 
-    >>> rounded(0.123456), rounded(123456.7), rounded(0.0)
+    >>> round_value(0.123456), round_value(123456.7), round_value(0.0)
     ('0.1235', '123,457', '0')
     """
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def achieved(reached: Mapping[str, Fraction]) -> str:
+def describe_achieved(reached: Mapping[str, Fraction]) -> str:
     """What was achieved in one line; the letters of the levels (``alpha_1`` ...) are put together.
 
-    >>> achieved({"k": Fraction(5), "alpha_1": Fraction(4, 5), "alpha_2": Fraction(0)})
+    >>> describe_achieved({"k": Fraction(5), "alpha_1": Fraction(4, 5), "alpha_2": Fraction(0)})
     'k = 5, alpha = 0.8 0'
     """
     together: dict[str, list[str]] = {}

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar, cast
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
-from hierdata.records.bound import Bound, Rows, together, vertices
+from hierdata.records.bound import BoundRecords, VertexRows, together, vertices
 from hierdata.records.by_column import batches, columns
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve
 from hierdata.records.record import Vertex
@@ -22,7 +22,7 @@ __all__ = [
     "Binding",
     "Problem",
     "bind",
-    "bound",
+    "bind_records",
     "hang",
     "items_of",
     "objects",
@@ -35,7 +35,7 @@ Columns: TypeAlias = "Sequence[Sequence[Value]]"
 """The values of one attribute after the other, each with an entry a vertex; None is missing."""
 
 
-class _MisfitError(Exception):
+class _RecordMisfitError(Exception):
     """A record does not fit; ``bind`` knows its number."""
 
     def __init__(self, path: str, message: str) -> None:
@@ -44,12 +44,12 @@ class _MisfitError(Exception):
 
 
 def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[Vertex]:
-    """Bind records to the schema, of which ``before`` came before these: ``bound`` as trees."""
-    for batch in bound(documents, binding, before):
+    """Bind records to the schema, of which ``before`` came before these: ``bind_records`` as trees."""
+    for batch in bind_records(documents, binding, before):
         yield from vertices(batch, binding.schema)
 
 
-def bound(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[Bound]:
+def bind_records(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[BoundRecords]:
     """Bind records to the schema, of which ``before`` came before these. Missing spellings become None.
 
     Raises InputError with the record's number (from 1) and the path, never a value, where a field is not
@@ -57,14 +57,14 @@ def bound(documents: Iterable[Document], binding: Binding, before: int = 0) -> I
     """
     for batch in batches(documents):
         try:
-            found: Iterable[Bound] = (_roots(batch, binding),)
-        except _MisfitError:
+            found: Iterable[BoundRecords] = (_roots(batch, binding),)
+        except _RecordMisfitError:
             found = _one_by_one(batch, binding, before)
-        yield from (_thinned(own, binding.schema) for own in found) if binding.sparse else found
+        yield from (_drop_empty_vertices(own, binding.schema) for own in found) if binding.sparse else found
         before += len(batch)
 
 
-def _thinned(own: Bound, schema: Schema) -> Bound:
+def _drop_empty_vertices(own: BoundRecords, schema: Schema) -> BoundRecords:
     """The records without their empty vertices."""
     roots = vertices(own, schema)
     for root in roots:
@@ -80,23 +80,23 @@ def _thin(vertex: Vertex) -> bool:
     return bool(vertex.children) or any(value is not None for value in values)
 
 
-def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[Bound]:
+def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[BoundRecords]:
     """Records of which one does not fit, up to that one."""
     for number, document in enumerate(batch, before + 1):
         try:
             found = _roots([document], binding)
-        except _MisfitError as misfit:
+        except _RecordMisfitError as misfit:
             raise InputError(str(misfit), record=number, path=misfit.path) from None
         yield found
 
 
-def _roots(batch: Sequence[Document], binding: Binding) -> Bound:
+def _roots(batch: Sequence[Document], binding: Binding) -> BoundRecords:
     made = _Batch(binding.schema)
     documents = batch
     if not _OBJECTS.issuperset(map(type, batch)):
         documents = [_object(binding.schema.root.path, document, False) for document in batch]
     made.objects(binding.plan, documents, [1] * len(batch))
-    return Bound(made.rows)
+    return BoundRecords(made.rows)
 
 
 class _Batch:
@@ -105,14 +105,14 @@ class _Batch:
     """
 
     def __init__(self, schema: Schema) -> None:
-        self.rows: list[Rows | None] = [None] * len(schema.types)
+        self.rows: list[VertexRows | None] = [None] * len(schema.types)
 
     def objects(self, plan: Plan, objects: Sequence[Document], counts: Sequence[int]) -> None:
         """Vertices of one type, of which each parent has so many."""
         size = len(objects)
         values: list[list[Sequence[Scalar]]] = [[(None,) * size] * count for count in plan.sizes]
         if objects:
-            self.rows[plan.type] = Rows(size, counts, values)
+            self.rows[plan.type] = VertexRows(size, counts, values)
             self._fill(plan, objects, range(size), values, size)
 
     def _fill(
@@ -128,11 +128,11 @@ class _Batch:
             slot = plan.slots.get(key)
             if slot is None:
                 if plan.strict:
-                    raise _MisfitError(plan.below, "the field is not listed in the policy")
+                    raise _RecordMisfitError(plan.below, "the field is not listed in the policy")
                 continue
             own = places if len(there) == len(places) else [places[place] for place in there]
             if slot.kind == VALUE:
-                values[slot.role][slot.index] = _spread(_scalars(slot, column), own, size, None)
+                values[slot.role][slot.index] = _scatter_entries(_scalars(slot, column), own, size, None)
             elif slot.kind == CHILD:
                 self._children(slot, column, own, size)
             elif slot.kind == INLINE:
@@ -164,14 +164,16 @@ class _Batch:
                 scalars = [scalar for scalar in scalars if scalar is not None]
             if scalars:
                 values = [[scalars] * count for count in plan.sizes]
-                self.rows[plan.type] = Rows(len(scalars), _spread(counts, places, size, 0), values)
+                self.rows[plan.type] = VertexRows(
+                    len(scalars), _scatter_entries(counts, places, size, 0), values
+                )
             return
         if not _OBJECTS.issuperset(map(type, every)):
             elements = [
                 type(value) is Siblings for value, own in zip(column, items, strict=True) for _ in own
             ]
             every = list(map(_object, repeat(slot.path), every, elements))
-        self.objects(plan, cast("Sequence[Document]", every), _spread(counts, places, size, 0))
+        self.objects(plan, cast("Sequence[Document]", every), _scatter_entries(counts, places, size, 0))
 
 
 _ARRAYS = {list}
@@ -179,7 +181,7 @@ _OBJECTS = frozenset({dict})
 _Entry = TypeVar("_Entry")
 
 
-def _spread(
+def _scatter_entries(
     entries: Sequence[_Entry], places: Sequence[int], size: int, otherwise: _Entry
 ) -> Sequence[_Entry]:
     """Entries at their places, of so many."""
@@ -195,13 +197,13 @@ def _items(slot: Slot, value: Value) -> Sequence[Value]:
     """The items at a path of children; one at most where one is due."""
     if type(value) is Siblings:
         if not slot.many and len(value) > 1:
-            raise _MisfitError(slot.path, f"the element stands {len(value)} times where one is due")
+            raise _RecordMisfitError(slot.path, f"the element stands {len(value)} times where one is due")
         return value
     if value is None:
         return ()
     if slot.many:
         if type(value) is not list:
-            raise _MisfitError(slot.path, f"{_kind(value)} stands where an array is due")
+            raise _RecordMisfitError(slot.path, f"{_kind(value)} stands where an array is due")
         return value
     return (value,)
 
@@ -211,7 +213,7 @@ def _scalars(slot: Slot, column: Sequence[Value]) -> Sequence[Scalar]:
     if not SCALARS.issuperset(map(type, column)):
         column = [_single(slot, value) for value in column]
     scalars = cast("Sequence[Scalar]", column)
-    return scalars if slot.missing is None else slot.missing.cleaned(scalars)
+    return scalars if slot.missing is None else slot.missing.clean_values(scalars)
 
 
 def _single(slot: Slot, value: Value) -> Value:
@@ -220,7 +222,7 @@ def _single(slot: Slot, value: Value) -> Value:
         items = _items(slot, value)
         return _single(slot, items[0] if items else None)
     if type(value) not in SCALARS:
-        raise _MisfitError(slot.path, f"{_kind(value)} stands where a single value is due")
+        raise _RecordMisfitError(slot.path, f"{_kind(value)} stands where a single value is due")
     return value
 
 
@@ -230,7 +232,7 @@ def _object(path: str, value: Value, element: bool) -> Document:
         return value
     if element and type(value) is str:
         return {TEXT: value} if value else {}
-    raise _MisfitError(path, f"{_kind(value)} stands where an object is due")
+    raise _RecordMisfitError(path, f"{_kind(value)} stands where an object is due")
 
 
 def _kind(value: Value) -> str:
@@ -248,14 +250,14 @@ def unbind(vertex: Vertex, schema: Schema) -> Document:
     its place whatever it holds, in XML a missing one by a spelling. What is many is a list, whether
     it was an array or repeated elements.
     """
-    return cast("Document", _unbound(vertex, schema))
+    return cast("Document", _unbind_vertex(vertex, schema))
 
 
-def _unbound(vertex: Vertex, schema: Schema) -> Value:
+def _unbind_vertex(vertex: Vertex, schema: Schema) -> Value:
     own = (vertex.quasi, vertex.sensitive, vertex.carried)
     (item,) = items_of(schema.types[vertex.type], [[[value] for value in values] for values in own], 1)
     for index, group in groupby(vertex.children, key=_type_of):
-        hang(item, schema.types[index], [_unbound(one, schema) for one in group])
+        hang(item, schema.types[index], [_unbind_vertex(one, schema) for one in group])
     return item
 
 
@@ -286,16 +288,16 @@ def objects(places: Sequence[Keys], columns: Columns, size: int) -> list[Documen
     for steps, column in zip(places, columns, strict=True):
         for document, value in zip(documents, column, strict=True):
             if value is not None:
-                put(document, steps, value)
+                put_value(document, steps, value)
     return documents
 
 
 def hang(item: Value, kind: VertexType, children: list[Value]) -> None:
     """Put an object's children of one type where they belong."""
-    put(cast("Document", item), kind.steps, children if kind.many else children[0])
+    put_value(cast("Document", item), kind.steps, children if kind.many else children[0])
 
 
-def put(document: Document, steps: Keys, value: Value) -> None:
+def put_value(document: Document, steps: Keys, value: Value) -> None:
     """Put a value where the keys lead."""
     if len(steps) > 1:
         for step in steps[:-1]:

@@ -15,7 +15,7 @@ _BATCH = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class VertexRows:
     """The vertices of one type in a batch, those of one parent together and in the parents' order.
 
     ``counts`` is how many each vertex of the parent's type has (each record one root); ``values`` are the
@@ -28,10 +28,10 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundRecords:
     """Some records, one after the other: the rows of each vertex type, None where it has no vertex."""
 
-    rows: Sequence[Rows | None]
+    rows: Sequence[VertexRows | None]
 
     @property
     def size(self) -> int:
@@ -40,7 +40,7 @@ class Bound:
         return 0 if root is None else root.size
 
 
-def vertices(bound: Bound, schema: Schema) -> list[Vertex]:
+def vertices(bound: BoundRecords, schema: Schema) -> list[Vertex]:
     """The same records as trees."""
     made: list[list[Vertex]] = [[] for _ in schema.types]
     for kind in reversed(schema.types):  # children stand after their parents
@@ -48,7 +48,9 @@ def vertices(bound: Bound, schema: Schema) -> list[Vertex]:
         if rows is None:
             continue
         groups = [
-            _apart(below, made[child]) for child in kind.children if (below := bound.rows[child]) is not None
+            _split_by_parent(below, made[child])
+            for child in kind.children
+            if (below := bound.rows[child]) is not None
         ]
         children = (tuple(chain.from_iterable(own)) for own in zip(*groups, strict=True))
         own = [zip(*columns, strict=True) if columns else repeat((), rows.size) for columns in rows.values]
@@ -58,13 +60,13 @@ def vertices(bound: Bound, schema: Schema) -> list[Vertex]:
     return made[0]
 
 
-def _apart(rows: Rows, made: Iterable[Vertex]) -> Iterator[Sequence[Vertex]]:
+def _split_by_parent(rows: VertexRows, made: Iterable[Vertex]) -> Iterator[Sequence[Vertex]]:
     """The vertices of each parent."""
     stream = iter(made)
     return (tuple(islice(stream, count)) for count in rows.counts)
 
 
-def by_column(records: Iterable[Vertex], schema: Schema) -> Iterator[Bound]:
+def bind_by_column(records: Iterable[Vertex], schema: Schema) -> Iterator[BoundRecords]:
     """Trees by column, in batches of about so many vertices."""
     batch: list[Vertex] = []
     waiting = 0
@@ -85,7 +87,7 @@ def _count(record: Vertex) -> int:
     return len(own)
 
 
-def together(records: list[Vertex], schema: Schema) -> Bound:
+def together(records: list[Vertex], schema: Schema) -> BoundRecords:
     """Trees by column, in one batch."""
     found: list[list[Vertex]] = [[] for _ in schema.types]
     counts: list[Sequence[int]] = [[1] * len(records) for _ in schema.types]
@@ -98,10 +100,10 @@ def together(records: list[Vertex], schema: Schema) -> Bound:
             counts[child] = list(map(len, own))
             found[child] = list(chain.from_iterable(own))
     rows = [
-        Rows(len(own), count, [_columns(own, role) for role in ("quasi", "sensitive", "carried")])
+        VertexRows(len(own), count, [_columns(own, role) for role in ("quasi", "sensitive", "carried")])
         for own, count in zip(found, counts, strict=True)
     ]
-    return Bound([one if one.size else None for one in rows])
+    return BoundRecords([one if one.size else None for one in rows])
 
 
 def _columns(own: Sequence[Vertex], role: str) -> Sequence[Sequence[Scalar]]:

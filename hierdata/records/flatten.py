@@ -69,10 +69,10 @@ def nest(tables: Sequence[Table], rows: Mapping[str, Iterable[Document]]) -> Ite
     for table in reversed(tables[1:]):
         assert table.parent is not None, "only the first table is the root"
         children = _Children(table)
-        for number, on, document in _completed(table, rows[table.name], below[table.name]):
+        for number, on, document in _complete_rows(table, rows[table.name], below[table.name]):
             children.add(number, on, document)
         below[table.parent].insert(0, children)
-    for _, _, document in _completed(tables[0], rows[tables[0].name], below[tables[0].name]):
+    for _, _, document in _complete_rows(tables[0], rows[tables[0].name], below[tables[0].name]):
         yield document
 
 
@@ -193,7 +193,7 @@ class _Children:
         _refuse(table.name, f"{rows} to no row of {table.parent}, the first is row {first}")
 
 
-def _completed(
+def _complete_rows(
     table: Table, rows: Iterable[Document], below: Sequence[_Children]
 ) -> Iterator[tuple[int, Scalar, Document]]:
     """The rows of a table without their keys and with what belongs below them: number, ``on``, document."""

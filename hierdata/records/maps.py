@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from hierdata.documents.document import Value
 from hierdata.errors import PolicyError
 from hierdata.records.path import Path, Step, jsonpath
-from hierdata.records.survey import Keys, Shape
+from hierdata.records.survey import Keys, PathSurvey
 
 KEY = "key"
 """The key under which an entry holds its own key."""
@@ -39,10 +39,10 @@ _LOOKS_LIKE_DATA = re.compile(
 """Numbers, dates, UUIDs, hexadecimal ids, e-mail addresses, short prefixes with a number."""
 
 
-def unfolded(value: Value) -> list[Value] | None:
+def unfold_map(value: Value) -> list[Value] | None:
     """The entries of a map as an array; None where it is no object.
 
-    >>> unfolded({"2001": 1, "2002": None})
+    >>> unfold_map({"2001": 1, "2002": None})
     [{'key': '2001', 'value': 1}, {'key': '2002', 'value': None}]
     """
     if not isinstance(value, dict):
@@ -50,14 +50,14 @@ def unfolded(value: Value) -> list[Value] | None:
     return [{KEY: key, VALUE: item} for key, item in value.items()]
 
 
-def in_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> Path:
+def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> Path:
     """A path as the user writes it, with the steps into the entries of maps; ``whole``: it names a map.
 
     Raises PolicyError for ``~`` where there is no map, and for an array directly inside an array.
 
     >>> from hierdata.records.path import parse
     >>> maps = {("visits",)}
-    >>> [in_maps(parse(text), maps).keys for text in ("$.visits[*]~", "$.visits[*].code", "$.visits[*]")]
+    >>> [resolve_maps(parse(text), maps).keys for text in ("$.visits[*]~", "$.visits[*].code", "$.visits[*]")]
     [('visits', 'key'), ('visits', 'value', 'code'), ('visits', 'value')]
     """
     steps: list[Step] = []
@@ -91,10 +91,10 @@ def in_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> Path:
     return Path(tuple(steps), path.text, path.place, tuple(ends))
 
 
-def written(steps: Sequence[Step], maps: Collection[Keys]) -> str:
-    """The JSONPath of steps that go into maps: what ``in_maps`` makes such steps of.
+def write_path(steps: Sequence[Step], maps: Collection[Keys]) -> str:
+    """The JSONPath of steps that go into maps: what ``resolve_maps`` makes such steps of.
 
-    >>> written((Step("visits", True), Step("value", False), Step("code", False)), {("visits",)})
+    >>> write_path((Step("visits", True), Step("value", False), Step("code", False)), {("visits",)})
     '$.visits[*].code'
     """
     shown: list[Step] = []
@@ -111,7 +111,7 @@ def written(steps: Sequence[Step], maps: Collection[Keys]) -> str:
     return jsonpath(shown) + ("~" if named else "")
 
 
-def dynamic(shape: Shape, listed: Collection[str] = ()) -> bool:
+def dynamic(shape: PathSurvey, listed: Collection[str] = ()) -> bool:
     """Whether the keys of an object look like data: many that are rare, or most with the look of an id.
 
     ``listed`` are keys that somebody named: these are none.

@@ -29,12 +29,12 @@ class Outline:
     @property
     def attributes(self) -> list[str]:
         """The keys of attributes, by name."""
-        return sorted(key for key in self._seen if key.startswith("@"))
+        return sorted(key for key in self._seen_order if key.startswith("@"))
 
     @property
     def elements(self) -> list[str]:
         """The keys of elements, in an order that all that were seen keep; else by name."""
-        left = sorted(key for key in self._seen if not _is_no_element(key))
+        left = sorted(key for key in self._seen_order if not _is_no_element(key))
         before = {key: {first for first, second in self.follows if second == key} for key in left}
         found: list[str] = []
         while left:
@@ -52,13 +52,13 @@ class Outline:
         return all(places[first] < places[second] for first, second in self.follows)
 
     @property
-    def _seen(self) -> list[str]:
+    def _seen_order(self) -> list[str]:
         return [key for key, below in self.below.items() if below.seen]
 
     @property
     def has_text(self) -> bool:
         """Whether text stands beside attributes or elements."""
-        return TEXT in self._seen
+        return TEXT in self._seen_order
 
     def add(self, value: Value) -> None:
         """Look at one more element, or attribute."""
@@ -85,10 +85,10 @@ class Outline:
             self.values.add(str(value))
 
 
-def outlined(documents: Iterable[Document], asked: Iterable[Keys] = ()) -> Outline:
+def outline_records(documents: Iterable[Document], asked: Iterable[Keys] = ()) -> Outline:
     """The outline of records; of the fields ``asked`` for with all their texts.
 
-    >>> found = outlined([{"a": ["x"], "c": [""]}, {"@k": "1", "b": [""], "c": ["", ""]}])
+    >>> found = outline_records([{"a": ["x"], "c": [""]}, {"@k": "1", "b": [""], "c": ["", ""]}])
     >>> found.attributes, found.elements, found.below["c"].many
     (['@k'], ['a', 'b', 'c'], True)
     """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hierdata.errors import PolicyError
 from hierdata.records.rules import Node, Unlisted, misfits, plant
 from hierdata.records.schema import Attribute, Role, Rule, Schema, VertexType
-from hierdata.records.survey import Keys, Shape
+from hierdata.records.survey import Keys, PathSurvey
 from hierdata.records.values import Missing
 
 _ROLES = tuple(Role)
@@ -63,7 +63,7 @@ class Binding:
 
 def resolve(
     rules: Sequence[Rule],
-    shape: Shape,
+    shape: PathSurvey,
     *,
     unlisted: Unlisted = "error",
     many_hints: Collection[Keys] = (),

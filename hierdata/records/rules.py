@@ -12,7 +12,7 @@ from hierdata.documents.scalars import WRAPPERS
 from hierdata.records.maps import DYNAMIC, dynamic
 from hierdata.records.path import Path
 from hierdata.records.schema import Role, Rule
-from hierdata.records.survey import Keys, Shape
+from hierdata.records.survey import Keys, PathSurvey
 
 Unlisted = Literal["error", "drop"]
 
@@ -88,7 +88,7 @@ class Node:
 
 
 def plant(
-    rules: Sequence[Rule], shape: Shape, many_hints: Collection[Keys] = ()
+    rules: Sequence[Rule], shape: PathSurvey, many_hints: Collection[Keys] = ()
 ) -> tuple[Node, list[Problem]]:
     """The rules as a tree, with one or many decided for each path, and the conflicts among them."""
     path = rules[0].path if rules else Path((), "", ends=(0,))
@@ -135,7 +135,7 @@ def _conflicts(node: Node) -> Iterator[Problem]:
         yield Problem("conflict", node.text, "this is dropped whole, but there are rules below it")
 
 
-def _decide(node: Node, shape: Shape | None, hints: Collection[Keys]) -> None:
+def _decide(node: Node, shape: PathSurvey | None, hints: Collection[Keys]) -> None:
     for key, child in node.children.items():
         found = shape.children.get(key) if shape is not None else None
         if child.marks:
@@ -149,25 +149,25 @@ def _decide(node: Node, shape: Shape | None, hints: Collection[Keys]) -> None:
 
 
 def problems(
-    rules: Sequence[Rule], shape: Shape, unlisted: Unlisted = "error", many_hints: Collection[Keys] = ()
+    rules: Sequence[Rule], shape: PathSurvey, unlisted: Unlisted = "error", many_hints: Collection[Keys] = ()
 ) -> list[Problem]:
     """Everything about rules and records that does not fit, all at once: see ``Problem``."""
     root, found = plant(rules, shape, many_hints)
     return found + misfits(root, rules, shape, unlisted)
 
 
-def misfits(root: Node, rules: Sequence[Rule], shape: Shape, unlisted: Unlisted) -> list[Problem]:
+def misfits(root: Node, rules: Sequence[Rule], shape: PathSurvey, unlisted: Unlisted) -> list[Problem]:
     """What the records say against planted rules."""
     found: list[Problem] = []
     if shape.occurrences:
         for rule in rules:
             if not rule.optional and rule.path.steps and shape.find(rule.path.keys) is None:
-                found.append(_unmatched(rule, shape))
+                found.append(_suggest_nearest(rule, shape))
     found.extend(_walk(root, shape, unlisted))
     return found
 
 
-def _unmatched(rule: Rule, shape: Shape) -> Problem:
+def _suggest_nearest(rule: Rule, shape: PathSurvey) -> Problem:
     """Name the nearest field: a sibling of the first key that is not there, else one anywhere."""
     keys = rule.path.keys
     there = next(n for n in range(len(keys)) if shape.find(keys[: n + 1]) is None)
@@ -190,13 +190,13 @@ def _local(key: str) -> str:
     return ("@" if key.startswith("@") else "") + key.rpartition("}")[2].removeprefix("@")
 
 
-def _names(shape: Shape) -> Iterator[str]:
+def _names(shape: PathSurvey) -> Iterator[str]:
     for key, child in shape.children.items():
         yield key
         yield from _names(child)
 
 
-def _walk(node: Node, shape: Shape, unlisted: Unlisted) -> Iterator[Problem]:
+def _walk(node: Node, shape: PathSurvey, unlisted: Unlisted) -> Iterator[Problem]:
     names = [key for key in shape.children if key not in node.children]
     if shape.texts and TEXT not in node.children and TEXT not in names:
         names.append(TEXT)
@@ -218,7 +218,7 @@ def _walk(node: Node, shape: Shape, unlisted: Unlisted) -> Iterator[Problem]:
             yield from _walk(child, below, unlisted)
 
 
-def _one_or_many(node: Node, shape: Shape) -> Iterator[Problem]:
+def _one_or_many(node: Node, shape: PathSurvey) -> Iterator[Problem]:
     if shape.nested:
         yield Problem("misfit", node.text, "arrays directly inside arrays are not supported")
     if shape.arrays and shape.bare:
@@ -233,7 +233,7 @@ def _one_or_many(node: Node, shape: Shape) -> Iterator[Problem]:
         )
 
 
-def _leaf(node: Node, shape: Shape) -> Iterator[Problem]:
+def _leaf(node: Node, shape: PathSurvey) -> Iterator[Problem]:
     if not shape.objects:
         return
     if not WRAPPERS.isdisjoint(shape.children):
@@ -253,7 +253,7 @@ def _leaf(node: Node, shape: Shape) -> Iterator[Problem]:
         yield Problem("misfit", node.text, "this is an object: give rules for its fields")
 
 
-def _object(node: Node, shape: Shape) -> Iterator[Problem]:
+def _object(node: Node, shape: PathSurvey) -> Iterator[Problem]:
     if not shape.scalars:
         return
     if shape.objects:

@@ -24,7 +24,7 @@ MOST_KEYS = 1 << 16
 
 
 @dataclass(slots=True)
-class Shape:
+class PathSurvey:
     """What stood at one path of the collection; ``children`` are the paths one key further down.
 
     ``occurrences`` counts the objects that have the key, with whatever value: ``nulls``, ``arrays``,
@@ -46,14 +46,14 @@ class Shape:
     nested: int = 0
     longest: int = 0
     crowded: int = 0
-    children: dict[str, Shape] = field(default_factory=dict)
+    children: dict[str, PathSurvey] = field(default_factory=dict)
 
     @property
     def bare(self) -> int:
         """Occurrences that are neither null nor an array nor siblings."""
         return self.occurrences - self.nulls - self.arrays - self.siblings
 
-    def find(self, keys: Keys) -> Shape | None:
+    def find(self, keys: Keys) -> PathSurvey | None:
         """The shape at a path below, None where nothing stands. Bare element content answers to ``#text``."""
         shape = self
         for key in keys:
@@ -61,7 +61,7 @@ class Shape:
             if below is None:
                 if key != TEXT or not shape.texts:
                     return None
-                below = Shape(occurrences=shape.texts, scalars=shape.texts)
+                below = PathSurvey(occurrences=shape.texts, scalars=shape.texts)
             shape = below
         return shape
 
@@ -70,7 +70,7 @@ class Shape:
         """The elements in the order of their first appearance, each with the order of what is in it."""
         return {key: below.order for key, below in self.children.items() if not key.startswith("@")}
 
-    def merge(self, other: Shape) -> None:
+    def merge(self, other: PathSurvey) -> None:
         """Add what another part of the collection showed."""
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -81,11 +81,11 @@ class Shape:
             else:
                 own.merge(shape)
 
-    def below(self, key: str) -> Shape | None:
+    def below(self, key: str) -> PathSurvey | None:
         """The shape under a key, made where there is none; None where there are too many keys already."""
         known = self.children.get(key)
         if known is None and len(self.children) < MOST_KEYS:
-            known = self.children[key] = Shape()
+            known = self.children[key] = PathSurvey()
         return known
 
 
@@ -103,7 +103,7 @@ class Survey:
     than one record.
     """
 
-    shape: Shape = field(default_factory=Shape)
+    shape: PathSurvey = field(default_factory=PathSurvey)
     records: int = 0
     values: dict[Keys, Values] = field(default_factory=dict)
     pseudonyms: Counter[Keys] = field(default_factory=Counter)
@@ -143,7 +143,7 @@ def survey(
     return result
 
 
-def _objects(shape: Shape, keys: Keys, objects: Sequence[Document], values: dict[Keys, Values]) -> None:
+def _objects(shape: PathSurvey, keys: Keys, objects: Sequence[Document], values: dict[Keys, Values]) -> None:
     shape.objects += len(objects)
     for key, column, _ in columns(objects):
         below = shape.below(key)
@@ -153,7 +153,7 @@ def _objects(shape: Shape, keys: Keys, objects: Sequence[Document], values: dict
             _column(below, (*keys, key), column, values)
 
 
-def _column(shape: Shape, keys: Keys, column: Sequence[Value], values: dict[Keys, Values]) -> None:
+def _column(shape: PathSurvey, keys: Keys, column: Sequence[Value], values: dict[Keys, Values]) -> None:
     """All values that one batch has at one path."""
     shape.occurrences += len(column)
     kinds = set(map(type, column))
@@ -175,7 +175,7 @@ def _column(shape: Shape, keys: Keys, column: Sequence[Value], values: dict[Keys
 
 
 def _contents(
-    shape: Shape, keys: Keys, items: Sequence[Value], values: dict[Keys, Values], elements: bool = False
+    shape: PathSurvey, keys: Keys, items: Sequence[Value], values: dict[Keys, Values], elements: bool = False
 ) -> None:
     """Count single values and go down into objects."""
     if not items:

@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterator, Sequence
 
 from hierdata.documents.document import TEXT
 from hierdata.errors import PolicyError
-from hierdata.records.maps import DYNAMIC, dynamic, in_maps, written
+from hierdata.records.maps import DYNAMIC, dynamic, resolve_maps, write_path
 from hierdata.records.path import Path, Step, parse, xpath
 from hierdata.records.rules import Node, plant
 from hierdata.records.schema import Role, Rule
-from hierdata.records.survey import Keys, Shape
+from hierdata.records.survey import Keys, PathSurvey
 
 
-def kept(
+def keep_unlisted(
     rules: Sequence[Rule],
-    shape: Shape,
+    shape: PathSurvey,
     role: Role,
     many_hints: Collection[Keys] = (),
     maps: Collection[Keys] = (),
@@ -28,23 +28,23 @@ def kept(
 
     >>> from hierdata.records.survey import survey
     >>> shape = survey([{"a": 1, "b": [{"c": 2, "d": {"e": 3}}]}]).shape
-    >>> [str(rule.path) for rule in kept([Rule(parse("$.b[*].c"), Role.QUASI)], shape, Role.CARRIED)]
+    >>> [str(rule.path) for rule in keep_unlisted([Rule(parse("$.b[*].c"), Role.QUASI)], shape, Role.CARRIED)]
     ['$.a', '$.b[*].d.e']
     """
     root, _ = plant(rules, shape, many_hints)
     place = root.path.place
-    found = _unlisted(root, shape, (), frozenset(many_hints), root.text)
+    found = _find_unlisted(root, shape, (), frozenset(many_hints), root.text)
     return [Rule(_path(place, steps, maps), role) for steps in found]
 
 
 def _path(place: tuple[str, ...], steps: tuple[Step, ...], maps: Collection[Keys]) -> Path:
     if place:
         return parse(xpath(place, (step.key for step in steps)), depth=len(place))
-    return in_maps(parse(written(steps, maps)), maps)
+    return resolve_maps(parse(write_path(steps, maps)), maps)
 
 
-def _unlisted(
-    node: Node | None, shape: Shape, steps: tuple[Step, ...], hints: Collection[Keys], where: str
+def _find_unlisted(
+    node: Node | None, shape: PathSurvey, steps: tuple[Step, ...], hints: Collection[Keys], where: str
 ) -> Iterator[tuple[Step, ...]]:
     """The steps to every value below that no rule covers; ``node`` is None where no rule passes.
 
@@ -66,4 +66,4 @@ def _unlisted(
             yield path
         else:
             unnamed = node.below if node is not None else where
-            yield from _unlisted(child, below, path, hints, unnamed if child is None else child.text)
+            yield from _find_unlisted(child, below, path, hints, unnamed if child is None else child.text)

@@ -38,10 +38,10 @@ class Missing:
             return ("true" if value else "false") in self._texts
         return value is None or value in self._numbers
 
-    def cleaned(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
+    def clean_values(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
         """The values, None in the place of those that mean "no value".
 
-        >>> Missing(["?"]).cleaned(("a", "?"))
+        >>> Missing(["?"]).clean_values(("a", "?"))
         ['a', None]
         """
         if _TEXTS.issuperset(map(type, values)):  # told by the text alone, and most columns miss nothing

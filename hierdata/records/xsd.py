@@ -39,19 +39,19 @@ def many_hints(file: Path, place: tuple[str, ...]) -> frozenset[Keys]:
     are followed once. Raises TargetError where the file cannot be read, PolicyError where it is not an XSD in
     one file that declares the place.
     """
-    with opened(file) as schema:
-        return frozenset(schema.repeated(schema.record(place), (), ()))
+    with open_xsd(file) as schema:
+        return frozenset(schema.repeated_paths(schema.record(place), (), ()))
 
 
-def arranged(file: Path, place: tuple[str, ...], order: Order) -> Order:
+def arrange_elements(file: Path, place: tuple[str, ...], order: Order) -> Order:
     """An order of elements put right by an XSD; those that it does not declare follow. Raises as above."""
-    with opened(file) as schema:
-        return schema.arranged(schema.record(place), order)
+    with open_xsd(file) as schema:
+        return schema.arrange_children(schema.record(place), order)
 
 
 def types(file: Path, place: tuple[str, ...], fields: Iterable[Keys]) -> Types:
     """The simple types that an XSD states for these fields, and those that have names. Raises as above."""
-    with opened(file) as schema:
+    with open_xsd(file) as schema:
         record = schema.record(place)
         found = {keys: kind for keys in fields if (kind := schema.simple(record, keys)) is not None}
         same = schema.target == place[0][1:].partition("}")[0] * place[0].startswith("{")
@@ -59,7 +59,7 @@ def types(file: Path, place: tuple[str, ...], fields: Iterable[Keys]) -> Types:
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[Xsd]:
+def open_xsd(file: Path) -> Iterator[Xsd]:
     """An XSD to be asked; what is wrong with it is told when it is found."""
     try:
         yield Xsd(_load(file), file.name)
@@ -138,7 +138,9 @@ class Xsd:
         name = element.get("type")
         if name is None or inline is not None:
             return inline
-        if name.rpartition(":")[2] in _ELSEWHERE or self.named("complexType", self._clark_of(element, name)):
+        if name.rpartition(":")[2] in _ELSEWHERE or self.find_global(
+            "complexType", self._clark_of(element, name)
+        ):
             return None
         return name
 
@@ -153,11 +155,11 @@ class Xsd:
             if child.tag == f"{_XS}attribute" and (name := child.get("name")) is not None:
                 yield self._clark(self._target if child.get("form") == "qualified" else "", name), child
             elif child.tag == f"{_XS}attributeGroup" and (name := child.get("ref")) is not None:
-                group = self.named("attributeGroup", self._clark_of(child, name))
+                group = self.find_global("attributeGroup", self._clark_of(child, name))
                 if group is not None and group not in within:
                     yield from self._attributes(group, (*within, group))
             elif child.tag in _WRAPPERS or child.tag == f"{_XS}simpleContent":
-                base = self.named("complexType", self._clark_of(child, child.get("base", "")))
+                base = self.find_global("complexType", self._clark_of(child, child.get("base", "")))
                 if base is not None and base not in within:
                     yield from self._attributes(base, (*within, base))
                 yield from self._attributes(child, within)
@@ -176,13 +178,13 @@ class Xsd:
         found = node.findall(f"{_XS}annotation/{_XS}appinfo")
         return noted, [one.text or "" for one in found if one.get("source") == namespace]
 
-    def named(self, kind: str, name: str) -> _Element | None:
+    def find_global(self, kind: str, name: str) -> _Element | None:
         """A global component, or None."""
         return self._named.get((f"{_XS}{kind}", name))
 
     def record(self, place: tuple[str, ...]) -> _Element:
         """The declaration of the records' element: below the root's, or the root itself."""
-        root = self.named("element", place[0])
+        root = self.find_global("element", place[0])
         if root is None:
             raise PolicyError(f"the XSD {self._file} declares no element for the root of the records' path")
         if len(place) == 1:
@@ -194,13 +196,15 @@ class Xsd:
             f"the XSD {self._file} declares no record element under the root of the records' path"
         )
 
-    def arranged(self, element: _Element, order: Order) -> Order:
+    def arrange_children(self, element: _Element, order: Order) -> Order:
         """An order of what is in an element, as far as the element is declared."""
         declared = {name: child for name, child, _ in self.children(element) if name in order}
-        known = {name: self.arranged(child, order[name]) for name, child in declared.items()}
+        known = {name: self.arrange_children(child, order[name]) for name, child in declared.items()}
         return known | {name: below for name, below in order.items() if name not in known}
 
-    def repeated(self, element: _Element, keys: Keys, open_types: tuple[_Element, ...]) -> Iterator[Keys]:
+    def repeated_paths(
+        self, element: _Element, keys: Keys, open_types: tuple[_Element, ...]
+    ) -> Iterator[Keys]:
         """The paths of elements below this one that may repeat."""
         kind = self._type(element)
         if kind is None or kind in open_types:
@@ -210,7 +214,7 @@ class Xsd:
         for name, child, many in particles:
             if many or names[name] > 1:
                 yield (*keys, name)
-            yield from self.repeated(child, (*keys, name), (*open_types, kind))
+            yield from self.repeated_paths(child, (*keys, name), (*open_types, kind))
 
     def children(self, element: _Element) -> Iterator[tuple[str, _Element, bool]]:
         """The elements that may stand in this one: name, declaration, whether it may repeat."""
@@ -223,13 +227,17 @@ class Xsd:
         name = element.get("type")
         if name is None:
             return element.find(f"{_XS}complexType")
-        return self._found("complexType", element, name, "simpleType")
+        return self._resolve_reference("complexType", element, name, "simpleType")
 
-    def _found(self, kind: str, where: _Element, name: str, simple: str | None = None) -> _Element | None:
+    def _resolve_reference(
+        self, kind: str, where: _Element, name: str, simple: str | None = None
+    ) -> _Element | None:
         """The component that a reference names; None for simple types."""
         clark = self._clark_of(where, name)
-        found = self.named(kind, clark)
-        is_simple = clark.startswith(_XS) or (simple is not None and self.named(simple, clark) is not None)
+        found = self.find_global(kind, clark)
+        is_simple = clark.startswith(_XS) or (
+            simple is not None and self.find_global(simple, clark) is not None
+        )
         if found is None and not is_simple:
             raise PolicyError(
                 f"the XSD {self._file} refers to {name}, which it does not declare: use one file"
@@ -249,12 +257,12 @@ class Xsd:
                 yield name, declaration, many or _repeats(child)
             elif child.tag in _GROUPS:
                 reference = child.get("ref")
-                group = child if reference is None else self._found("group", child, reference)
+                group = child if reference is None else self._resolve_reference("group", child, reference)
                 if group is not None:
                     yield from self._particles(group, many or _repeats(child))
             elif child.tag in _WRAPPERS:
                 if child.tag == f"{_XS}extension" and (base := child.get("base")) is not None:
-                    inherited = self._found("complexType", child, base, "simpleType")
+                    inherited = self._resolve_reference("complexType", child, base, "simpleType")
                     if inherited is not None:
                         yield from self._particles(inherited, many)
                 yield from self._particles(child, many)
@@ -266,7 +274,7 @@ class Xsd:
             form = node.get("form")
             qualified = self._qualified if form is None else form == "qualified"
             return self._clark(self._target if qualified else "", node.get("name", "")), node
-        found = self._found("element", node, reference)
+        found = self._resolve_reference("element", node, reference)
         if found is None:
             raise PolicyError(f"the XSD {self._file} refers to an element of XML Schema itself")
         return self._clark(self._target, found.get("name", "")), found

@@ -12,15 +12,16 @@ from hierdata.errors import TargetError
 from hierdata.judge import Verdict
 from hierdata.metrics import metrics_of
 from hierdata.metrics.sums import Sums
-from hierdata.metrics.tallies import Counted, Tallies, counted
+from hierdata.metrics.tallies import Counted, Tallies, count_part
 from hierdata.policy.lint.lint import lint
 from hierdata.policy.lint.memberships import memberships
 from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
 from hierdata.records.identifiers import Action
 from hierdata.records.schema import Role, Schema
-from hierdata.release.gates import bind_attackers, learned
+from hierdata.release.gates import attacker_risks, bind_attackers
 from hierdata.release.layout import FACTS_FILE, published_files
 from hierdata.release.report.html import render
 from hierdata.release.report.models import (
@@ -39,8 +40,8 @@ from hierdata.release.report.models import (
     costs,
     dump,
     figures,
+    identifier_sentences,
     limitations,
-    on_identifiers,
 )
 from hierdata.release.verification import freeze, promises
 from hierdata.sources import Form
@@ -61,7 +62,7 @@ def write_files(
     ``stated`` are limitations of how the input was read.
     """
     book = codebook(prepared)
-    tables = tallies[counted].tables.value
+    tables = tallies[count_part].tables.value
     try:
         written = published_files(folder / "public")
     except OSError as error:
@@ -97,12 +98,12 @@ def build_report(
     exempt, absent = _reasons_given(policy)
     every = metrics_of(policy.metrics)
     measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in every.items()}
-    actions = {str(path): rule.acting for path, rule in policy.by_keys.values()}
+    actions = {str(path): rule.stated_action for path, rule in policy.rules_by_keys.values()}
     attackers = bind_attackers(policy, prepared.schema, prepared.domains)
-    counts: Counted = tallies[counted]
+    counts: Counted = tallies[count_part]
     return StewardReport(
         version=__version__,
-        plugins=tuple(PluginUse(**vars(plugin)) for plugin in policy.plugins),
+        plugins=tuple(PluginUse(**vars(plugin)) for plugin in list_plugins(policy)),
         dataset=policy.dataset,
         recoding=policy.recoding,
         format=form.format.name,
@@ -113,7 +114,7 @@ def build_report(
         promises=promises(policy, verdict),
         counts=_counts(prepared.schema, counts, verdict),
         metrics=figures({name: found for name, found in measured.items() if found}),
-        attackers=learned(attackers, tallies),
+        attackers=attacker_risks(attackers, tallies),
         gates=gates,
         loss_exact=not counts.rounded,
         limitations=limitations(
@@ -123,7 +124,7 @@ def build_report(
             loss_exact=not counts.rounded,
             scopes=_scopes(prepared),
         )
-        + _on_identifiers(policy, absent)
+        + _identifier_caveats(policy, absent)
         + stated,
         costs=costs(counts.costs),
         levels=_levels(prepared, counts),
@@ -143,7 +144,7 @@ def codebook(prepared: Prepared) -> Codebook:
     books = prepared.codebooks
     spelled = policy.recoding_traits.generalized
     fields = []
-    for path, rule in policy.by_keys.values():
+    for path, rule in policy.rules_by_keys.values():
         if rule.role is not None:
             fields.append(
                 CodebookField(
@@ -153,7 +154,7 @@ def codebook(prepared: Prepared) -> Codebook:
                     domain=books.get(str(path)),
                     missing=rule.missing,
                     exempt=rule.exempt,
-                    action=None if rule.acting is None else rule.acting.kind,
+                    action=None if rule.stated_action is None else rule.stated_action.kind,
                 )
             )
     return Codebook(
@@ -168,17 +169,17 @@ def codebook(prepared: Prepared) -> Codebook:
 
 def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
     """The policy's reasons by path: why a field is exempt, and why a missing pseudonym tells nothing."""
-    given = {keys: (str(policy.by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
+    given = {keys: (str(policy.rules_by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
     exempt = dict(one for keys, one in given.items() if keys not in policy.pseudonyms)
     return exempt, {path: reason for path, reason in given.values() if path not in exempt and reason}
 
 
-def _on_identifiers(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
+def _identifier_caveats(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
     """What the actions on identifiers and dates do not hide."""
-    return on_identifiers(
-        [str(policy.by_keys[keys][0]) for keys in policy.pseudonyms],
+    return identifier_sentences(
+        [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
         linked_domains(policy),
-        [str(policy.by_keys[keys][0]) for keys in policy.date_shifts],
+        [str(policy.rules_by_keys[keys][0]) for keys in policy.date_shifts],
         next((shift.days for shift in policy.date_shifts.values()), 0),
         absent=absent,
         per_run=policy.key == "per-run",
@@ -249,7 +250,7 @@ def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
     for keys, scale in prepared.scales.items():
         if scale is None:
             continue
-        path = str(policy.by_keys[keys][0])
+        path = str(policy.rules_by_keys[keys][0])
         capacities = [
             most
             for model, scope in policy.scoped_models

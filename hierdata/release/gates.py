@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BoundGate:
-    """A gate and the metric that measures what it asks for; ``stated`` is what its verdict repeats."""
+    """A gate and the metric that measures what it asks for; ``describe_gate`` is what its verdict repeats."""
 
     gate: Gate
     metric: Metric
@@ -35,7 +35,7 @@ class BoundGate:
         found = [figure for figure in self.metric.figures(tallies) if self.gate.figure in (None, figure.name)]
         if not found:
             return GateVerdict(**self.stated, figure=None, value=None, exact=None, passed=False)
-        worst = (max if self.gate.measured.better == "lower" else min)(
+        worst = (max if self.gate.metric_class.better == "lower" else min)(
             found, key=lambda figure: Fraction(figure.value)
         )
         return GateVerdict(
@@ -56,17 +56,17 @@ def bind_gates(
     or repeat a value, of gates and of attackers whom no gate names.
     """
     bind_attackers(policy, schema, domains)
-    return tuple(_bound(policy, gate, schema, domains) for gate in policy.gates)
+    return tuple(_bind_gate(policy, gate, schema, domains) for gate in policy.gates)
 
 
-def _bound(
+def _bind_gate(
     policy: Policy, gate: Gate, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
 ) -> BoundGate:
-    if gate.measured.gated:
-        return BoundGate(gate, gate.measured.under(policy.diversity), stated(policy, gate))
-    metric = _bound_to(cast("type[Risk]", gate.measured), policy, gate.attacker_in(policy.attackers))
+    if gate.metric_class.gated:
+        return BoundGate(gate, gate.metric_class.under(policy.diversity), describe_gate(policy, gate))
+    metric = _bound_to(cast("type[Risk]", gate.metric_class), policy, gate.attacker_in(policy.attackers))
     metric.targets(schema, domains)
-    return BoundGate(gate, metric, stated(policy, gate))
+    return BoundGate(gate, metric, describe_gate(policy, gate))
 
 
 def bind_attackers(
@@ -101,7 +101,9 @@ def every_metric(
     )
 
 
-def learned(attackers: Mapping[str, Mapping[str, Risk]], tallies: Tallies) -> dict[str, dict[str, Measure]]:
+def attacker_risks(
+    attackers: Mapping[str, Mapping[str, Risk]], tallies: Tallies
+) -> dict[str, dict[str, Measure]]:
     """What each attacker learns from a release."""
     found = {
         name: {risk: metric.figures(tallies) for risk, metric in metrics.items()}
@@ -112,7 +114,7 @@ def learned(attackers: Mapping[str, Mapping[str, Risk]], tallies: Tallies) -> di
 
 def _bound_to(metric: type[Risk], policy: Policy, attacker: AttackerModel) -> Risk:
     return metric(
-        tuple(str(policy.by_keys[keys][0]) for keys in after(policy, attacker)),
+        tuple(str(policy.rules_by_keys[keys][0]) for keys in after(policy, attacker)),
         _keys(policy, attacker),
         attacker.partition,
         attacker.weight,
@@ -144,9 +146,9 @@ def agree(verdicts: Sequence[GateVerdict], policy: Policy) -> bool:
 
 
 def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
-    figures = gate.measured.gated and (gate.figure,)
-    paths = [str(policy.by_keys[keys][0]) for keys in after(policy, gate.attacker_in(policy.attackers))]
-    repeated = stated(policy, gate)
+    figures = gate.metric_class.gated and (gate.figure,)
+    paths = [str(policy.rules_by_keys[keys][0]) for keys in after(policy, gate.attacker_in(policy.attackers))]
+    repeated = describe_gate(policy, gate)
     if verdict.value is None or verdict.figure not in (figures or paths):
         return False
     value = verdict.value if verdict.exact is None else Fraction(verdict.exact)
@@ -158,9 +160,9 @@ def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
     )
 
 
-def stated(policy: Policy, gate: Gate) -> dict[str, Any]:
+def describe_gate(policy: Policy, gate: Gate) -> dict[str, Any]:
     """What a verdict repeats of its gate: the attacker's keys by path, never the values of a partition."""
-    attacker = None if gate.measured.gated else gate.attacker_in(policy.attackers)
+    attacker = None if gate.metric_class.gated else gate.attacker_in(policy.attackers)
     return {
         "name": gate.name,
         "metric": gate.metric,
@@ -176,7 +178,7 @@ def stated(policy: Policy, gate: Gate) -> dict[str, Any]:
 
 def _path(policy: Policy, text: str) -> str:
     """A path as the policy's fields spell it."""
-    return str(policy.by_keys[keys_of(policy, text)][0])
+    return str(policy.rules_by_keys[keys_of(policy, text)][0])
 
 
 def _sentence(verdict: GateVerdict) -> str:

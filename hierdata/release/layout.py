@@ -49,7 +49,7 @@ class Released:
         return self.parts[RECORDS]
 
 
-def released(published: Path, policy: Policy) -> Released:
+def find_release_files(published: Path, policy: Policy) -> Released:
     """The files of a release folder; a file alone is one of records, and so is a folder of tables.
 
     Raises PolicyError for a folder that is no release, and for records alone where the policy publishes
@@ -125,7 +125,7 @@ def read_published(
 ) -> tuple[Counted, dict[str, Iterator[Document]]]:
     """The records and the documents of the parts beside them, as any reader would find them."""
     records = record_splits(published, files, policy)
-    return chain.from_iterable(split.counted() for split in records), read_beside(files, policy)
+    return chain.from_iterable(split.count_documents() for split in records), read_parts(files, policy)
 
 
 def record_splits(published: object, files: Released | None, policy: Policy) -> Sequence[InputSplit]:
@@ -143,7 +143,7 @@ def record_splits(published: object, files: Released | None, policy: Policy) -> 
     return form_of(files.records, policy, element).splits(files.records, alone=True)
 
 
-def read_beside(files: Released | None, policy: Policy) -> dict[str, Iterator[Document]]:
+def read_parts(files: Released | None, policy: Policy) -> dict[str, Iterator[Document]]:
     """The documents of the parts beside the records, by their names."""
     parts = {} if files is None else files.parts
     return {
@@ -165,7 +165,7 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
 
     It is made of these files, the policy and the XSD that the policy names.
     """
-    from hierdata.records.outline import outlined
+    from hierdata.records.outline import outline_records
     from hierdata.records.published_xsd import Types, release_xsd
 
     element = _element(RECORDS, policy)
@@ -174,16 +174,16 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
         return None
     place = form.layout.records if element is None else (form.layout.records[0], element)
     types = Types()
-    fields = [keys for keys, (_, rule) in policy.by_keys.items() if rule.role in ("quasi", "sensitive")]
+    fields = [keys for keys, (_, rule) in policy.rules_by_keys.items() if rule.role in ("quasi", "sensitive")]
     named = policy.record_schema
     if named is not None and element is None:
         from hierdata.records.xsd import types as types_of
 
         types = types_of(policy.folder / named, place, fields)
     types.generalized = frozenset(policy.quasi)
-    records = outlined(form.read(parts[RECORDS], element), types.of)
+    records = outline_records(form.read(parts[RECORDS], element), types.of)
     beside = {
-        "value": outlined(
+        "value": outline_records(
             document
             for part, path in parts.items()
             if part != RECORDS

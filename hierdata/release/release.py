@@ -57,9 +57,9 @@ class Release:
         """
         if name not in self.parts:
             raise PolicyError(f"the release has no such part; it has {', '.join(self.parts)}")
-        return self._kept(name)
+        return self._read_kept(name)
 
-    def _kept(self, name: str) -> Iterator[Document]:
+    def _read_kept(self, name: str) -> Iterator[Document]:
         yield from self.read(self.folder, name)  # a generator keeps the release, and so the folder, alive
 
     def save(self, directory: str | os.PathLike[str]) -> Path:

@@ -68,11 +68,11 @@ def fingerprint(policy: Policy) -> str:
     promise = {
         "models": [model.model_dump(mode="json") for model in policy.models],
         "recoding": policy.recoding,
-        **({} if policy.divided is None else {"sensitive_tables": policy.divided}),
+        **({} if policy.table_division is None else {"sensitive_tables": policy.table_division}),
         "population": None if policy.population is None else policy.population.columns,
         "fields": {
             "/".join(keys): rule.model_dump(mode="json", exclude_defaults=True)
-            for keys, (_, rule) in policy.by_keys.items()
+            for keys, (_, rule) in policy.rules_by_keys.items()
             if keys not in policy.quasi or rule.action is not None
         },
     }
@@ -88,11 +88,11 @@ def freeze(
     taxonomies, known = semantics(policy), references(prepared)
     for keys, rule in policy.sensitive.items():
         scale, taxonomy, reference = prepared.scales[keys], taxonomies[keys], known.get(keys)
-        sensitive[str(policy.by_keys[keys][0])] = SensitiveFacts(
+        sensitive[str(policy.rules_by_keys[keys][0])] = SensitiveFacts(
             scale=None if scale is None else scale.facts(),
             number=rule.number,
             taxonomy=None if taxonomy is None else taxonomy.codebook,
-            reference=None if reference is None else _frozen(reference),
+            reference=None if reference is None else _freeze_reference(reference),
         )
     return Verification(
         version=version,
@@ -126,12 +126,12 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     counted = {}
     taxonomies = semantics(policy)
     for keys, rule in policy.sensitive.items():
-        path = str(policy.by_keys[keys][0])
+        path = str(policy.rules_by_keys[keys][0])
         try:
             found = facts.sensitive[path]
             scales[keys] = scale = None if found.scale is None else scale_from_facts(found.scale)
             if found.reference is not None:
-                counted[keys] = _thawed(found.reference)
+                counted[keys] = _thaw_reference(found.reference)
         except (KeyError, TypeError, ValueError, ArithmeticError, Uncovered):
             raise VerificationError(
                 "these are no facts of this field, or they were changed", path=path
@@ -162,13 +162,13 @@ def _population(policy: Policy) -> str | None:
     )
 
 
-def _frozen(reference: Mapping[Scalar, int]) -> Reference:
+def _freeze_reference(reference: Mapping[Scalar, int]) -> Reference:
     texts = {value: count for value, count in reference.items() if isinstance(value, str)}
     numbers = {plain(exact(value)): count for value, count in reference.items() if not isinstance(value, str)}
     return Reference(texts=texts, numbers=numbers)
 
 
-def _thawed(reference: Reference) -> dict[Scalar, int]:
+def _thaw_reference(reference: Reference) -> dict[Scalar, int]:
     known: dict[Scalar, int] = {canonical(exact(text)): count for text, count in reference.numbers.items()}
     known.update(reference.texts)
     return known
@@ -234,7 +234,7 @@ def _describes(
     stated: Mapping[str, tuple[str, ...]], found: Mapping[str, tuple[str, ...]], policy: Policy
 ) -> bool:
     """Whether tables are those that were found; where all values are missing nobody sees an attribute."""
-    known = Counter(str(policy.by_keys[keys][0]) for keys in policy.sensitive)
+    known = Counter(str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive)
     return (
         stated.keys() == found.keys()
         and all(set(found[part]) <= set(paths) for part, paths in stated.items())

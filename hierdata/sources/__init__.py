@@ -9,15 +9,24 @@ from pathlib import Path
 from hierdata.documents.formats.source import PathSource, Source
 from hierdata.errors import PolicyError
 from hierdata.policy.policy import Policy
-from hierdata.sources.files import dumped, file_collection, file_form, piped
+from hierdata.sources.files import copy_pipe, file_collection, file_form, find_dump
 from hierdata.sources.folders import FilesForm, is_pattern, many_files, published_files_form
 from hierdata.sources.form import Collection, FileForm, Form
-from hierdata.sources.json_schema.check import checked
+from hierdata.sources.json_schema.check import check_documents
 from hierdata.sources.objects import elements, is_table, objects, table_collection
 from hierdata.sources.splits import InputSplit
 from hierdata.sources.tables import folder_collection, given_tables, tables_form
 
-__all__ = ["Collection", "FileForm", "FilesForm", "Form", "InputSplit", "checked", "collect", "form_of"]
+__all__ = [
+    "Collection",
+    "FileForm",
+    "FilesForm",
+    "Form",
+    "InputSplit",
+    "check_documents",
+    "collect",
+    "form_of",
+]
 
 
 def collect(source: object, policy: Policy, beside: Path | None = None) -> Collection:
@@ -30,7 +39,7 @@ def collect(source: object, policy: Policy, beside: Path | None = None) -> Colle
     records, PolicyError when the format cannot be told or something else was given.
     """
     if policy.tables is not None:
-        return _keyed(source, policy)
+        return _read_keyed(source, policy)
     if isinstance(source, str | os.PathLike):
         return _at(Path(source), policy, beside)
     if isinstance(source, Source):
@@ -52,11 +61,11 @@ def collect(source: object, policy: Policy, beside: Path | None = None) -> Colle
 def _at(path: Path, policy: Policy, beside: Path | None) -> Collection:
     """A collection in files."""
     if path.is_dir() and policy.depth != 1:
-        path = dumped(path)
+        path = find_dump(path)
     if path.is_dir() or is_pattern(path) or policy.depth == 1:
         return many_files(path, policy)
     if path.is_fifo() or path.is_char_device():
-        return piped(path, policy, beside)
+        return copy_pipe(path, policy, beside)
     return file_collection(PathSource(path), policy)
 
 
@@ -67,7 +76,7 @@ def form_of(path: Path, policy: Policy, element: str | None = None) -> Form:
     return file_form(path, policy, element)
 
 
-def _keyed(source: object, policy: Policy) -> Collection:
+def _read_keyed(source: object, policy: Policy) -> Collection:
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         if path.exists() and not path.is_dir():

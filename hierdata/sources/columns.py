@@ -40,7 +40,7 @@ class TableForm(FileForm):
         columns = columns or first  # a table without rows has a header all the same
         replace(self, layout=replace(self.layout, columns=columns), fixed=True).write(held, path, element)
 
-    def _found(self, path: Path, element: str | None, alone: bool) -> Layout:
+    def _find_layout(self, path: Path, element: str | None, alone: bool) -> Layout:
         """The table's own header."""
         return replace(open_layout(PathSource(path), self.format, ()), alone=alone)
 
@@ -50,10 +50,10 @@ def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:
 
     Raises PolicyError where the policy says something that does not go with the format.
     """
-    return fitted(format_named(policy.format)() if policy.format else detect(name), policy, base)
+    return fit_format(format_named(policy.format)() if policy.format else detect(name), policy, base)
 
 
-def fitted(format: Format, policy: Policy, base: Keys = ()) -> Format:
+def fit_format(format: Format, policy: Policy, base: Keys = ()) -> Format:
     """A format as the policy spells it (see format_of)."""
     if format.is_tabular and policy.recoding_traits.publishes_classes:
         raise PolicyError(
@@ -66,7 +66,9 @@ def fitted(format: Format, policy: Policy, base: Keys = ()) -> Format:
 
 def _paths(policy: Policy, base: Keys) -> dict[str, str]:
     """The policy's names for the columns of a table."""
-    return {keys[-1]: str(path) for keys, (path, _) in policy.by_keys.items() if keys and keys[:-1] == base}
+    return {
+        keys[-1]: str(path) for keys, (path, _) in policy.rules_by_keys.items() if keys and keys[:-1] == base
+    }
 
 
 def published_format(format: Format, layout: Layout, policy: Policy) -> Format:
@@ -81,7 +83,7 @@ def table_form(
     keep = isinstance(policy.unlisted, Keep)
     columns = []
     for column in layout.columns:
-        known = policy.by_keys.get((*base, column))
+        known = policy.rules_by_keys.get((*base, column))
         if column in joins or (keep if known is None else known[1].published_as is not None):
             columns.append(column)
     # Fresh keys are numbers, whatever the input's were.
@@ -104,8 +106,8 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
     """
     layout = open_layout(source, format, ())
     form = TableForm(published_format(format, layout, policy), layout, suffix)
-    known = {key for keys in policy.by_keys for key in keys}
-    known |= {column for table in policy.joined for column in table.joins}
+    known = {key for keys in policy.rules_by_keys for key in keys}
+    known |= {column for table in policy.joined_tables for column in table.joins}
     known |= {GROUP, COUNT} if policy.recoding_traits.separates_values else set()
     strangers = sum(column not in known for column in open_layout(source, form.format, ()).columns)
     if strangers and not isinstance(policy.unlisted, Keep):

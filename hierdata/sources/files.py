@@ -15,7 +15,7 @@ from hierdata.documents.private_folder import PrivateFolder
 from hierdata.errors import PolicyError, TargetError
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import check_columns, format_of, published_form, table_form
-from hierdata.sources.form import Collection, FileForm, Form, file_in, open_layout, stated
+from hierdata.sources.form import Collection, FileForm, Form, file_in, open_layout, state_layout
 
 SECOND_READING = "a second reading of the records"
 """What a private folder is for that holds them."""
@@ -26,7 +26,7 @@ def file_collection(source: Source, policy: Policy) -> Collection:
     format = format_of(source.name, policy)
     layout = open_layout(source, format, policy.place)
     if format.has_elements:
-        layout = stated(layout, policy)
+        layout = state_layout(layout, policy)
     suffix = format.extension + (".gz" if source.name.lower().endswith(".gz") else "")
     form: Form = FileForm(format, layout, suffix)
     if format.is_tabular:
@@ -35,7 +35,7 @@ def file_collection(source: Source, policy: Policy) -> Collection:
     return file_in(source, format, layout, form)
 
 
-def dumped(folder: Path) -> Path:
+def find_dump(folder: Path) -> Path:
     """The one collection in a folder that mongodump made of a database; any other folder as it is."""
     files = [file for end in ("bson", "bson.gz") for file in folder.glob(f"*.{end}")]
     own = [file for file in files if not file.name.startswith("system.")]
@@ -58,10 +58,10 @@ def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
         return published_form(source, format, path.suffix, policy)
     place = () if element is not None and format.has_elements else policy.place
     layout = open_layout(source, format, place)
-    return FileForm(format, stated(layout, policy) if format.has_elements else layout, path.suffix)
+    return FileForm(format, state_layout(layout, policy) if format.has_elements else layout, path.suffix)
 
 
-def spilled(
+def spill_documents(
     documents: Iterator[Document], format: Format, layout: Layout, form: Form, beside: Path | None
 ) -> Collection:
     """Documents that can be read only once, written to a private file that goes with the collection."""
@@ -71,7 +71,7 @@ def spilled(
         return file_in(source, format, layout, form)
 
 
-def piped(path: Path, policy: Policy, beside: Path | None) -> Collection:
+def copy_pipe(path: Path, policy: Policy, beside: Path | None) -> Collection:
     """A pipe can be read only once: copied as it is to a private file that goes with the collection."""
     with _private(path.name, beside) as source:
         try:

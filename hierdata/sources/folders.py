@@ -18,7 +18,7 @@ from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import format_of
-from hierdata.sources.form import Collection, FileForm, Form, open_layout, stated
+from hierdata.sources.form import Collection, FileForm, Form, open_layout, state_layout
 from hierdata.sources.splits import SIZE, InputSplit, read_file
 
 RECORDS = "records"
@@ -51,9 +51,9 @@ class FilesSplit(InputSplit):
                 continue
             except HierdataError as error:
                 found = error
-            raise self._told(found, number, count - (found.record or 1) + 1, str(file.path))
+            raise self._renumber_error(found, number, count - (found.record or 1) + 1, str(file.path))
 
-    def _told(self, error: HierdataError, number: int, before: int, name: str) -> HierdataError:
+    def _renumber_error(self, error: HierdataError, number: int, before: int, name: str) -> HierdataError:
         """The error with the record's number in the collection, or else that of the file."""
         where = f"file {number} in the order of names"
         if isinstance(error, TargetError):
@@ -79,8 +79,8 @@ class FilesForm(Form):
     format: Format
     layout: Layout
 
-    def arranged(self, order: Order) -> Form:
-        """The form with this order of elements (see Form.arranged)."""
+    def with_order(self, order: Order) -> Form:
+        """The form with this order of elements (see Form.with_order)."""
         return replace(self, layout=replace(self.layout, order=order))
 
     def name(self, part: str) -> str:
@@ -90,20 +90,20 @@ class FilesForm(Form):
     def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
         """Write a file for each record (see Form.write)."""
         if path.name != RECORDS:
-            self._beside.write(documents, path, element)
+            self._beside_form.write(documents, path, element)
             return
         try:
             path.mkdir()
         except OSError as error:
             raise TargetError(f"cannot write {path}: {error.strerror}") from None
         for number, document in enumerate(documents, 1):
-            with write_stream(path / self._numbered(number)) as stream:
+            with write_stream(path / self._numbered_name(number)) as stream:
                 self.format.write([document], stream, self.layout)
 
     def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
         """Read all files of a folder (see Form.read)."""
         if not path.is_dir():
-            yield from self._beside.read(path, element, alone=alone)
+            yield from self._beside_form.read(path, element, alone=alone)
             return
         for split in self.splits(path, alone=alone):
             yield from split.documents()
@@ -113,22 +113,22 @@ class FilesForm(Form):
     ) -> Sequence[InputSplit]:
         """Some files each (see Form.splits). VerificationError for names that are no numbers."""
         if not path.is_dir():
-            return self._beside.splits(path, element, alone=alone, size=size)
+            return self._beside_form.splits(path, element, alone=alone, size=size)
         names = sorted(file.name for file in path.iterdir())
-        if alone and names != [self._numbered(number) for number in range(1, len(names) + 1)]:
+        if alone and names != [self._numbered_name(number) for number in range(1, len(names) + 1)]:
             raise VerificationError(
-                f"files of records are named {self._numbered(1)} and so on; other names could tell whose "
-                "they are",
+                f"files of records are named {self._numbered_name(1)} and so on; other names could tell "
+                "whose they are",
                 path=str(path),
             )
         files = tuple(PathSource(path.absolute() / name) for name in names)
         return _splits(files, self.format, replace(self.layout, alone=alone), True, size)
 
-    def _numbered(self, number: int) -> str:
+    def _numbered_name(self, number: int) -> str:
         return f"{number:09}{self.format.extension}"
 
     @property
-    def _beside(self) -> FileForm:
+    def _beside_form(self) -> FileForm:
         layout = replace(self.layout, records=_below_a_root(self.layout))
         return FileForm(self.format, layout, self.format.extension)
 
@@ -143,10 +143,10 @@ def many_files(place: Path, policy: Policy) -> Collection:
 
     Raises InputError where there is none, PolicyError where they are not all of one format.
     """
-    files = tuple(PathSource(path) for path in _found(place))
+    files = tuple(PathSource(path) for path in _find_files(place))
     format = _format(files, policy)
     try:
-        layout = stated(open_layout(files[0], format, policy.place), policy)
+        layout = state_layout(open_layout(files[0], format, policy.place), policy)
     except InputError as error:
         message = f"file 1 in the order of names: {error.message}"
     else:
@@ -177,10 +177,10 @@ def published_files_form(folder: Path, policy: Policy) -> Form:
     if first is None:
         raise InputError("the folder is empty: there are no records", path=str(folder))
     format = format_of(first.name, policy)
-    return FilesForm(format, stated(open_layout(PathSource(first), format, policy.place), policy))
+    return FilesForm(format, state_layout(open_layout(PathSource(first), format, policy.place), policy))
 
 
-def _found(place: Path) -> list[Path]:
+def _find_files(place: Path) -> list[Path]:
     """The files, in the order of their names. Hidden ones are left out."""
     if place.is_dir():
         found = [path for path in place.iterdir() if not path.name.startswith(".")]

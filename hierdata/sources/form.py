@@ -13,7 +13,15 @@ from hierdata.documents.document import COMMENT, INSTRUCTION, Document
 from hierdata.documents.formats import Format, Layout, Order
 from hierdata.documents.formats.source import PathSource, Source, write_stream
 from hierdata.policy.policy import Policy
-from hierdata.sources.splits import SIZE, FileSplit, InputSplit, WholeSplit, file_splits, opened, read_file
+from hierdata.sources.splits import (
+    SIZE,
+    FileSplit,
+    InputSplit,
+    WholeSplit,
+    file_splits,
+    open_source,
+    read_file,
+)
 
 
 class Form(ABC):
@@ -21,7 +29,7 @@ class Form(ABC):
 
     format: Format
 
-    def arranged(self, order: Order) -> Form:
+    def with_order(self, order: Order) -> Form:
         """The form in which elements of records are written in this order, where there are elements."""
         return self
 
@@ -37,7 +45,7 @@ class Form(ABC):
     def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
         """The documents of a written file; ``alone`` refuses what lies beside them (see Layout)."""
 
-    def counted(
+    def count_documents(
         self, path: Path, element: str | None = None, *, alone: bool = False
     ) -> Iterator[tuple[Document, int]]:
         """The same in any order, equal ones once where that is cheap: each with how many there are."""
@@ -69,21 +77,23 @@ class FileForm(Form):
 
     def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
         """Read one file (see Form.read)."""
-        return read_file(PathSource(path), self.format, self._found(path, element, alone))
+        return read_file(PathSource(path), self.format, self._find_layout(path, element, alone))
 
-    def counted(
+    def count_documents(
         self, path: Path, element: str | None = None, *, alone: bool = False
     ) -> Iterator[tuple[Document, int]]:
-        """Read one file (see Form.counted)."""
-        yield from FileSplit(PathSource(path), self.format, self._found(path, element, alone)).counted()
+        """Read one file (see Form.count_documents)."""
+        yield from FileSplit(
+            PathSource(path), self.format, self._find_layout(path, element, alone)
+        ).count_documents()
 
     def splits(
         self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
     ) -> Sequence[InputSplit]:
         """The parts of one file (see Form.splits)."""
-        return file_splits(PathSource(path), self.format, self._found(path, element, alone), size)
+        return file_splits(PathSource(path), self.format, self._find_layout(path, element, alone), size)
 
-    def _found(self, path: Path, element: str | None, alone: bool) -> Layout:
+    def _find_layout(self, path: Path, element: str | None, alone: bool) -> Layout:
         """Where the documents lie in a written file."""
         return replace(self._layout(element), alone=alone)
 
@@ -92,8 +102,8 @@ class FileForm(Form):
             return self.layout
         return replace(self.layout, records=(self.layout.records[0], element), order={})
 
-    def arranged(self, order: Order) -> Form:
-        """The form with this order of elements (see Form.arranged)."""
+    def with_order(self, order: Order) -> Form:
+        """The form with this order of elements (see Form.with_order)."""
         return replace(self, layout=replace(self.layout, order=order))
 
 
@@ -123,18 +133,18 @@ def file_in(source: Source, format: Format, layout: Layout, form: Form) -> Colle
 
 def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
     """Where the records lie in a file."""
-    with opened(source) as stream:
+    with open_source(source) as stream:
         return format.layout(stream, place)
 
 
-def stated(layout: Layout, policy: Policy) -> Layout:
+def state_layout(layout: Layout, policy: Policy) -> Layout:
     """A layout of XML with what the policy says: which comments are read, and prefixes that the file lacks.
 
     >>> from hierdata.policy import from_data
     >>> rule, names = {"/r/s/x:a": {"role": "sensitive"}}, {"x": "urn:x", "y": "urn:y"}
     >>> model = [{"kind": "k-anonymity", "k": 2}]
     >>> policy = from_data({"version": 1, "namespaces": names, "models": model, "fields": rule})
-    >>> stated(Layout(("r", "s"), {"": "urn:d", "x": "urn:other", "z": "urn:y"}), policy).namespaces
+    >>> state_layout(Layout(("r", "s"), {"": "urn:d", "x": "urn:other", "z": "urn:y"}), policy).namespaces
     {'': 'urn:d', 'x': 'urn:other', 'z': 'urn:y'}
     """
     namespaces = dict(layout.namespaces)

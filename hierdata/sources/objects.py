@@ -15,10 +15,10 @@ from hierdata.documents.formats.parquet import Parquet, documents, from_frame, t
 from hierdata.errors import InputError
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import Keys
-from hierdata.sources.columns import check_columns, fitted, table_form
-from hierdata.sources.files import spilled
+from hierdata.sources.columns import check_columns, fit_format, table_form
+from hierdata.sources.files import spill_documents
 from hierdata.sources.folders import ROOT, files_form
-from hierdata.sources.form import Collection, FileForm, Form, asides_of, stated
+from hierdata.sources.form import Collection, FileForm, Form, asides_of, state_layout
 
 
 def elements(root: Any, policy: Policy) -> list[object]:
@@ -43,7 +43,7 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
         place = policy.place or (ROOT, str(first.tag))  # type: ignore[attr-defined]
         format: Format = FORMATS["xml"]()
         namespaces = {prefix or "": uri for prefix, uri in first.nsmap.items()}
-        layout = stated(Layout(place, namespaces), policy)
+        layout = state_layout(Layout(place, namespaces), policy)
         form: Form = files_form(format, layout, policy)
         together = replace(layout, records=(ROOT, place[-1]))
     else:
@@ -51,13 +51,13 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
         convert, format, together = from_python, FORMATS["jsonl"](), Layout()
         form = FileForm(FORMATS["json"](), Layout(policy.place), ".json")
 
-    def converted(source: Iterable[object]) -> Iterator[Document]:
+    def convert_items(source: Iterable[object]) -> Iterator[Document]:
         for ordinal, item in enumerate(source, 1):
             yield convert(item, record=ordinal)
 
     if iterator is not items:
-        return Collection(form, lambda: converted(items))
-    return spilled(converted(_chain(first, iterator)), format, together, form, beside)
+        return Collection(form, lambda: convert_items(items))
+    return spill_documents(convert_items(_chain(first, iterator)), format, together, form, beside)
 
 
 def is_table(source: object) -> bool:
@@ -72,7 +72,7 @@ def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[
 
     The index of a DataFrame is no column, and nothing depends on it.
     """
-    format = cast(Parquet, fitted(Parquet(), policy, base))
+    format = cast(Parquet, fit_format(Parquet(), policy, base))
     table = source if type(source).__name__ == "Table" else from_frame(source)
     layout = table_layout(table.schema, format.paths)
     check_columns(layout, policy, base, joins)

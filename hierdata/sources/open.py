@@ -28,7 +28,7 @@ class AtHand:
 
 
 @contextmanager
-def at_hand(
+def fetch_source(
     source: object,
     policy: Policy,
     *,
@@ -55,8 +55,8 @@ def at_hand(
         if policy.format is not None:
             raise PolicyError("`format` is about files, and the records are on a server: leave it out")
         with PrivateFolder(beside, SECOND_READING) as folder:
-            listed = {keys[0] for keys in policy.by_keys}
-            exported = store.export(folder, tables=policy.joined, published=published, listed=listed)
+            listed = {keys[0] for keys in policy.rules_by_keys}
+            exported = store.export(folder, tables=policy.joined_tables, published=published, listed=listed)
             yield AtHand(exported.path, policy, store, exported.limitations)
     finally:
         if store is not source:

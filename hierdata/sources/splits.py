@@ -28,7 +28,7 @@ class InputSplit(ABC):
     def documents(self) -> Iterator[Document]:
         """The documents of this part, in order. InputError tells the record by its number in the whole."""
 
-    def counted(self) -> Iterator[tuple[Document, int]]:
+    def count_documents(self) -> Iterator[tuple[Document, int]]:
         """The same in any order, equal ones once where that is cheap: each with how many there are."""
         return zip(self.documents(), repeat(1))
 
@@ -56,21 +56,21 @@ class FileSplit(InputSplit):
     def documents(self) -> Iterator[Document]:
         """Read the part (see InputSplit.documents)."""
         try:
-            with opened(self.source) as stream:
+            with open_source(self.source) as stream:
                 yield from self.format.read_split(stream, self.layout, self.split)
         except InputError:
             if self.split != WHOLE:
                 self._tell()
             raise
 
-    def counted(self) -> Iterator[tuple[Document, int]]:
-        """Read the part (see InputSplit.counted)."""
+    def count_documents(self) -> Iterator[tuple[Document, int]]:
+        """Read the part (see InputSplit.count_documents)."""
         if self.split != WHOLE:
-            yield from super().counted()
+            yield from super().count_documents()
             return
         try:
-            with opened(self.source) as stream:
-                yield from self.format.counted(stream, self.layout)
+            with open_source(self.source) as stream:
+                yield from self.format.count_documents(stream, self.layout)
         except InputError:
             self._tell()
             raise
@@ -90,19 +90,19 @@ def file_splits(source: Source, format: Format, layout: Layout, size: int = SIZE
         return (FileSplit(source, format, layout),)
     if not source.path.is_absolute():
         source = PathSource(source.path.absolute())
-    with opened(source) as stream:
+    with open_source(source) as stream:
         found = format.splits(stream, layout, size)
     return tuple(FileSplit(source, format, layout, split) for split in found)
 
 
 def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Document]:
     """The documents of a file; the file is closed with the last of them."""
-    with opened(source) as stream:
+    with open_source(source) as stream:
         yield from format.read(stream, layout)
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[BinaryIO]:
+def open_source(source: Source) -> Iterator[BinaryIO]:
     """Open a source; TargetError where it cannot be read."""
     try:
         with source.open() as stream:

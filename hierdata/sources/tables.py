@@ -74,7 +74,9 @@ class TablesForm(Form):
         files = {table.name: path / self.forms[table.name].name(table.name) for table in self.tables}
         if alone and {file.name for file in path.iterdir()} - {file.name for file in files.values()}:
             raise VerificationError(BESIDE, path=str(path))
-        rows = {name: _named(name, self.forms[name].read(file, alone=alone)) for name, file in files.items()}
+        rows = {
+            name: _name_errors(name, self.forms[name].read(file, alone=alone)) for name, file in files.items()
+        }
         if alone:
             rows = {table.name: _with_fresh_keys(table, rows[table.name]) for table in self.tables}
         return nest(self.tables, rows)
@@ -87,19 +89,23 @@ class TablesForm(Form):
 def folder_collection(folder: Path, policy: Policy) -> Collection:
     """The tables in a folder. Raises TargetError where it is none, InputError where a file is missing."""
     _require_folder(folder)
-    return _combined(
+    return _combine_tables(
         policy,
-        {table.name: _from_file(_file_of(folder, table, policy), table, policy) for table in policy.joined},
+        {
+            table.name: _from_file(_file_of(folder, table, policy), table, policy)
+            for table in policy.joined_tables
+        },
     )
 
 
 def given_tables(tables: Mapping[Any, object], policy: Policy) -> Collection:
     """Tables by name: paths, DataFrames, Arrow tables, lists of dicts. InputError where one is missing."""
-    strangers = tables.keys() - {table.name for table in policy.joined}
+    strangers = tables.keys() - {table.name for table in policy.joined_tables}
     if strangers:
         raise PolicyError(f"{len(strangers)} of the tables given are none of the policy's `tables`")
-    return _combined(
-        policy, {table.name: _given(tables.get(table.name), table, policy) for table in policy.joined}
+    return _combine_tables(
+        policy,
+        {table.name: _open_given(tables.get(table.name), table, policy) for table in policy.joined_tables},
     )
 
 
@@ -108,34 +114,37 @@ def tables_form(folder: Path, policy: Policy) -> Form:
     _require_folder(folder)
     tables = tuple(
         table
-        for table in policy.joined
-        if not _dropped(table, policy) or any((folder / f"{table.name}{end}").exists() for end in _SUFFIXES)
+        for table in policy.joined_tables
+        if not _is_dropped(table, policy)
+        or any((folder / f"{table.name}{end}").exists() for end in _SUFFIXES)
     )
     if not tables:
         raise PolicyError("this is a folder of tables, and the policy has no `tables`", path=str(folder))
     forms = {}
     for table in tables:
         file = _file_of(folder, table, policy)
-        format = format_of(file.name, policy, places(policy.joined)[table.name])
+        format = format_of(file.name, policy, places(policy.joined_tables)[table.name])
         suffix = file.name.removeprefix(table.name)
         forms[table.name] = published_form(PathSource(file), format, suffix, policy)
     return TablesForm(forms[tables[0].name].format, tables, forms)
 
 
-def _combined(policy: Policy, parts: Mapping[str, Collection]) -> Collection:
+def _combine_tables(policy: Policy, parts: Mapping[str, Collection]) -> Collection:
     forms = {name: part.form for name, part in parts.items() if isinstance(part.form, TableForm)}
-    published = tuple(table for table in policy.joined if not _dropped(table, policy))
+    published = tuple(table for table in policy.joined_tables if not _is_dropped(table, policy))
 
     def documents() -> Iterator[Document]:
-        return nest(policy.joined, {name: _named(name, part.documents()) for name, part in parts.items()})
+        return nest(
+            policy.joined_tables, {name: _name_errors(name, part.documents()) for name, part in parts.items()}
+        )
 
-    return Collection(TablesForm(forms[policy.joined[0].name].format, published, forms), documents)
+    return Collection(TablesForm(forms[policy.joined_tables[0].name].format, published, forms), documents)
 
 
-def _dropped(table: Table, policy: Policy) -> bool:
+def _is_dropped(table: Table, policy: Policy) -> bool:
     """Whether the policy drops the whole table."""
-    place = places(policy.joined)[table.name]
-    return any(place[:count] in policy.forbidden for count in range(1, len(place) + 1))
+    place = places(policy.joined_tables)[table.name]
+    return any(place[:count] in policy.forbidden_fields for count in range(1, len(place) + 1))
 
 
 def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
@@ -153,9 +162,9 @@ def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
 
 
 def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
-    base = places(policy.joined)[table.name]
+    base = places(policy.joined_tables)[table.name]
     source = PathSource(file)
-    with _telling(table.name):
+    with _name_table(table.name):
         format = format_of(file.name, policy, base)
         layout = open_layout(source, format, ())
         if format.is_tabular:
@@ -166,14 +175,14 @@ def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
     return Collection(form, lambda: flat(read_file(source, format, layout)))
 
 
-def _given(given: object, table: Table, policy: Policy) -> Collection:
+def _open_given(given: object, table: Table, policy: Policy) -> Collection:
     if given is None:
         raise InputError(f"the table {table.name}: it is not among those given")
     if isinstance(given, str | os.PathLike):
         return _from_file(Path(given), table, policy)
     if is_table(given):
-        with _telling(table.name):
-            return table_collection(given, policy, places(policy.joined)[table.name], table.joins)
+        with _name_table(table.name):
+            return table_collection(given, policy, places(policy.joined_tables)[table.name], table.joins)
     if not isinstance(given, Iterable) or isinstance(given, bytes | dict):
         raise PolicyError(
             f"the table {table.name}: a path, DataFrame, Arrow table or list of dicts is due, "
@@ -208,14 +217,14 @@ def _with_fresh_keys(table: Table, rows: Iterable[Document]) -> Iterator[Documen
         yield row
 
 
-def _named(table: str, rows: Iterable[Document]) -> Iterator[Document]:
+def _name_errors(table: str, rows: Iterable[Document]) -> Iterator[Document]:
     """The rows of a table; what is wrong with them is told with its name."""
-    with _telling(table):
+    with _name_table(table):
         yield from rows
 
 
 @contextmanager
-def _telling(table: str) -> Iterator[None]:
+def _name_table(table: str) -> Iterator[None]:
     try:
         yield
     except HierdataError as error:

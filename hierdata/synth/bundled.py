@@ -8,14 +8,14 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from hierdata.synth.patients import DEPARTMENT_TAXONOMY, patients
-from hierdata.synth.students import Shape, students
+from hierdata.synth.students import StudentShape, students
 from hierdata.synth.vocabulary import TAXONOMIES, csv_text
 from hierdata.synth.write import json_array, json_lines
 
 
 def bundled_students() -> list[dict[str, Any]]:
     """The 600 students of ``fixtures/students``: three levels, books, one-course students, missing GPAs."""
-    shape = Shape(courses=(3, 8), one_course=0.03, missing_gpa=0.015, books=0.35)
+    shape = StudentShape(courses=(3, 8), one_course=0.03, missing_gpa=0.015, books=0.35)
     return list(students(600, depth=3, seed=2018, correlation=0.9, skew=0.85, shape=shape))
 
 

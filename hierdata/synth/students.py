@@ -29,7 +29,7 @@ OWN_SUBJECT = 0.6
 
 
 @dataclass(frozen=True)
-class Shape:
+class StudentShape:
     """What the records look like: courses a student (least, most), and shares 0..1 of what not all have.
 
     ``one_course`` is the share of students with exactly one course, ``missing_gpa`` of those without GPA,
@@ -42,11 +42,11 @@ class Shape:
     books: float = 0.0
 
 
-PAPER = Shape()
+PAPER = StudentShape()
 
 
 def students(
-    records: int, depth: int, seed: int, correlation: float, skew: float, shape: Shape = PAPER
+    records: int, depth: int, seed: int, correlation: float, skew: float, shape: StudentShape = PAPER
 ) -> Iterator[dict[str, Any]]:
     """Yield ``records`` students, one at a time; the first of a longer run are those of a shorter one.
 
@@ -73,7 +73,9 @@ def students(
 class _Campus:
     """Draws students with fixed parameters."""
 
-    def __init__(self, draws: Draws, depth: int, correlation: float, skew: float, shape: Shape) -> None:
+    def __init__(
+        self, draws: Draws, depth: int, correlation: float, skew: float, shape: StudentShape
+    ) -> None:
         self.draws = draws
         self.depth = depth
         self.correlation = correlation

@@ -32,7 +32,7 @@ def write(records: Iterable[dict[str, Any]], out: Path, depth: int) -> None:
             stream = _create(out, undo)
             for path, text in texts.items():
                 _write_text(path, text, undo)
-            with stream, _packed(stream, suffix) as packed:
+            with stream, _open_packed(stream, suffix) as packed:
                 packed.writelines(line.encode() for line in FORMS[suffix](records))
             undo.pop_all()
     except FileExistsError as error:
@@ -61,7 +61,7 @@ def _write_text(path: Path, text: str, undo: ExitStack) -> None:
         stream.write(data)
 
 
-def _packed(stream: BinaryIO, suffix: str) -> BinaryIO:
+def _open_packed(stream: BinaryIO, suffix: str) -> BinaryIO:
     if not suffix.endswith(".gz"):
         return stream
     # Neither name nor time in the header: the same records give the same bytes.

@@ -36,10 +36,10 @@ def check_parameters(member: BaseModel) -> None:
     else:
         raise ContractError(f"{name} must refuse unknown keys: take the model_config of its base")
     require(type(member).model_json_schema(), f"{name} must have a JSON Schema")
-    require(sent(member) == member, f"{name} must be the same after pickling")
+    require(send_to_worker(member) == member, f"{name} must be the same after pickling")
 
 
-def sent(value: Any) -> Any:
+def send_to_worker(value: Any) -> Any:
     """A value as a worker process receives it. Raises ContractError for one that cannot be pickled."""
     try:
         return pickle.loads(pickle.dumps(value))  # noqa: S301  # pickled on the same line

@@ -32,7 +32,7 @@ def check_engine(engine: Engine, models: Sequence[PrivacyModel] = MODELS) -> Non
     for world in trees() if engine.aligns else tables():
         for model in models:
             constraints = world.bind(model)
-            partition = _searched(engine, world, constraints)
+            partition = _search_twice(engine, world, constraints)
             _check_classes(engine, world, constraints, partition)
             _check_nodes(engine, world.forest, partition)
             _check_constraints(engine, world, constraints, partition)
@@ -41,7 +41,7 @@ def check_engine(engine: Engine, models: Sequence[PrivacyModel] = MODELS) -> Non
     _check_hopeless(engine, models[0])
 
 
-def _searched(engine: Engine, world: World, constraints: Constraints) -> Partition:
+def _search_twice(engine: Engine, world: World, constraints: Constraints) -> Partition:
     """The partition, found twice: equal draws give equal partitions, and the forest is left alone."""
     name, forest = type(engine).__name__, world.forest
     before = [array.copy() for array in _arrays(forest)]
@@ -50,7 +50,7 @@ def _searched(engine: Engine, world: World, constraints: Constraints) -> Partiti
     same = all(map(np.array_equal, before, _arrays(forest)))
     require(same, f"{name} must not change the forest that it is given")
     equal = (
-        np.array_equal(first.class_of, again.class_of)
+        np.array_equal(first.equivalence_class, again.equivalence_class)
         and np.array_equal(first.representative, again.representative)
         and np.array_equal(first.nodes, again.nodes)
         and first.costs == again.costs
@@ -76,12 +76,12 @@ def _check_classes(engine: Engine, world: World, constraints: Constraints, parti
     """Every record is in one class, or is suppressed with all its vertices."""
     name, forest = type(engine).__name__, world.forest
     require(
-        len(partition.class_of) == forest.record_count
+        len(partition.equivalence_class) == forest.record_count
         and len(partition.representative) == forest.vertex_count
         and partition.nodes.shape == forest.nodes.shape,
         f"{name} must give a class a row, a representative a vertex, and nodes as in the forest",
     )
-    sizes = Counter(partition.class_of.tolist())
+    sizes = Counter(partition.equivalence_class.tolist())
     sizes.pop(SUPPRESSED, None)
     require(
         sorted(sizes) == list(range(partition.class_count)), f"{name} must number its classes 0, 1, 2 ..."
@@ -91,10 +91,10 @@ def _check_classes(engine: Engine, world: World, constraints: Constraints, parti
         f"{name} made a class below the least size of the constraints",
     )
     shown = partition.representative >= 0
-    of_record = partition.class_of[forest.record_of]
+    of_record = partition.equivalence_class[forest.record_of]
     require(
         not shown[of_record == SUPPRESSED].any()
-        and np.array_equal(shown[forest.roots[:-1]], partition.class_of >= 0),
+        and np.array_equal(shown[forest.roots[:-1]], partition.equivalence_class >= 0),
         f"{name} must show the root of every record in a class, and no vertex of a suppressed record",
     )
     first: dict[int, int] = {}
@@ -134,10 +134,10 @@ def _check_nodes(engine: Engine, forest: Forest, partition: Partition) -> None:
 
 def _check_constraints(engine: Engine, world: World, constraints: Constraints, partition: Partition) -> None:
     """At every vertex of every class, as the judge will look at it."""
-    forest, sizes = world.forest, Counter(partition.class_of.tolist())
+    forest, sizes = world.forest, Counter(partition.equivalence_class.tolist())
     for representative, vertices in _members(partition).items():
         own = int(forest.record_of[representative])
-        size = sizes[int(partition.class_of[own])]
+        size = sizes[int(partition.equivalence_class[own])]
         views = [(constraints.on_records, Counter[int]())]
         for position, bound in enumerate(constraints.on_values[forest.type[representative]]):
             codes = forest.sensitive[forest.first_sensitive[vertices] + position].tolist()

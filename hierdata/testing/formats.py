@@ -11,7 +11,7 @@ from typing import Any
 from hierdata.documents.document import Document, Numeral, Siblings
 from hierdata.documents.formats.base import WHOLE, Format, Layout
 from hierdata.errors import InputError, PolicyError
-from hierdata.testing.contract import ContractError, require, sent
+from hierdata.testing.contract import ContractError, require, send_to_worker
 
 MARK = "mArKeD-value"
 """A text that no message may quote."""
@@ -37,12 +37,12 @@ def check_format(
         format.extension.startswith(".") and len(format.extension) > 1,
         f"the extension of {name} must be a full stop and what follows it",
     )
-    require(type(sent(format)) is type(format), f"{name} must survive pickling")
+    require(type(send_to_worker(format)) is type(format), f"{name} must survive pickling")
     try:
-        data = _written(format, given, written)
+        data = _write_bytes(format, given, written)
     except (InputError, PolicyError):
         raise ContractError(f"{name} cannot write these records: give others as documents") from None
-    require(data == _written(format, given, written), f"{name} must write the same bytes every time")
+    require(data == _write_bytes(format, given, written), f"{name} must write the same bytes every time")
     try:
         found = format.layout(io.BytesIO(data), ())
         read = [*format.read(io.BytesIO(data), found)]
@@ -52,7 +52,7 @@ def check_format(
         [*map(_exact, read)] == [*map(_exact, given)],
         f"{name} must read back exactly what it has written, numbers with their spelling",
     )
-    require(_written(format, read, written) == data, f"{name} must write what it has read as it was")
+    require(_write_bytes(format, read, written) == data, f"{name} must write what it has read as it was")
     _check_splits(name, format, data, found, read)
     _check_broken(name, format, data, found)
 
@@ -80,7 +80,7 @@ def _layout(format: Format, documents: Sequence[Document]) -> Layout:
     return Layout(("records", "record") if format.has_elements else ())
 
 
-def _written(format: Format, documents: Sequence[Document], layout: Layout) -> bytes:
+def _write_bytes(format: Format, documents: Sequence[Document], layout: Layout) -> bytes:
     stream = io.BytesIO()
     format.write(iter(documents), stream, layout)
     return stream.getvalue()

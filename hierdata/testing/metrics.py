@@ -14,14 +14,14 @@ import numpy as np
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
-from hierdata.forest.publication import Part, Publication, generalized
+from hierdata.forest.publication import Publication, PublishedPart, publish_generalized
 from hierdata.metrics import Metric
 from hierdata.metrics.base import Figure
 from hierdata.privacy import KAnonymity
 from hierdata.release.recodings.base import RECORDS
-from hierdata.testing.contract import ContractError, require, sent
+from hierdata.testing.contract import ContractError, require, send_to_worker
 from hierdata.testing.parts import cut
-from hierdata.testing.worlds import World, partitioned, worlds
+from hierdata.testing.worlds import World, find_partition, worlds
 
 _CUTS = 4
 
@@ -53,12 +53,12 @@ def _publications(world: World) -> Iterator[Publication]:
     alone = Partition(rows, vertices, forest.nodes.copy())
     gone = np.full_like(rows, SUPPRESSED), np.full_like(vertices, SUPPRESSED)
     for partition in (
-        partitioned(world, world.bind(KAnonymity(k=2))),
+        find_partition(world, world.bind(KAnonymity(k=2))),
         alone,
         replace(alone, nodes=np.zeros_like(forest.nodes)),
         Partition(*gone, forest.nodes.copy()),
     ):
-        yield generalized(forest, partition, Part(RECORDS, lambda: iter(()), 0))
+        yield publish_generalized(forest, partition, PublishedPart(RECORDS, lambda: iter(()), 0))
 
 
 def check_figures(metric: Metric, figures: tuple[Figure, ...]) -> None:
@@ -94,15 +94,17 @@ def _check_parts(
 ) -> None:
     """The sum of what parts answer gives the figures of the whole, to the bit and in any order."""
     whole = metric.tally(publication, forest)
-    again: Metric = sent(metric)
+    again: Metric = send_to_worker(metric)
     require(
         again.questions(forest) == metric.questions(forest),
         f"{name} must ask the same questions after pickling: let them be functions or frozen dataclasses",
     )
-    require(metric.figures(sent(whole)) == figures, f"{name} must have answers that survive pickling")
+    require(
+        metric.figures(send_to_worker(whole)) == figures, f"{name} must have answers that survive pickling"
+    )
     rng = random.Random(0)  # noqa: S311  # nothing is secret here
     for count in range(2, _CUTS):
-        parts = [sent(again.tally(*part)) for part in cut(publication, forest, count, rng)]
+        parts = [send_to_worker(again.tally(*part)) for part in cut(publication, forest, count, rng)]
         rng.shuffle(parts)
         try:
             summed = metric.figures(reduce(add, parts))

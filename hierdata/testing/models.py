@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.domains.taxonomy import Taxonomy
-from hierdata.privacy.base import FOREIGN, ClassView, Closeness, Constraint, PrivacyModel, ShareCaps
-from hierdata.testing.contract import check_parameters, require, sent
+from hierdata.privacy.base import FOREIGN, ClassView, Closeness, Constraint, FrequencyCaps, PrivacyModel
+from hierdata.testing.contract import check_parameters, require, send_to_worker
 
 VALUES = ("1", "2", "4", "9")
 _TREE = Taxonomy(tree={"*": {"low": ["1", "2"], "4": None, "high": ["9"]}}).compile({}, Path())
@@ -44,7 +44,7 @@ def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
     constraint = model.bind(domain if model.per_attribute else None)
     if model.per_attribute:
         _check_needs_domain(model)
-    require(sent(constraint) is not None, f"the constraint of {name} must survive pickling")
+    require(send_to_worker(constraint) is not None, f"the constraint of {name} must survive pickling")
     least = constraint.min_class_size
     require(
         isinstance(least, int) and least >= 1,
@@ -108,7 +108,7 @@ def _check_answers(
 ) -> None:
     """What holds and what is achieved at one vertex, by the letters."""
     name = type(model).__name__
-    holds, achieved = constraint.holds(view), constraint.achieved(view)
+    holds, achieved = constraint.holds(view), constraint.achieved_parameters(view)
     at = f"in a class of {view.records} records with {dict(view.counts)} values by code"
     require(isinstance(holds, bool), f"holds of {name} must answer True or False")
     if model.per_attribute and not view.counts:
@@ -127,21 +127,21 @@ def _check_answers(
     if not achieved:
         require(not holds, f"{name} holds {at} and achieves nothing")
         return
-    reached = _stated(model, achieved)
+    reached = _restate_achieved(model, achieved)
     if reached is None:
         return
     own = domain if model.per_attribute else None
     require(reached.bind(own).holds(view), f"what {name} achieves does not hold {at}")
     for letter, value in achieved.items():
         step = _stronger(model, letter, value)
-        stronger = None if step is None else _stated(model, {**achieved, letter: step})
+        stronger = None if step is None else _restate_achieved(model, {**achieved, letter: step})
         require(
             stronger is None or not stronger.bind(own).holds(view),
             f"{name} achieves {letter} = {value} {at}, and a stronger {letter} holds too",
         )
 
 
-def _stated(model: PrivacyModel, achieved: Mapping[str, Fraction]) -> PrivacyModel | None:
+def _restate_achieved(model: PrivacyModel, achieved: Mapping[str, Fraction]) -> PrivacyModel | None:
     """The same model with what it achieves as parameters; None where these are none of its parameters."""
     plain = model.model_dump(exclude_unset=True)
     for letter, value in achieved.items():
@@ -177,7 +177,7 @@ def _check_summaries(
     answers: dict[object, object] = {}
     for counts in multisets:
         view = ClassView(6, counts, 8 if model.needs_population else None)
-        answer = (constraint.holds(view), constraint.achieved(view))
+        answer = (constraint.holds(view), constraint.achieved_parameters(view))
         known = answers.setdefault((constraint.summary(counts), bool(counts)), answer)
         require(known == answer, f"summary of {name} is the same for values with different answers")
 
@@ -210,7 +210,7 @@ def _check_forms(name: str, constraint: Constraint, multisets: list[dict[int, in
             require(near == holds, f"closeness of {name} and its holds differ at {counts}")
 
 
-def is_within(caps: ShareCaps, counts: Mapping[int, int]) -> bool:
+def is_within(caps: FrequencyCaps, counts: Mapping[int, int]) -> bool:
     """The words of ShareCaps: count by group, add what lies in reach, compare with share and most."""
     groups = [0] * len(caps.share)
     for code, count in counts.items():

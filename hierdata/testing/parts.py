@@ -21,7 +21,7 @@ def cut(publication: Publication, forest: Forest, count: int, rng: random.Random
 
     What the search of the whole has cost belongs to none of them.
     """
-    of_record = publication.class_of[forest.roots[:-1]].tolist()
+    of_record = publication.equivalence_class[forest.roots[:-1]].tolist()
     draws = {own: rng.randrange(count) for own in set(of_record)}
     drawn = np.array([draws[own] if own >= 0 else rng.randrange(count) for own in of_record], np.int64)
     parts = [np.flatnonzero(drawn == part) for part in range(count)]
@@ -50,15 +50,15 @@ def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) 
         carried={int(number[v]): own for v, own in forest.carried.items() if number[v] >= 0},
     )
     vars(part)["_scale"] = (forest.scale, forest.exact)
-    classes = publication.class_of[vertices]
+    classes = publication.equivalence_class[vertices]
     classes[classes >= 0] = np.unique(classes[classes >= 0], return_inverse=True)[1]
     return (
         replace(
             publication,
             shown=number[publication.shown[vertices]],
             nodes=publication.nodes[nodes],
-            place=number[publication.place[vertices]],
-            class_of=classes,
+            equivalence_position=number[publication.equivalence_position[vertices]],
+            equivalence_class=classes,
             costs=Counter(),
         ),
         part,

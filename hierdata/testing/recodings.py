@@ -14,8 +14,8 @@ from hierdata.privacy import DistinctLDiversity, KAnonymity, PrivacyModel
 from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.base import RECORDS
-from hierdata.testing.contract import ContractError, require, sent
-from hierdata.testing.worlds import World, partitioned, worlds
+from hierdata.testing.contract import ContractError, require, send_to_worker
+from hierdata.testing.worlds import World, find_partition, worlds
 
 _MODELS: tuple[PrivacyModel, ...] = (KAnonymity(k=3), DistinctLDiversity(l=2))
 
@@ -42,8 +42,8 @@ def check_recoding(recoding: type[Recoding]) -> None:
 
 def _publish(recoding: type[Recoding], world: World, model: PrivacyModel) -> Publication:
     constraints = world.bind(model)
-    forest, partition = world.forest, partitioned(world, constraints)
-    own: Recoding = sent(recoding())
+    forest, partition = world.forest, find_partition(world, constraints)
+    own: Recoding = send_to_worker(recoding())
     if not recoding.traits.partitions_each_type:
         forest, partition = own.prepare(forest, partition)
         partition = coalesce(forest, partition, constraints)

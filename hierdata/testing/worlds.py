@@ -101,14 +101,14 @@ def search(
     forest, before = world.forest, None
     scope = Scope.of(forest)
     if not engine.begins:
-        asked = constraints.left_to(engine.mends)
+        asked = constraints.without_mended(engine.mends)
         kind = "clustree" if engine.aligns else "mondrian"
         first = ENGINES[kind](kind=kind)
         before = first.step(forest, scope, asked, None, np.random.default_rng(seed))
     return engine.step(forest, scope, constraints, before, np.random.default_rng(seed), progress)
 
 
-def partitioned(world: World, constraints: Constraints) -> Partition:
+def find_partition(world: World, constraints: Constraints) -> Partition:
     """Classes of whole records that a built-in engine finds."""
     return ENGINES["clustree"](kind="clustree").step(
         world.forest, Scope.of(world.forest), constraints, None, np.random.default_rng(0)
@@ -122,7 +122,10 @@ def _world(seed: int, records: int, depth: int) -> World:
     schema = Schema(tuple(_type(level, depth) for level in range(depth)))
     every = [[own for record in made for own in _of_type(record, level)] for level in range(depth)]
     hierarchies = [
-        [_compiled(domain, [own.quasi[at] for own in every[level]]) for at, (domain, _) in enumerate(used)]
+        [
+            _compile_domain(domain, [own.quasi[at] for own in every[level]])
+            for at, (domain, _) in enumerate(used)
+        ]
         for level, used in enumerate(domains)
     ]
     counted = {f"$.{level}.s": Counter(own.sensitive[0] for own in every[level]) for level in range(depth)}
@@ -166,5 +169,5 @@ def _of_type(vertex: Vertex, level: int) -> Iterator[Vertex]:
         yield from _of_type(child, level)
 
 
-def _compiled(domain: QuasiDomain, values: Sequence[Scalar]) -> Hierarchy:
+def _compile_domain(domain: QuasiDomain, values: Sequence[Scalar]) -> Hierarchy:
     return domain.compile(Counter(values), Path())

@@ -158,7 +158,7 @@ def encoded(own: Table, asked: Policy) -> Encoded:
         {name: column.values[at % len(column.values)] for name, column in own.items()}
         for at in range(longest)
     ]
-    prepared = prepare(asked, survey(every, asked.declared()))
+    prepared = prepare(asked, survey(every, asked.declared_fields()))
     kind = prepared.schema.root
     rows, trees, (bound,) = len(own["age"].codes), prepared.hierarchies[0], prepared.domains[0]
     nodes = np.empty((rows, len(trees)), np.int32)

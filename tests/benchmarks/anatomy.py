@@ -23,7 +23,7 @@ from hierdata.engines import ENGINES
 from hierdata.errors import HierdataError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import grouped
+from hierdata.forest.publication import publish_grouped
 from hierdata.metrics import METRICS
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
@@ -125,8 +125,8 @@ def measured(data: Encoded, seeds: int) -> Measured:
     found = []
     for seed in range(1, seeds + 1):
         partition, seconds = timed(lambda seed=seed: classes(data, data.forest, seed))
-        publication = grouped(data.forest, (partition,), ())
-        gone = int((partition.class_of < 0).sum())
+        publication = publish_grouped(data.forest, (partition,), ())
+        gone = int((partition.equivalence_class < 0).sum())
         loss = METRICS["reconstruction_error"]().of(publication, data.forest)[0].value
         degree, mean = (one.value for one in METRICS["diversity_degree"]().of(publication, data.forest))
         figures = (gone, loss - gone, loss, degree, mean, seconds)

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.lower_bounds import histograms
-from hierdata.engines.blocking import Sizes, cut
+from hierdata.engines.blocking import Sizes, grow_cut
 from hierdata.forest.encoded import Frame, part
 from hierdata.forest.forest import Forest, Scope
 from hierdata.metrics import METRICS
-from hierdata.pipeline.cluster import TRIED, added
-from hierdata.pipeline.search import tried
+from hierdata.pipeline.cluster import TRIED, add_trials
+from hierdata.pipeline.search import try_first_step
 from hierdata.policy.plan.stages import Stage
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
 from tests.benchmarks.engine import header, row
@@ -59,8 +59,10 @@ def settled(data: Encoded, block: Numbers, seed: int) -> Stage:
         return stage
     asked = {count * at // TRIED for at in range(TRIED)}
     rngs = {number: np.random.default_rng([seed, number]) for number in asked}
-    return stage.settled(
-        added([tried(block_of(data.forest, block, number), stage, rng) for number, rng in rngs.items()])
+    return stage.choose_by_trials(
+        add_trials(
+            [try_first_step(block_of(data.forest, block, number), stage, rng) for number, rng in rngs.items()]
+        )
     )
 
 
@@ -78,7 +80,7 @@ def clustered(data: Encoded, block: Numbers, seed: int) -> Outcome:
         assert partition is not None
         figure = METRICS["lm_cost"]().of(publication_of(own, partition), own)[0]
         loss += float(figure.value)
-        suppressed += int((partition.class_of < 0).sum())
+        suppressed += int((partition.equivalence_class < 0).sum())
     return Outcome(loss / forest.record_count, suppressed, time.process_time() - start)
 
 
@@ -87,7 +89,7 @@ def blocks_of(forest: Forest, size: int, unit: int) -> Iterator[tuple[str, Numbe
     records = np.arange(forest.record_count)
     found = histograms(forest)
     sizes = Sizes(forest.record_count, size, CLASSES_AT_LEAST * unit, unit)
-    made = cut(found.counts, found.weights, records, sizes)
+    made = grow_cut(found.counts, found.weights, records, sizes)
     yield "cut", made.block_of(found.counts, records)
     ranks = np.empty_like(records)
     ranks[np.lexsort(roots(forest))] = records

@@ -59,7 +59,7 @@ class Published:
 
     def lines(self) -> Iterator[tuple[Document, int]]:
         """As ``verify`` reads it: equal lines once."""
-        return form_of(self.file, self.policy).counted(self.file, alone=True)
+        return form_of(self.file, self.policy).count_documents(self.file, alone=True)
 
     def documents(self) -> Iterator[Document]:
         return form_of(self.file, self.policy).read(self.file, alone=True)

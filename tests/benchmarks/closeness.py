@@ -21,7 +21,7 @@ import numpy as np
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.descent import Descent
 from hierdata.engines.reassignment.kernel import UNIT, objective
-from hierdata.engines.reassignment.swarming import Flight, along_the_leaves, dealt, seeds, swarmed
+from hierdata.engines.reassignment.swarming import Flight, along_the_leaves, deal_rows, run_swarm, seeds
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
@@ -76,7 +76,7 @@ def prepared(rows: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], t:
         models.append({"kind": "t-closeness", "t": t})
     asked = {"version": 1, "unlisted": "drop", "models": models, "fields": fields}
     policy = from_data({**asked, "engine": {"steps": list(steps)}})
-    return prepare(policy, survey(rows, policy.declared()))
+    return prepare(policy, survey(rows, policy.declared_fields()))
 
 
 def searched(found: Prepared, forest: Forest) -> Partition:
@@ -91,12 +91,12 @@ def searched(found: Prepared, forest: Forest) -> Partition:
 
 def largest(forest: Forest, partition: Partition) -> float:
     """The largest distance of a class over all sensitive attributes."""
-    kept = partition.class_of >= 0
+    kept = partition.equivalence_class >= 0
     most = 0.0
     for position, domain in enumerate(forest.domains[0]):
         codes = forest.sensitive[forest.first_sensitive[forest.roots[:-1]] + position]
         counts = np.zeros((partition.class_count, len(domain.values)))
-        np.add.at(counts, (partition.class_of[kept], codes[kept]), 1)
+        np.add.at(counts, (partition.equivalence_class[kept], codes[kept]), 1)
         p = np.array(domain.reference) / sum(domain.reference or ())
         distances = np.abs(counts / counts.sum(axis=1, keepdims=True) - p).sum(axis=1) / 2
         most = max(most, float(distances.max(initial=0)))
@@ -175,12 +175,12 @@ def random_tables(sizes: Sequence[int], tables: int, rounds: int) -> None:
             constraints = built.bind(TCloseness(t=0))
             made = Arrangement.of(built.forest, scope, constraints, classes)
             sums["came"] += reached(made, made.classes.members)
-            rule = dealt(along_the_leaves(made), made.classes.starts)
+            rule = deal_rows(along_the_leaves(made), made.classes.starts)
             sums["dealt"] += reached(made, rule)
             flight = Flight(0.729, 1.494, 1.494, 0.5)
             draws = np.random.default_rng(seed)
-            sums["alone"] += reached(made, swarmed(made, flight, (), 30, rounds, draws, ignore))
-            sums["swarm"] += reached(made, swarmed(made, flight, seeds(made), 30, rounds, draws, ignore))
+            sums["alone"] += reached(made, run_swarm(made, flight, (), 30, rounds, draws, ignore))
+            sums["swarm"] += reached(made, run_swarm(made, flight, seeds(made), 30, rounds, draws, ignore))
             sums["swap"] += lowered(built, made)
             if count <= 12:
                 one = naive.Attribute([value for (value,) in values], naive_distributions.equal)

@@ -57,7 +57,7 @@ def policy_for(
 def encoded(file: Path, policy: Policy) -> Encoded:
     """Everything up to the search."""
     collection = collect(file, policy)
-    prepared = prepare(policy, survey(collection.documents(), policy.declared()))
+    prepared = prepare(policy, survey(collection.documents(), policy.declared_fields()))
     forest = encode(
         bind(collection.documents(), prepared.binding),
         prepared.schema,

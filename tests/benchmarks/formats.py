@@ -28,13 +28,13 @@ from lxml import etree
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout
-from hierdata.forest.encoding import encoded
+from hierdata.forest.encoding import encode_records
 from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.load import load
 from hierdata.policy.plan.plan import Prepared, prepare
-from hierdata.records.binding import bound
+from hierdata.records.binding import bind_records
 from hierdata.synth.bundled import students_xml
-from hierdata.synth.students import Shape, students
+from hierdata.synth.students import StudentShape, students
 from hierdata.synth.write import json_lines
 
 POLICIES = Path(__file__).parents[2] / "fixtures" / "policies"
@@ -191,7 +191,7 @@ def prepared_for(case: Case, path: Path) -> Prepared:
 
 
 def encode_all(case: Case, path: Path, prepared: Prepared) -> None:
-    drain(encoded(bound(read(case, path), prepared.binding), prepared.frame, 0, BATCH))
+    drain(encode_records(bind_records(read(case, path), prepared.binding), prepared.frame, 0, BATCH))
 
 
 def written(case: Case, documents: list[Document], layout: Layout) -> int:
@@ -277,7 +277,7 @@ def memory(folder: Path, names: Sequence[str], records: int, factors: Sequence[i
 
 
 def write_file(case: Case, folder: Path, records: int) -> Path:
-    shape = Shape(courses=(3, 8), one_course=0.03, missing_gpa=0.015, books=0.35)
+    shape = StudentShape(courses=(3, 8), one_course=0.03, missing_gpa=0.015, books=0.35)
     folder.mkdir(exist_ok=True)
     path = folder / f"students{case.format.extension}"
     path.write_bytes(

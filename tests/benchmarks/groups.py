@@ -53,7 +53,7 @@ def main(argv: list[str] | None = None) -> None:
             partition = step.step(forest, scope, constraints, partition, np.random.default_rng(1))
         seconds = time.perf_counter() - start
         assert partition is not None
-        classes = partition.class_of
+        classes = partition.equivalence_class
         gone = int((classes == SUPPRESSED).sum())
         width = len(forest.hierarchies[0])
         lost = losses_of(forest, scope, classes).sum() / forest.scale + gone * width

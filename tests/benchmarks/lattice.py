@@ -79,7 +79,7 @@ def encoded(name: str) -> Encoded:
     plain["fields"][f"$['{adult.SENSITIVE}']"]["taxonomy"] = str(adult.hierarchy(adult.SENSITIVE))
     policy = from_data(plain)
     collection = collect(adult.folder() / adult.WITHOUT_MISSING, policy)
-    prepared = prepare(policy, survey(collection.documents(), policy.declared()))
+    prepared = prepare(policy, survey(collection.documents(), policy.declared_fields()))
     records = bind(collection.documents(), prepared.binding)
     return Encoded(prepared, encode(records, prepared.schema, prepared.hierarchies, prepared.domains))
 
@@ -92,7 +92,7 @@ def reached(data: Encoded, limit: str) -> tuple[float, int]:
     partition = engine.step(data.forest, scope, stage.constraints, None, rng)
     figures = METRICS["lm_cost"]().of(publication_of(data.forest, partition), data.forest)
     (loss,) = (float(figure.value) for figure in figures if figure.name == "per_value")
-    return loss, int((partition.class_of < 0).sum())
+    return loss, int((partition.equivalence_class < 0).sum())
 
 
 def parser() -> argparse.ArgumentParser:

@@ -46,7 +46,7 @@ def outcome(data: Encoded, steps: tuple[Engine, ...], seed: int) -> tuple[float,
     assert partition is not None
     seconds = time.perf_counter() - start
     total = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)[0]
-    lost = 100 * float((partition.class_of < 0).mean())
+    lost = 100 * float((partition.equivalence_class < 0).mean())
     return float(total.value), lost, 1000 * seconds / forest.record_count
 
 

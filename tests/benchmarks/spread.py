@@ -157,11 +157,13 @@ def timed(forest: Forest, engine: str, constraints: Constraints) -> tuple[Partit
 
 def per_value(forest: Forest, partition: Partition) -> float:
     """LM per quasi-identifier value, a suppressed row's counted as 1."""
-    kept = np.flatnonzero(partition.class_of >= 0)
+    kept = np.flatnonzero(partition.equivalence_class >= 0)
     width = len(forest.hierarchies[0])
     published = partition.nodes[forest.first_node[partition.representative[kept]][:, None] + np.arange(width)]
     total = sum(int(own[published[:, at]].sum()) for at, own in enumerate(forest.losses[0]))
-    return (total / forest.scale / width + len(partition.class_of) - len(kept)) / len(partition.class_of)
+    return (total / forest.scale / width + len(partition.equivalence_class) - len(kept)) / len(
+        partition.equivalence_class
+    )
 
 
 def show_households() -> None:
@@ -180,7 +182,7 @@ def show_households() -> None:
         cells: list[str] = []
         for engine in ("spread", "mondrian"):
             partition, seconds = timed(forest, engine, constraints)
-            published = int((partition.class_of >= 0).sum())
+            published = int((partition.equivalence_class >= 0).sum())
             cells += [f"{published:,}", f"{per_value(forest, partition):.4f}", f"{seconds:.2f}"]
         row(delta, l, f"{most:,}", *cells)
 
@@ -215,7 +217,7 @@ def show_adult() -> None:
     ):
         constraints = bound(forest, MODELS["k-anonymity"](k=5), *models)
         partition, seconds = timed(forest, "mondrian", constraints)
-        gone = int((partition.class_of < 0).sum())
+        gone = int((partition.equivalence_class < 0).sum())
         row(
             ", ".join(own.kind for own in models),
             f"{per_value(forest, partition):.4f}",

@@ -98,7 +98,7 @@ def show_mbf(own: adult.Table, file: Path, turns: int) -> None:
         f"MBF against reading the table, {data.forest.record_count:,} rows, education, l = 4, e = 1",
         *("MBF s", "reading into documents s", "ratio", "asked", "csv module alone s", "rows published"),
     )
-    published = int((partition.class_of >= 0).sum())
+    published = int((partition.equivalence_class >= 0).sum())
     times = f"{seconds:.3f}", f"{reading:.3f}", f"{seconds / reading:.1f}", "<= 2", f"{by_csv:.3f}"
     row(*times, f"{published:,}")
     if partition.reason:
@@ -139,17 +139,17 @@ def show_growth(small: adult.Table, factors: Sequence[int], folder: Path) -> Non
 def release(own: adult.Table, folder: Path) -> checks.Published:
     """Publish a table by mondrian, straight from the partition: millions of rows need no pipeline."""
     policy = RELEASED.policy()
-    own = {name: column for name, column in own.items() if (name,) in policy.by_keys}
+    own = {name: column for name, column in own.items() if (name,) in policy.rules_by_keys}
     data = adult.encoded(own, policy)
     partition = searched(data, RELEASED)
-    file = folder / f"published-{len(partition.class_of)}.csv"
+    file = folder / f"published-{len(partition.equivalence_class)}.csv"
     adult.write(generalized(own, data.forest, partition), file)
     return checks.Published.of(file, own[adult.SENSITIVE])
 
 
 def generalized(own: adult.Table, forest: Forest, partition: Partition) -> adult.Table:
     """The table by the labels of its classes; a missing value is an empty cell."""
-    assert (partition.class_of >= 0).all(), "k-anonymity needs no suppression"
+    assert (partition.equivalence_class >= 0).all(), "k-anonymity needs no suppression"
     found = dict(own)
     first = forest.first_node[partition.representative]
     quasi = [name for name in adult.QUASI if name in own]

@@ -20,11 +20,11 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Part, Publication
+from hierdata.forest.publication import Publication, PublishedPart
 from hierdata.metrics.base import Figure, Question, Tallies
 from hierdata.metrics.suppression_ratio import SuppressionRatio
 from hierdata.privacy import FrequencyLDiversity, KAnonymity, PrivacyModel
-from hierdata.privacy.base import ClassView, Constraint, ShareCaps
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.generalization import Generalization
 from hierdata.testing import (
@@ -44,13 +44,13 @@ class Told(Constraint):
     def __init__(self, model: ToldModel) -> None:
         self.monotone = True
         self.min_class_size = model.least
-        self.caps = ShareCaps((0, 1, 2, 3), (Fraction(1, 2),) * 4) if model.capped else None
+        self.caps = FrequencyCaps((0, 1, 2, 3), (Fraction(1, 2),) * 4) if model.capped else None
         self._model = model
 
     def holds(self, view: ClassView) -> bool:
         return view.records >= self._model.k and not (self._model.odd and view.records % 2)
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {"k": Fraction(self._model.reached or view.records)}
 
 
@@ -116,7 +116,7 @@ class _OneValue(Constraint):
     def holds(self, view: ClassView) -> bool:
         return len(view.counts) < 2
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {"l": Fraction(0)} if view.counts else {}
 
 
@@ -138,7 +138,9 @@ class Careless(Mondrian):
 def as_one(partition: Partition, forest: Forest, rng: np.random.Generator) -> Partition:
     """Every record a class of its own."""
     rows = np.arange(forest.record_count)
-    return replace(partition, class_of=rows, representative=forest.roots[:-1].copy(), nodes=forest.nodes)
+    return replace(
+        partition, equivalence_class=rows, representative=forest.roots[:-1].copy(), nodes=forest.nodes
+    )
 
 
 def as_it_was(partition: Partition, forest: Forest, rng: np.random.Generator) -> Partition:
@@ -199,7 +201,7 @@ class Once(Generalization):
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         found = super().publish(forest, partitions, order)
         documents = iter([*found.parts[0].documents()])
-        return replace(found, parts=(Part("records", lambda: documents, None),))
+        return replace(found, parts=(PublishedPart("records", lambda: documents, None),))
 
 
 @pytest.mark.parametrize(

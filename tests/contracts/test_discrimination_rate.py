@@ -18,7 +18,7 @@ from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest, Scope
-from hierdata.forest.publication import Part, Publication, generalized, grouped
+from hierdata.forest.publication import Publication, PublishedPart, publish_generalized, publish_grouped
 from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.joint_counts import Joint, JointTally, joint
 from hierdata.metrics.numbering import known_to
@@ -44,11 +44,11 @@ def published(built: Collection, together: bool) -> Publication:
     scope = Scope.of(built.forest)
     model = bind(built, KAnonymity(k=2))
     partition = CluStree().step(built.forest, scope, model, None, np.random.default_rng(1))
-    part = Part("records", lambda: iter(()), 0)
+    part = PublishedPart("records", lambda: iter(()), 0)
     return (
-        grouped(built.forest, (partition,), (part,))
+        publish_grouped(built.forest, (partition,), (part,))
         if together
-        else generalized(built.forest, partition, part)
+        else publish_generalized(built.forest, partition, part)
     )
 
 
@@ -160,7 +160,7 @@ def test_large_denominators_give_floats_that_are_near() -> None:
         )
         assert not whole(found[-1]).exact
         assert math.isclose(float(found[-1].rate), rate_of(table))
-    assert whole(found[0]).given() == whole(found[1]).given()
+    assert whole(found[0]).split_by_key() == whole(found[1]).split_by_key()
     assert found[0].values == found[1].values
 
 

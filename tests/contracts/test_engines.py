@@ -121,7 +121,7 @@ def stepped(
     """What an engine finds; one that cannot begin goes on from classes of mondrian, or of clustree."""
     engine, scope, before = ENGINES[name](**setting), Scope.of(forest), None
     if not engine.begins:
-        asked = constraints.left_to(engine.mends)
+        asked = constraints.without_mended(engine.mends)
         first = ENGINES["clustree" if engine.aligns else "mondrian"]()
         before = first.step(forest, scope, asked, None, np.random.default_rng(seed))
     return engine.step(forest, scope, constraints, before, np.random.default_rng(seed))
@@ -158,15 +158,15 @@ def groups(partition: Partition) -> dict[int, list[int]]:
 @each_pair
 def test_the_partition_is_one(name: str, setting: dict[str, Any], model: PrivacyModel) -> None:
     for forest, constraints, partition in runs(name, setting, model):
-        classes = Counter(partition.class_of.tolist())
+        classes = Counter(partition.equivalence_class.tolist())
         classes.pop(SUPPRESSED, None)
         assert sorted(classes) == list(range(partition.class_count))
         assert all(size >= constraints.min_class_size for size in classes.values())
 
         published = partition.representative >= 0
-        of_record = partition.class_of[forest.record_of]
+        of_record = partition.equivalence_class[forest.record_of]
         assert not published[of_record == SUPPRESSED].any(), "a suppressed record shows a vertex"
-        assert published[forest.roots[:-1]].tolist() == (partition.class_of >= 0).tolist()
+        assert published[forest.roots[:-1]].tolist() == (partition.equivalence_class >= 0).tolist()
         first_member: dict[int, int] = {}
         for representative, vertices in groups(partition).items():
             assert partition.representative[representative] == representative
@@ -201,10 +201,10 @@ def test_every_constraint_holds_at_every_vertex_of_every_class(
 ) -> None:
     judged = 0
     for forest, constraints, partition in runs(name, setting, model):
-        sizes = Counter(partition.class_of.tolist())
+        sizes = Counter(partition.equivalence_class.tolist())
         for representative, vertices in groups(partition).items():
             own = int(forest.record_of[representative])
-            size = sizes[int(partition.class_of[own])]
+            size = sizes[int(partition.equivalence_class[own])]
             first = forest.first_node[forest.roots[own]]
             root = partition.nodes[first : first + len(forest.hierarchies[0])].tolist()
             assert all(one.holds(constraints.view(size, {}, root)) for one in constraints.on_records)
@@ -243,7 +243,7 @@ def test_equal_draws_give_equal_partitions_and_the_forest_is_left_alone(
     for (forest, _, one), (_, _, two), before in zip(
         runs(name, setting, model), _runs.__wrapped__(name, tuple(setting.items()), model), nodes, strict=True
     ):
-        assert (one.class_of == two.class_of).all()
+        assert (one.equivalence_class == two.equivalence_class).all()
         assert (one.representative == two.representative).all()
         assert (one.nodes == two.nodes).all()
         assert one.costs == two.costs
@@ -257,6 +257,6 @@ def test_a_class_that_cannot_be_leaves_nothing_published(name: str, setting: dic
     model = five if suits(name, five) else MODELS["delta-l-diversity"](delta=0, l=5)
     partition = stepped(name, setting, built.forest, bind(built, model), 0)
     assert partition.class_count == 0
-    assert (partition.class_of == SUPPRESSED).all()
+    assert (partition.equivalence_class == SUPPRESSED).all()
     assert (partition.representative == SUPPRESSED).all()
     assert sum(partition.costs[cost] for cost in partition.costs if cost.startswith("records")) == 4

@@ -123,7 +123,9 @@ def test_figures_lie_in_their_range_and_say_whether_they_are_exact(name: str, mo
         assert figures
         check_figures(METRICS[name](), figures)
         nothing = Partition(
-            np.full_like(partition.class_of, -1), np.full_like(partition.representative, -1), partition.nodes
+            np.full_like(partition.equivalence_class, -1),
+            np.full_like(partition.representative, -1),
+            partition.nodes,
         )
         figures = METRICS[name]().of(publication_of(built.forest, nothing), built.forest)
         assert figures

@@ -22,9 +22,9 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
 from hierdata.metrics import METRICS, RISKS, Metric, cells
 from hierdata.metrics import joint_counts as joint
-from hierdata.metrics.cells import Cells, Run, joined
+from hierdata.metrics.cells import CellRun, Cells, join_runs
 from hierdata.metrics.sums import Same, Sums
-from hierdata.metrics.tallies import Tallies, counted, tally
+from hierdata.metrics.tallies import Tallies, count_part, tally
 from hierdata.policy.load import from_data
 from hierdata.privacy import KAnonymity
 from hierdata.records.key_forms import KeyForm, Weight
@@ -91,7 +91,9 @@ def test_parts_add_up_to_the_whole(seed: int, together: bool) -> None:
     for _ in range(2):
         summed = tallied(publication, forest, metrics, rng)
         assert seen(metrics, summed) == expected
-        assert summed[counted] == replace(whole[counted], costs=Sums(), rounded=summed[counted].rounded)
+        assert summed[count_part] == replace(
+            whole[count_part], costs=Sums(), rounded=summed[count_part].rounded
+        )
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -185,10 +187,10 @@ def test_what_several_metrics_ask_is_counted_once() -> None:
 
 def test_parts_of_different_releases_are_no_whole() -> None:
     tallies = [tally(published(built(seed), False), built(seed).forest, []) for seed in (0, 1)]
-    wrong = Tallies({counted: Same(1)})
+    wrong = Tallies({count_part: Same(1)})
     with pytest.raises(ValueError, match="no parts of one release"):
-        wrong + Tallies({counted: Same(2)})
-    assert tallies[0][counted].records + tallies[1][counted].records == 24 + 25
+        wrong + Tallies({count_part: Same(2)})
+    assert tallies[0][count_part].records + tallies[1][count_part].records == 24 + 25
 
 
 # Cells
@@ -203,7 +205,7 @@ def cells_of(pairs: list[tuple[tuple[int, int], int]]) -> Cells:
 
 
 def counts_of(found: Cells) -> Counter[tuple[int, int]]:
-    run = Run.of(*joined(found.runs))
+    run = CellRun.of(*join_runs(found.runs))
     listed = zip(*(lane.tolist() for lane in run.lanes), run.counts.tolist(), strict=True)
     return Counter({(first, second): count for first, second, count in listed})
 

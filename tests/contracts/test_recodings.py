@@ -82,7 +82,7 @@ def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> N
         if documents:
             assert verdict.passed, verdict
         assert len(documents) == publication.parts[0].count
-        assert verdict.records == int((partition.class_of >= 0).sum())
+        assert verdict.records == int((partition.equivalence_class >= 0).sum())
         assert verdict.malformed == 0
         if name == "anatomy":
             assert verdict.classes == groups_of(publication, built)
@@ -96,7 +96,7 @@ def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> N
 def groups_of(publication: Publication, built: Collection) -> int:
     """How many places there are where sensitive values lie."""
     kinds = [kind.index for kind in built.forest.schema.types if kind.of_role(Role.SENSITIVE)]
-    places = publication.place[np.isin(built.forest.type, kinds)]
+    places = publication.equivalence_position[np.isin(built.forest.type, kinds)]
     return len(set(places[places >= 0].tolist()))
 
 
@@ -171,7 +171,7 @@ def turned(value: Any, rng: random.Random) -> Any:
 def test_one_document_a_record(name: str) -> None:
     built = collections()[4]
     partition, publication = published(built, KAnonymity(k=3), name)
-    assert publication.parts[0].count == int((partition.class_of >= 0).sum())
+    assert publication.parts[0].count == int((partition.equivalence_class >= 0).sum())
     assert publication.parts[0].element is None
 
 
@@ -179,7 +179,7 @@ def test_representatives_publishes_one_document_a_class() -> None:
     built = collections()[4]
     partition, publication = published(built, KAnonymity(k=3), "representatives")
     documents: list[Document] = list(publication.parts[0].documents())
-    sizes = np.bincount(partition.class_of[partition.class_of >= 0])
+    sizes = np.bincount(partition.equivalence_class[partition.equivalence_class >= 0])
     assert sorted(document["records"] for document in documents) == sorted(sizes.tolist())
 
 
@@ -216,7 +216,7 @@ def test_classes_that_come_out_alike_are_judged_as_one(model: PrivacyModel) -> N
     for built in collections():
         partition, publication = published(built, model, "full_domain")
         classes = {
-            (publication.class_of[root], partition.class_of[record])
+            (publication.equivalence_class[root], partition.equivalence_class[record])
             for record, root in enumerate(built.forest.roots[:-1])
             if publication.shown[root] >= 0
         }

@@ -70,7 +70,7 @@ def test_the_risks_are_those_of_the_twin(built: Collection, together: bool, weig
                 for reader in (shown, whole)
             )
             every = [v for v in range(forest.vertex_count) if forest.type[v] == kind]
-            there = [v for v in every if publication.place[v] >= 0]
+            there = [v for v in every if publication.equivalence_position[v] >= 0]
             original = naive.one_each(forest, every, before, block, weight)
             usual = naive.altogether(original)
             table = shown.table(kind, at, after, blocks.__getitem__, weight)

@@ -129,11 +129,11 @@ def test_trapezoids_have_vertical_edges_and_points() -> None:
     assert (
         [edge.degree(value) for value in (0, 1, 2, 3)]
         == [0, 1, 1, 0]
-        == [edge.shown(value) for value in (0, 1, 2, 3)]
+        == [edge.fuzzy_degree(value) for value in (0, 1, 2, 3)]
     )
     assert (
         [point.degree(value) for value in (0, 1, 2)]
         == [0, 1, 0]
-        == [point.shown(value) for value in (0, 1, 2)]
+        == [point.fuzzy_degree(value) for value in (0, 1, 2)]
     )
     assert edge.distance(Fraction(9, 2)) == Fraction(5, 2)

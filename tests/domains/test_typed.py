@@ -30,7 +30,7 @@ from hierdata.documents.scalars import (
     Undefined,
     Uuid,
 )
-from hierdata.documents.scalars.days import date_of, day_of, spelled, year_month_day
+from hierdata.documents.scalars.days import date_of, day_of, spell_day, year_month_day
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.domains.levels import Levels
@@ -130,7 +130,7 @@ def test_periods_have_no_end(step: str, values: list[str], joined: str) -> None:
 
 @given(st.integers(-(10**8), 10**8))
 def test_days_and_dates_are_inverse(number: int) -> None:
-    assert day_of(*date_of(number)) == number == day_of(*year_month_day(spelled(number)))
+    assert day_of(*date_of(number)) == number == day_of(*year_month_day(spell_day(number)))
 
 
 @given(st.integers(-(2**63), 2**63 - 1))
@@ -179,4 +179,4 @@ def test_sensitive_values_are_equal_whatever_their_type() -> None:
 def test_missing_values_are_told_by_text_and_by_number() -> None:
     missing = Missing(["undefined", "-9"])
     values = [Undefined("undefined"), Int64(-9), Double("-9.0"), OID]
-    assert missing.cleaned(values) == [None, None, None, OID]
+    assert missing.clean_values(values) == [None, None, None, OID]

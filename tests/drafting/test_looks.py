@@ -10,14 +10,14 @@ from hierdata.documents.document import Numeral, Scalar
 from hierdata.documents.scalars import DateTime, Int64, ObjectId
 from hierdata.domains.date import Date
 from hierdata.domains.interval import Interval
-from hierdata.drafting.field_names import MISSING, Looks, Seen
+from hierdata.drafting.field_names import MISSING, Looks, SeenHashes
 from hierdata.drafting.hints import HINTS, hint_of
 
 KEY = b"a key for tests"
 
 
 def looks(*values: Scalar) -> Looks:
-    seen = Seen(KEY)
+    seen = SeenHashes(KEY)
     seen.hashes(values)
     return seen.looks
 
@@ -65,7 +65,7 @@ def test_formats_are_told_apart(value: Scalar, name: str) -> None:
 
 
 def test_every_different_value_is_looked_at_however_many_there_are() -> None:
-    seen = Seen(KEY)
+    seen = SeenHashes(KEY)
     seen.hashes([f"2001-01-{1 + day % 28:02}" for day in range(100)])
     seen.hashes([str(number) for number in range(20_000)])
     assert not seen.looks.only("number")
@@ -86,7 +86,7 @@ def test_what_looks_like_dates_or_numbers_alone_fits_their_domains(values: list[
 
 
 def test_equal_numbers_have_equal_hashes_and_texts_others() -> None:
-    seen = Seen(KEY)
+    seen = SeenHashes(KEY)
     same = [1, Decimal("1.0"), Numeral("1e0"), Decimal("10e-1")]
     assert len(set(seen.hashes(same).tolist())) == 1
     others: list[Scalar] = [1, "1", True, False, "True", -1, 10, Decimal("0.1"), 0, None]
@@ -95,7 +95,7 @@ def test_equal_numbers_have_equal_hashes_and_texts_others() -> None:
 
 
 def test_another_key_makes_other_hashes() -> None:
-    assert Seen(KEY).hashes(["a"]) != Seen(b"another").hashes(["a"])
+    assert SeenHashes(KEY).hashes(["a"]) != SeenHashes(b"another").hashes(["a"])
 
 
 def test_the_spread_passes_over_outermost_numbers() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.drafting.spectrum import Spectrum, mixed
+from hierdata.drafting.spectrum import Spectrum, mix_hashes
 
 HASHES = st.lists(st.integers(0, 2**64 - 1), max_size=40).flatmap(
     lambda values: st.lists(st.sampled_from(values or [0]), max_size=200)
@@ -72,4 +72,4 @@ def test_many_values_are_estimated_within_their_error() -> None:
 
 def test_a_pair_is_mixed_in_its_order() -> None:
     left, right = np.arange(1000, dtype=np.uint64), np.zeros(1000, np.uint64)
-    assert len({*mixed(left, right).tolist(), *mixed(right, left).tolist()}) == 1999
+    assert len({*mix_hashes(left, right).tolist(), *mix_hashes(right, left).tolist()}) == 1999

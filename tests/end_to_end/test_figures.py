@@ -95,7 +95,7 @@ def test_figure_1_has_seven_vertices_of_four_types(kind: str) -> None:
     """Definition 1: vertices are union-compatible that have the same attributes at the same place."""
     asked = policy(kind, {"kind": "k-anonymity", "k": 1})
     records = documents(kind, "figure1")
-    binding = resolve(asked.rules(), survey(records, asked.declared()).shape)
+    binding = resolve(asked.rules(), survey(records, asked.declared_fields()).shape)
     (root,) = bind(records, binding)
     student, course, evaluation, book = binding.schema.types
     assert [one.type for one in vertices(root)] == [
@@ -113,7 +113,7 @@ def test_figure_1_says_the_same_in_both_formats() -> None:
     def content(kind: str) -> list[tuple[int, list[str], list[str]]]:
         asked = policy(kind, {"kind": "k-anonymity", "k": 1})
         records = documents(kind, "figure1")
-        binding = resolve(asked.rules(), survey(records, asked.declared()).shape)
+        binding = resolve(asked.rules(), survey(records, asked.declared_fields()).shape)
         (root,) = bind(records, binding)
         return [(v.type, [*map(str, v.quasi)], [*map(str, v.sensitive)]) for v in vertices(root)]
 

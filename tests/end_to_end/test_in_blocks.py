@@ -12,7 +12,7 @@ import pytest
 import hierdata
 from hierdata import Resources
 from hierdata.errors import InputError, PolicyError, PromiseError
-from hierdata.pipeline.merge_blocks import Shared, shared
+from hierdata.pipeline.merge_blocks import Shared, find_shared_forms
 from hierdata.policy.load import from_data, load
 from hierdata.release.release import Release
 from hierdata.sources import Collection, Form, InputSplit
@@ -136,7 +136,9 @@ def test_classes_that_look_alike_in_two_blocks_are_one(
 ) -> None:
     monkeypatch.setattr("hierdata.pipeline.cluster._HEARD", heard)
     homes: list[int] = []
-    monkeypatch.setattr("hierdata.pipeline.cluster.shared", lambda told: noted(shared(told), homes))
+    monkeypatch.setattr(
+        "hierdata.pipeline.cluster.find_shared_forms", lambda told: noted(find_shared_forms(told), homes)
+    )
     source = people(600, ages=1)
     policy = from_data({**PEOPLE_POLICY, "blocks": 40})
     release = hierdata.anonymize(source, policy, seed=SEED, resources=SERIAL)

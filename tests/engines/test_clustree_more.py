@@ -56,7 +56,7 @@ def assert_equal_runs(
     )
     published = [sorted(c.members) for c in result.classes if c.representative is not None]
     assert [
-        np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)
+        np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)
     ] == published
     vertices = []
     for tree in trees:
@@ -156,10 +156,10 @@ def test_a_class_grows_until_enough_of_the_population_fits() -> None:
     constraints = Constraints((KMap(k=4).bind(None),), tuple(() for _ in forest.domains), fitting)
     partition = CluStree().step(forest, Scope.of(forest), constraints, None, np.random.default_rng(0))
     assert partition.class_count
-    sizes = np.bincount(partition.class_of[partition.class_of >= 0]).tolist()
+    sizes = np.bincount(partition.equivalence_class[partition.equivalence_class >= 0]).tolist()
     assert min(sizes) < 4, "classes are no larger than they must be"
     for at in range(partition.class_count):
-        first = int(partition.representative[np.flatnonzero(partition.class_of == at)[0]])
+        first = int(partition.representative[np.flatnonzero(partition.equivalence_class == at)[0]])
         start = int(forest.first_node[first])
         assert fitting(partition.nodes[start : start + len(trees)].tolist()) >= 4
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.arrays import without_partner
+from hierdata.engines.alignment.arrays import find_unpaired
 from hierdata.engines.alignment.kernels.representative import begin
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
 from hierdata.engines.clustree import run as running
 from hierdata.engines.clustree.engine import CluStree
-from hierdata.engines.clustree.run import Run
+from hierdata.engines.clustree.run import ClusTreeRun
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 from hierdata.privacy import DeltaLDiversity, EntropyLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
@@ -113,8 +113,8 @@ class Begun:
         self, forest: Forest, constraints: Constraints, seed: int, others: NDArray[np.int64], window: int
     ) -> None:
         size = constraints.min_class_size
-        run = Run(forest, constraints, size, window, "greedy", growing=False)
-        alone = without_partner(forest, run.rows, run.settings.first_slot, run.rules.caps)
+        run = ClusTreeRun(forest, constraints, size, window, "greedy", growing=False)
+        alone = find_unpaired(forest, run.rows, run.settings.first_slot, run.rules.caps)
         found = histograms(forest, alone)
         self.losses = run.pair_losses(seed, others).tolist()
         self.bounds = found.bounds(seed, others).tolist()
@@ -175,8 +175,8 @@ def test_who_has_no_partner_by_the_caps(seed: int, depth: int, pairing: Pairing,
     built = collection(seed, records=6, depth=depth, most=2)
     forest, constraints = built.forest, built.bind(MODELS[model])
     size = constraints.min_class_size
-    run = Run(forest, constraints, size, 5, pairing, growing=False)
-    alone = without_partner(forest, run.rows, run.settings.first_slot, run.rules.caps)
+    run = ClusTreeRun(forest, constraints, size, 5, pairing, growing=False)
+    alone = find_unpaired(forest, run.rows, run.settings.first_slot, run.rules.caps)
     rules = naive.Rules(built.naive_schema, size, built.caps(MODELS[model]), PAIRINGS[pairing])
     for v, vertex in enumerate(built.vertices()):
         nobody = naive.Tree(vertex.type, vertex.qi, [None] * len(vertex.sensitive))

@@ -54,7 +54,7 @@ def both(
 
 
 def engine_classes(partition: Partition) -> list[list[int]]:
-    return [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+    return [np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)]
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)

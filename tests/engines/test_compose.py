@@ -14,10 +14,25 @@ from hypothesis import strategies as st
 from hierdata.domains import DOMAINS
 from hierdata.engines.compose import kernel as composing
 from hierdata.engines.compose.engine import Compose
-from hierdata.engines.compose.kernel import Classes, Rows, Targets, chunks, close, compose, fill
-from hierdata.engines.compose.packing import Asked, Bound, classes_in, combinations, rows_of, targets_of
+from hierdata.engines.compose.kernel import (
+    ComposedClasses,
+    ComposedRows,
+    Targets,
+    chunks,
+    close,
+    compose,
+    fill,
+)
+from hierdata.engines.compose.packing import (
+    ClosenessBound,
+    PackedModels,
+    classes_in,
+    combinations,
+    rows_of,
+    targets_of,
+)
 from hierdata.engines.mondrian.engine import Mondrian
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import class_sizes, codes_of, losses_of, nodes_of
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -64,32 +79,32 @@ class Work:
         codes = codes_of(own.forest, self.scope)
         values, different = combinations(codes)
         self.targets: Targets = targets_of(
-            Asked.of(own.forest, self.scope, self.constraints), self.constraints, different
+            PackedModels.of(own.forest, self.scope, self.constraints), self.constraints, different
         )
-        self.rows: Rows = rows_of(Line.of(own.forest, self.scope), self.scope, values, self.rng)
+        self.rows: ComposedRows = rows_of(RowLine.of(own.forest, self.scope), self.scope, values, self.rng)
         self.twin = Records(
             nodes_of(own.forest, self.scope).tolist(), codes.tolist(), own.forest.hierarchies[own.kind],
             [losses.tolist() for losses in own.forest.losses[own.kind]], self.constraints, own.kind,
         )  # fmt: skip
 
-    def filled(self, classes: np.ndarray[Any, np.dtype[np.int64]]) -> Classes:
+    def filled(self, classes: np.ndarray[Any, np.dtype[np.int64]]) -> ComposedClasses:
         tables, _ = classes_in(classes, len(classes), self.rows.places.shape[1], self.targets)
         fill(self.rows, self.targets, tables)
         return tables
 
 
-def lists(tables: Classes) -> list[list[int]]:
+def lists(tables: ComposedClasses) -> list[list[int]]:
     return [
         tables.members[own, : tables.sizes[own]].tolist() for own in range(len(tables.sizes))
     ]  # fmt: skip
 
 
-def distances(work: Work, tables: Classes, own: int) -> bool:
+def distances(work: Work, tables: ComposedClasses, own: int) -> bool:
     _, _, first_set, weights, expected, totals, limits, _, _ = work.targets
     return bool(close(own, first_set, weights, expected, totals, limits, tables.tally, tables.present))
 
 
-def check(work: Work, tables: Classes) -> None:
+def check(work: Work, tables: ComposedClasses) -> None:
     """All that is remembered is what the rows say."""
     for own, rows in enumerate(lists(tables)):
         assert sorted(rows) == np.flatnonzero(tables.class_of == own).tolist()
@@ -203,7 +218,10 @@ def test_never_worse_than_mondrian(seed: int, models: tuple[PrivacyModel, ...]) 
     cut = Mondrian().step(own.forest, scope, own.bind(*models), None, np.random.default_rng(1))
     found = run(own, *models)
     figures = [
-        ((each.class_of < 0).sum(), losses_of(own.forest, scope, each.class_of[scope.rows]).sum())
+        (
+            (each.equivalence_class < 0).sum(),
+            losses_of(own.forest, scope, each.equivalence_class[scope.rows]).sum(),
+        )
         for each in (found, cut)
     ]
     assert figures[0] <= figures[1]
@@ -217,9 +235,11 @@ def test_tiny_tables_come_near_the_optimum(models: tuple[PrivacyModel, ...]) -> 
         own = small(seed, 8)
         work = Work(own, models, seed)
         partition = run(own, *models, passes=20)
-        rows = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+        rows = [
+            np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)
+        ]
         least = work.twin.least()
-        if (partition.class_of < 0).any():
+        if (partition.equivalence_class < 0).any():
             continue
         assert least is not None
         lost = work.twin.lost(rows)
@@ -236,11 +256,11 @@ def test_other_models_on_values_leave_what_classes_hold() -> None:
     found = run(own, *models, passes=30)
     codes = codes_of(own.forest, scope)[:, 0]
     held = [
-        sorted(sorted(codes[each.class_of == at].tolist()) for at in range(each.class_count))
+        sorted(sorted(codes[each.equivalence_class == at].tolist()) for at in range(each.class_count))
         for each in (found, cut)
     ]
     assert held[0] == held[1]
-    lost = [losses_of(own.forest, scope, each.class_of).sum() for each in (found, cut)]
+    lost = [losses_of(own.forest, scope, each.equivalence_class).sum() for each in (found, cut)]
     assert lost[0] <= lost[1]
 
 
@@ -248,7 +268,7 @@ def test_ten_million_rows_do_not_overflow() -> None:
     """The largest class and the largest product that it needs; a wide distance makes classes smaller."""
     total = 10**7
     for sets in (14, 4_000):
-        one = Bound.of(
+        one = ClosenessBound.of(
             0,
             Closeness(
                 tuple(range(sets)),
@@ -269,6 +289,9 @@ def test_more_passes_lose_less() -> None:
     own = small(9, 300)
     scope = Scope.of(own.forest)
     models = MODELS_OF[0]
-    lost = [losses_of(own.forest, scope, run(own, *models, passes=count).class_of).sum() for count in (1, 40)]
+    lost = [
+        losses_of(own.forest, scope, run(own, *models, passes=count).equivalence_class).sum()
+        for count in (1, 40)
+    ]
     assert lost[1] < lost[0]
-    assert class_sizes(run(own, *models).class_of).min() >= 2
+    assert class_sizes(run(own, *models).equivalence_class).min() >= 2

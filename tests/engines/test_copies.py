@@ -62,7 +62,7 @@ def outcome(data: Encoded, *steps: Engine) -> tuple[float, int]:
         partition = step.step(data.forest, Scope.of(data.forest), data.prepared.constraints, partition, rng)
     assert partition is not None
     loss = METRICS["lm_cost"]().of(publication_of(data.forest, partition), data.forest)[0]
-    return float(loss.value), int((partition.class_of < 0).sum())
+    return float(loss.value), int((partition.equivalence_class < 0).sum())
 
 
 @pytest.mark.parametrize("each", [20, 60])

@@ -15,8 +15,8 @@ import hierdata
 from hierdata.domains import DOMAINS
 from hierdata.engines import Constraints
 from hierdata.engines.full_domain.engine import FullDomain
-from hierdata.engines.full_domain.kernel import added_up
-from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.full_domain.kernel import sum_equal_lines
+from hierdata.engines.rows.contents import check_classes
 from hierdata.engines.rows.table import nodes_of
 from hierdata.errors import PolicyError, PromiseError
 from hierdata.forest.forest import Forest, Scope
@@ -53,7 +53,7 @@ def asked(forest: Forest, constraints: Constraints) -> Callable[..., bool]:
         classes[list(rows)] = 0
         nodes = np.array([published], np.int32)
         enough = len(rows) >= constraints.min_class_size
-        return enough and bool(satisfied(forest, scope, constraints, classes, nodes)[0])
+        return enough and bool(check_classes(forest, scope, constraints, classes, nodes)[0])
 
     return holds
 
@@ -72,7 +72,7 @@ def compare(forest: Forest, constraints: Constraints) -> int:
             assert (f"{fewest}/{len(rows)}" in partition.reason) == (fewest < len(rows))
             continue
         found += 1
-        groups = [np.flatnonzero(partition.class_of == own) for own in range(partition.class_count)]
+        groups = [np.flatnonzero(partition.equivalence_class == own) for own in range(partition.class_count)]
         assert tuple(sorted(tuple(own.tolist()) for own in groups)) == best.groups
         assert partition.costs["lattice_nodes_of_least_loss"] == ties
         for row, vertex in enumerate(scope.vertices.tolist()):
@@ -123,10 +123,10 @@ def test_a_worked_case() -> None:
     constraints = own.bind(*models([("k-anonymity", {"k": 2})]))
     alone = searched(own.forest, constraints, Fraction(1))
     # Alone 3 of 7 are suppressed and nothing is lost beside: 3. In twos it is 6 x 1/7 + 1 < 3.
-    assert alone.class_of.tolist() == [0, 0, 0, 0, 1, 1, -1]
-    assert searched(own.forest, constraints, Fraction(1, 7)).class_of.tolist()[-1] == -1
+    assert alone.equivalence_class.tolist() == [0, 0, 0, 0, 1, 1, -1]
+    assert searched(own.forest, constraints, Fraction(1, 7)).equivalence_class.tolist()[-1] == -1
     everybody = searched(own.forest, constraints, Fraction(0))
-    assert everybody.class_of.tolist() == [0] * 7
+    assert everybody.equivalence_class.tolist() == [0] * 7
     assert dict(everybody.costs) == {
         "lattice_nodes": 4,
         "lattice_nodes_of_least_loss": 1,
@@ -141,7 +141,9 @@ def test_the_order_of_the_rows_changes_nothing() -> None:
         for order in (ages, sorted(ages), ages[::-1]):
             own = people(*order)
             partition = searched(own.forest, own.bind(*models([("k-anonymity", {"k": 3})])), limit)
-            kept = [age for age, of in zip(order, partition.class_of.tolist(), strict=True) if of >= 0]
+            kept = [
+                age for age, of in zip(order, partition.equivalence_class.tolist(), strict=True) if of >= 0
+            ]
             found.append((sorted(kept), partition.class_count, partition.costs))
         assert found[0] == found[1] == found[2]
 
@@ -152,7 +154,7 @@ def test_equal_rows_are_added_up() -> None:
     for width in (0, 1, 3):
         values = rng.integers(0, 9, (5_000, width)).astype(np.int32)
         sizes, sums = rng.integers(1, 9, 5_000), rng.integers(0, 9, (5_000, 2))
-        own, own_sizes, own_sums, of = added_up(values, sizes, sums)
+        own, own_sizes, own_sums, of = sum_equal_lines(values, sizes, sums)
         expected: dict[tuple[int, ...], list[int]] = {}
         for line, row in enumerate(map(tuple, values.tolist())):
             held = expected.setdefault(row, [0, 0, 0])

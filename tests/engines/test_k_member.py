@@ -49,7 +49,9 @@ def test_engine_and_twin_agree(model: str, depth: int) -> None:
         partition = partitioned(
             built, MODELS[model], largest=largest, candidates=candidates, aligned=aligned, stride=stride
         )
-        found = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+        found = [
+            np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)
+        ]
         assert found == [sorted(one.records) for one in classes]
 
         saved = sum(len(one.records) * one.saved for one in classes)
@@ -67,7 +69,7 @@ def test_what_is_settled_is_done(model: str) -> None:
     twins = [
         Twin(one.forest, own, least, 6, 120, 12, 1) for one, own in zip((built, other), asked, strict=True)
     ]
-    trials = engine.tried(built.forest, Scope.of(built.forest), asked[0], np.random.default_rng(0))
+    trials = engine.run_trials(built.forest, Scope.of(built.forest), asked[0], np.random.default_rng(0))
 
     drafts = [twins[0].draft(plan) for plan in twins[0].plans()]
     for draft in drafts:
@@ -75,11 +77,13 @@ def test_what_is_settled_is_done(model: str) -> None:
     assert len({*trials.values()}) > 1
 
     for size in twins[1].sizes():
-        settled = engine.settled({**trials, (size, False): Trial(0, 0)})
+        settled = engine.choose_by_trials({**trials, (size, False): Trial(0, 0)})
         partition = settled.step(
             other.forest, Scope.of(other.forest), asked[1], None, np.random.default_rng(0)
         )
-        found = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+        found = [
+            np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)
+        ]
         assert found == [sorted(one.records) for one in twins[1].search([(size,)])]
 
 
@@ -109,6 +113,6 @@ def test_classes_grow_where_rare_levels_need_it() -> None:
     )
     pairs = partitioned(built, LevelAlphaK(k=2), largest=2)
     free = partitioned(built, LevelAlphaK(k=2))
-    lost = [int((partition.class_of < 0).sum()) for partition in (pairs, free)]
+    lost = [int((partition.equivalence_class < 0).sum()) for partition in (pairs, free)]
     assert lost[1] < lost[0]
-    assert np.bincount(free.class_of[free.class_of >= 0]).min() > 2
+    assert np.bincount(free.equivalence_class[free.equivalence_class >= 0]).min() > 2

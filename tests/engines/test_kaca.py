@@ -17,9 +17,9 @@ from hierdata.domains.base import Hierarchy, QuasiDomain
 from hierdata.domains.interval import Interval
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES, Constraints
-from hierdata.engines.kaca.classes import Classes
+from hierdata.engines.kaca.classes import MergedClasses
 from hierdata.engines.kaca.distance import Distance
-from hierdata.engines.kaca.limits import Limits
+from hierdata.engines.kaca.limits import ModelLimits
 from hierdata.engines.kaca.run import _Merging
 from hierdata.engines.rows.table import codes_of, joins, members_of, nodes_of, partition_of
 from hierdata.forest.forest import Scope
@@ -48,11 +48,11 @@ def merged(
 ) -> list[frozenset[int]]:
     """The classes before rows without one are attached: what the twin answers."""
     scope = Scope.of(own.forest, own.kind)
-    limits = Limits(own.forest, scope, constraints)
+    limits = ModelLimits(own.forest, scope, constraints)
     equal = limits.equal_rows(nodes_of(own.forest, scope))
     rows = [[*map(int, one)] for one in (members_of(equal) if start is None else start)]
     distance = Distance.of(own.forest.hierarchies[own.kind], beta, len(equal))
-    classes = Classes(own.forest, scope, constraints, distance, rows)
+    classes = MergedClasses(own.forest, scope, constraints, distance, rows)
     _Merging(classes, limits).run(len(equal), lambda done: None)
     kept = [part for part in classes.parts if part is not None and all(part.kept)]
     return sorted((frozenset(part.rows) for part in kept), key=min)
@@ -260,10 +260,12 @@ def test_groups_of_msb_become_classes_of_k_that_keep_l(seed: int) -> None:
     )
     second = run(own, KAnonymity(k=5), l3, before=first, seed=seed)
     assert second.class_count
-    assert int(np.bincount(second.class_of[second.class_of >= 0]).min()) >= 5
-    assert (second.class_of < 0).sum() <= (first.class_of < 0).sum(), "what msb left may join larger classes"
+    assert int(np.bincount(second.equivalence_class[second.equivalence_class >= 0]).min()) >= 5
+    assert (second.equivalence_class < 0).sum() <= (first.equivalence_class < 0).sum(), (
+        "what msb left may join larger classes"
+    )
     for number in range(second.class_count):
-        held = [rows[row] for row in np.flatnonzero(second.class_of == number)]
+        held = [rows[row] for row in np.flatnonzero(second.equivalence_class == number)]
         assert all(3 * max(Counter(column).values()) <= len(held) for column in zip(*held, strict=True))
 
 
@@ -273,7 +275,7 @@ def test_rows_that_an_earlier_step_left_out_join_the_nearest_class() -> None:
     classes = np.array([0, 0, 0, 1, 1, 1, -1])
     before = partition_of(own.forest, scope, classes, Counter(), "too many of one")
     found = run(own, KAnonymity(k=3), before=before)
-    assert found.class_of.tolist() == [0, 0, 0, 1, 1, 1, 0]
+    assert found.equivalence_class.tolist() == [0, 0, 0, 1, 1, 1, 0]
     assert found.reason == ""
     nothing = run(own, KAnonymity(k=8), before=before)
     assert nothing.class_count == 0
@@ -286,7 +288,7 @@ def test_below_the_root_no_class_has_two_rows_of_a_record(seed: int) -> None:
     scope = Scope.of(own.forest, 1)
     partition = run(own, KAnonymity(k=2), seed=seed)
     for number in range(partition.class_count):
-        held = scope.records[partition.class_of == number].tolist()
+        held = scope.records[partition.equivalence_class == number].tolist()
         assert len(set(held)) == len(held) >= 2
 
 
@@ -359,8 +361,8 @@ def test_classes_are_published_by_the_least_nodes_above_their_rows() -> None:
     partition = run(own, KAnonymity(k=3))
     trees: Sequence[Hierarchy] = own.forest.hierarchies[0]
     nodes = nodes_of(own.forest, scope)
-    published = joins(trees, nodes, partition.class_of)
+    published = joins(trees, nodes, partition.equivalence_class)
     for number, own_nodes in enumerate(published.tolist()):
-        rows = nodes[partition.class_of == number].tolist()
+        rows = nodes[partition.equivalence_class == number].tolist()
         naive_node = naive.Kaca(rows, trees, 1, 0, lambda _: (), lambda _: True).node
         assert own_nodes == [naive_node(frozenset(range(len(rows))), at) for at in range(len(trees))]

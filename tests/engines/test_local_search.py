@@ -15,7 +15,7 @@ from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.engines.local_search.engine import LocalSearch
-from hierdata.engines.local_search.state import Classes
+from hierdata.engines.local_search.state import ExchangedClasses
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
@@ -131,7 +131,7 @@ def agree(
 ) -> None:
     """Whether the engine comes to the classes and the loss of its twin, whose passes have been made."""
     after = searched(built, model, clustered(built, model, seed, size), engine)
-    classes = [np.flatnonzero(after.class_of == at).tolist() for at in range(after.class_count)]
+    classes = [np.flatnonzero(after.equivalence_class == at).tolist() for at in range(after.class_count)]
     assert classes == [sorted(one.order) for one in twin.classes]
     kept = sum(twin.kept(at) for at in range(len(twin.classes)))
     weight = sum(tree.quasi_count for tree in built.trees)
@@ -154,7 +154,7 @@ def test_a_search_is_safe_and_never_worse(
     before = clustered(built, model, seed, size)
     after = searched(built, model, before, LocalSearch(passes=2, near=4, pairing=pairing))
     assert loss(built, after) <= loss(built, before)
-    assert (after.class_of < 0).sum() <= (before.class_of < 0).sum()
+    assert (after.equivalence_class < 0).sum() <= (before.equivalence_class < 0).sum()
     assert after.class_count == before.class_count
     judged(built, model, after)
 
@@ -163,7 +163,7 @@ def judged(built: Collection, model: PrivacyModel, partition: Partition) -> None
     """Hold every model at every vertex of every class, by counting."""
     forest, constraints = built.forest, bind(built, model)
     for own in range(partition.class_count):
-        records = np.flatnonzero(partition.class_of == own)
+        records = np.flatnonzero(partition.equivalence_class == own)
         behind = partition.representative[
             np.repeat(np.isin(np.arange(forest.record_count), records), np.diff(forest.roots))
         ]
@@ -194,7 +194,7 @@ def test_a_search_repeats_and_ends(setting: str) -> None:
     further = searched(built, model, before, LocalSearch(passes=80, near=5))
     for other in (again, further):
         assert after.costs == other.costs
-        assert (after.class_of == other.class_of).all()
+        assert (after.equivalence_class == other.equivalence_class).all()
         assert (after.representative == other.representative).all()
         assert (after.nodes == other.nodes).all()
 
@@ -211,7 +211,7 @@ def test_large_classes_stay_as_they_are() -> None:
     before = clustered(built, model, 1)
     after = searched(built, model, before, LocalSearch())
     assert before.class_count == 2
-    assert (after.class_of == before.class_of).all()
+    assert (after.equivalence_class == before.equivalence_class).all()
     assert (after.representative == before.representative).all()
 
 
@@ -231,7 +231,7 @@ def test_a_vertex_without_quasi_identifiers_has_no_node_whatever_stood_in_memory
         self.representative.fill(left_in_memory)
 
     monkeypatch.setattr(Alignment, "__init__", prepared)
-    classes = Classes(built.forest, bind(built, model), before, "greedy", 10)
+    classes = ExchangedClasses(built.forest, bind(built, model), before, "greedy", 10)
     assert before.class_count
     assert (classes.standing.rows[:, 0, QUASI_COUNT] == 0).all()
     assert (classes.standing.rows[:, 0, FIRST_NODE] == -1).all()

@@ -54,7 +54,7 @@ def leaves_of(parents: Parents) -> list[str]:
 
 
 def published(table: Table, *models: PrivacyModel, seed: int = 0) -> int:
-    return int((table.mbf(*models, seed=seed).class_of >= 0).sum())
+    return int((table.mbf(*models, seed=seed).equivalence_class >= 0).sum())
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -118,7 +118,7 @@ def test_larger_tables_reach_the_closed_form_under_every_tie_break(seed: int) ->
     sizes = Counter(parents[value] for value in values).values()
     for run in range(5):
         partition = table.mbf(LEDiversity(l=least, e=1), seed=run)
-        there = int((partition.class_of >= 0).sum())
+        there = int((partition.equivalence_class >= 0).sum())
         assert there == naive.closed_form(list(sizes), least)
         if there and there < len(values):
             assert f"at most {there} of {len(values)} rows can be published" in partition.reason
@@ -160,7 +160,7 @@ def test_rows_without_a_value_join_classes_and_begin_none() -> None:
     rows: list[list[str | None]] = [["v00"], [None], ["v10"], [None], ["v20"], [None]]
     partition = Table([parents], rows).mbf(LEDiversity(l=3, e=1))
     assert partition.class_count == 1
-    assert (partition.class_of >= 0).all()
+    assert (partition.equivalence_class >= 0).all()
     nothing = Table([parents], [["v00"], [None], ["v10"], [None]]).mbf(LEDiversity(l=3, e=1))
     assert nothing.class_count == 0
 
@@ -186,7 +186,7 @@ def test_several_attributes_share_no_coordinate_and_stay_below_the_optimum(seed:
     model = LEDiversity(l=least, e=e)
     partition = table.mbf(model, seed=seed)
     assert all(accepts([rows[row] for row in own]) for own in classes_of(partition))
-    reached = int((partition.class_of >= 0).sum())
+    reached = int((partition.equivalence_class >= 0).sum())
     optimum = naive.most_publishable([tuple(row) for row in rows], accepts)
     bound = bound_of(Buckets.of(table.forest, table.scope, table.bind(model)))
     assert reached <= optimum <= bound
@@ -233,9 +233,9 @@ def test_rows_that_are_gone_are_left_out() -> None:
     gone[table.scope.vertices[0]] = True
     table.scope = Scope.of(table.forest, 1, gone)
     partition = table.mbf(LEDiversity(l=3, e=1))
-    assert partition.class_of[0] == -1
-    assert len(partition.class_of) == 6
-    assert (partition.class_of >= 0).sum() in (3, 5)
+    assert partition.equivalence_class[0] == -1
+    assert len(partition.equivalence_class) == 6
+    assert (partition.equivalence_class >= 0).sum() in (3, 5)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_what_no_attribute_forces_has_its_own_sentence() -> None:
     assert "no attribute by itself forces a suppression" in partition.reason
     crossed = [["v00", "v00"], ["v00", "v10"], ["v10", "v00"]]
     partition = Table([uniform(2, 1)] * 2, crossed).mbf(LEDiversity(l=2, e=1))
-    assert (partition.class_of >= 0).sum() == 2
+    assert (partition.equivalence_class >= 0).sum() == 2
     assert "at most 2 of 3 rows" in partition.reason
 
 
@@ -294,7 +294,7 @@ def test_other_models_give_their_buckets_too() -> None:
     table = Table([parents], [["v00"]] * 4 + [["v10"]] * 4 + [["v20"]] * 2)
     assert published(table, FrequencyLDiversity(l="3/2"), DistinctLDiversity(l=3)) == 10
     distinct = table.mbf(DistinctLDiversity(l=3))
-    assert (distinct.class_of >= 0).all(), "leftovers need not differ from the class that they join"
+    assert (distinct.equivalence_class >= 0).all(), "leftovers need not differ from the class that they join"
     assert all(len({row // 4 for row in own}) == 3 for own in classes_of(distinct))
 
 

@@ -18,15 +18,15 @@ from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.engines.rows.caps import RowCaps
-from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.order import Line, depth_first
+from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.rows.order import RowLine, depth_first
 from hierdata.engines.rows.redealing import redealt
 from hierdata.engines.rows.table import dense, joins, nodes_of
-from hierdata.engines.rows.thinning import thinned
+from hierdata.engines.rows.thinning import thin_rows
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
-from hierdata.privacy.base import PrivacyModel, ShareCaps
+from hierdata.privacy.base import FrequencyCaps, PrivacyModel
 from tests.engines.test_mondrian_twin import COLUMNS
 from tests.small_tables import Table, table
 
@@ -47,7 +47,7 @@ def ages(values: Sequence[Scalar], sensitive: Sequence[Scalar], owners: Sequence
 
 
 def members(partition: Partition) -> list[list[int]]:
-    return [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+    return [np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)]
 
 
 @pytest.mark.parametrize(("domain", "values"), COLUMNS)
@@ -80,7 +80,7 @@ def test_no_two_classes_have_equal_nodes_where_the_union_holds() -> None:
         own = ages(values, [rng.randint(0, 5) for _ in range(60)])
         partition = run(own, model("frequency-l-diversity", l=2), seed=seed)
         scope = Scope.of(own.forest)
-        kept = partition.class_of
+        kept = partition.equivalence_class
         published = joins(own.forest.hierarchies[0], nodes_of(own.forest, scope), kept)
         assert len(np.unique(published, axis=0)) == len(published)
 
@@ -91,8 +91,8 @@ def test_as_few_rows_as_possible_are_thinned_out() -> None:
         sizes = [rng.randint(0, 6) for _ in range(rng.randint(1, 4))]
         shares = [Fraction(rng.randint(0, 6), 6) for _ in sizes]
         groups = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        caps = ShareCaps(tuple(range(len(sizes))), tuple(shares))
-        kept = thinned(np.arange(len(groups)), [RowCaps(groups, caps)], np.random.default_rng(1))
+        caps = FrequencyCaps(tuple(range(len(sizes))), tuple(shares))
+        kept = thin_rows(np.arange(len(groups)), [RowCaps(groups, caps)], np.random.default_rng(1))
         found = np.bincount(groups[kept], minlength=len(sizes)).tolist()
         best = max(
             sum(chosen)
@@ -110,7 +110,7 @@ def test_what_a_dominant_value_leaves_no_room_for_is_suppressed_and_no_more() ->
         ages([rng.randint(0, 15) for _ in range(40)], [0] * 30 + list(range(1, 11))),
         model("frequency-l-diversity", l=2),
     )
-    assert int((partition.class_of >= 0).sum()) == 20
+    assert int((partition.equivalence_class >= 0).sum()) == 20
     assert partition.costs["records_that_no_class_accepts"] == 20
 
 
@@ -137,7 +137,7 @@ def test_below_the_root_nobody_meets_himself() -> None:
         for rows in members(partition):
             records = [owners[row] for row in rows]
             assert len(set(records)) == len(records) >= k
-        assert int((partition.class_of >= 0).sum()) >= 57
+        assert int((partition.equivalence_class >= 0).sum()) >= 57
 
 
 def test_a_table_without_quasi_identifiers_is_one_class() -> None:
@@ -154,7 +154,7 @@ def test_losses_that_would_not_fit_steer_all_the_same() -> None:
     own = table(domains, quasi, [[1]] * 400)
     partition = run(own, model("k-anonymity", k=4))
     assert partition.class_count > 20
-    assert (partition.class_of >= 0).all()
+    assert (partition.equivalence_class >= 0).all()
 
 
 REDEALT: list[list[PrivacyModel]] = [
@@ -181,7 +181,7 @@ def test_classes_are_dealt_where_that_loses_less_and_keeps_every_model(
         )
         scope, constraints = Scope.of(own.forest, own.kind), own.bind(*models)
         before = dense(np.array([rng.choice((-1, 0, 0, 0, 1, 1)) for _ in range(rows)]))
-        after = redealt(own.forest, scope, constraints, Line.of(own.forest, scope), before)
+        after = redealt(own.forest, scope, constraints, RowLine.of(own.forest, scope), before)
         assert ((after < 0) == (before < 0)).all()
         for at in range(int(before.max()) + 1):
             parts = np.unique(after[before == at]).tolist()
@@ -191,7 +191,7 @@ def test_classes_are_dealt_where_that_loses_less_and_keeps_every_model(
                 assert sum(loss(own, after == part) for part in parts) < loss(own, before == at)
                 for part in parts:
                     alone = np.where(after == part, 0, -1)
-                    assert satisfied(own.forest, scope, constraints, alone).all()
+                    assert check_classes(own.forest, scope, constraints, alone).all()
                     assert len(set(scope.records[after == part].tolist())) == int((after == part).sum())
     assert divided
 

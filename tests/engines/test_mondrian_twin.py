@@ -14,10 +14,10 @@ from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines import Constraints
 from hierdata.engines.mondrian.cutter import cut
-from hierdata.engines.rows.asking import Asked
-from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.decided_caps import decided
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.asking import ClassConstraints
+from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.rows.decided_caps import split_decided
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import nodes_of
 from hierdata.forest.forest import Scope
 from hierdata.privacy import MODELS
@@ -73,17 +73,17 @@ def judged(own: Table, constraints: Constraints, rows: naive_tables.Rows) -> boo
     classes = np.full(len(scope.rows), -1)
     classes[list(rows)] = 0
     records = scope.records[list(rows)].tolist()
-    return len(set(records)) == len(rows) and bool(satisfied(own.forest, scope, constraints, classes)[0])
+    return len(set(records)) == len(rows) and bool(check_classes(own.forest, scope, constraints, classes)[0])
 
 
 def regions_of(own: Table, constraints: Constraints) -> tuple[list[naive_tables.Rows], ...]:
     """What the compiled cuts find, in the twin's form."""
     forest, scope = own.forest, Scope.of(own.forest, own.kind)
-    caps, open_ones = decided(forest, scope, constraints)
-    asked = Asked(forest, scope, open_ones)
-    judge = asked if asked.anything else None
+    caps, open_ones = split_decided(forest, scope, constraints)
+    asked = ClassConstraints(forest, scope, open_ones)
+    judge = asked if asked.has_constraints else None
     rows, least = np.arange(len(scope.rows)), constraints.min_class_size
-    found = cut(Line.of(forest, scope), rows, caps, least, judge, lambda done: None)
+    found = cut(RowLine.of(forest, scope), rows, caps, least, judge, lambda done: None)
     regions = [tuple(sorted(found.rows(at).tolist())) for at in range(len(found.starts))]
     return tuple(
         sorted(rows for rows, holds in zip(regions, found.holds.tolist(), strict=True) if holds == wanted)

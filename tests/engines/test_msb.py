@@ -146,7 +146,7 @@ def test_classes_are_diverse_in_every_attribute(order: Order, seed: int) -> None
     assert partition.class_count
     assert not partition.costs["classes_dissolved"], "what is drawn is diverse already"
     for number in range(partition.class_count):
-        held = [rows[row] for row in np.flatnonzero(partition.class_of == number)]
+        held = [rows[row] for row in np.flatnonzero(partition.equivalence_class == number)]
         assert len(held) >= 3
         assert all(3 * max(Counter(column).values()) <= len(held) for column in zip(*held, strict=True))
 
@@ -163,7 +163,7 @@ def test_bucket_first_is_the_draw_of_mbf() -> None:
         None,
         np.random.default_rng(0),
     )
-    assert (one.class_of == other.class_of).all()
+    assert (one.equivalence_class == other.equivalence_class).all()
 
 
 @each_order
@@ -172,9 +172,9 @@ def test_continuous_values_are_discretized_by_their_model(order: Order) -> None:
     rows = [[value] for value in range(20)]
     bins = FrequencyLDiversity(l=2, by="partition", partition=SemanticPartition(equal_width=2))
     partition = step(table([Flat()], [["x"]] * 20, rows), bins, order=order)
-    assert sorted(np.bincount(partition.class_of)) == [2] * 10
+    assert sorted(np.bincount(partition.equivalence_class)) == [2] * 10
     for number in range(10):
-        low, high = np.flatnonzero(partition.class_of == number)
+        low, high = np.flatnonzero(partition.equivalence_class == number)
         assert low < 10 <= high
 
 
@@ -197,7 +197,7 @@ def test_below_the_root_no_class_has_two_rows_of_a_record(order: Order) -> None:
     partition = step(table([Flat()], [["x"]] * 40, rows, owners), FrequencyLDiversity(l=2), order=order)
     assert partition.class_count
     for number in range(partition.class_count):
-        held = [owners[row] for row in np.flatnonzero(partition.class_of == number)]
+        held = [owners[row] for row in np.flatnonzero(partition.equivalence_class == number)]
         assert len(set(held)) == len(held) >= 2
 
 

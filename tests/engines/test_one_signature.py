@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hierdata.engines import jit
-from hierdata.engines.blocking import Sizes, cut
+from hierdata.engines.blocking import Sizes, grow_cut
 from hierdata.privacy import MODELS
 from tests.contracts.test_engines import PARAMETERS, SETTINGS, inputs, stepped, suits
 from tests.promises import bind
@@ -35,12 +35,12 @@ def run_all_engines() -> None:
                     stepped(name, setting, built.forest, bind(built, model), 0)
     counts = np.random.default_rng(0).integers(0, 9, (200, 4)).astype(np.uint8)
     ordinals = np.arange(len(counts))
-    cut(counts, np.ones(4, np.int64), ordinals, Sizes(len(counts), 20, 10, 1)).block_of(counts, ordinals)
+    grow_cut(counts, np.ones(4, np.int64), ordinals, Sizes(len(counts), 20, 10, 1)).block_of(counts, ordinals)
 
 
 def signatures(kernel: jit.Kernel) -> set[Any]:
     """Those compiled or read by this process, and those on disk: a callee of what was read is not read."""
-    return {*kernel.signatures, *(key[0] for key in kernel.stored._cache_file._load_index())}
+    return {*kernel.signatures, *(key[0] for key in kernel.compiled_code._cache_file._load_index())}
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ import pytest
 
 from hierdata.engines import Constraints
 from hierdata.engines.rows import leftovers
-from hierdata.engines.rows.contents import Contents, satisfied
+from hierdata.engines.rows.contents import Contents, check_classes
 from hierdata.engines.rows.leftovers import attach
-from hierdata.engines.rows.table import dense, dissolved, joins, nodes_of, partition_of
+from hierdata.engines.rows.table import dense, dissolve_failing, joins, nodes_of, partition_of
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.metrics import METRICS
 from hierdata.privacy import EntropyLDiversity, FrequencyLDiversity, KAnonymity, LEDiversity
@@ -110,16 +110,16 @@ def test_leftovers_join_wherever_every_model_and_record_allows(seed: int, below:
     table, classes = random_table(seed, below, attributes=1 + seed % 2)
     bound = table.bind(LEDiversity(l=1, e=1)) if seed % 3 else table.bind(FrequencyLDiversity(l="4/3"))
     constraints = Constraints((KAnonymity(k=1 + seed % 2).bind(None),), bound.on_values)
-    right = satisfied(table.forest, table.scope, constraints, classes)
+    right = check_classes(table.forest, table.scope, constraints, classes)
     assert right.tolist() == [holds(constraints, table, own) for own in members(classes)]
 
-    classes = dissolved(classes, ~right)
+    classes = dissolve_failing(classes, ~right)
     for own in members(classes):
         for a, b in pairwise(own):
             if table.scope.records[a] == table.scope.records[b]:
                 classes[b] = SUPPRESSED
     classes = dense(classes)
-    classes = dissolved(classes, ~satisfied(table.forest, table.scope, constraints, classes))
+    classes = dissolve_failing(classes, ~check_classes(table.forest, table.scope, constraints, classes))
     left = np.flatnonzero(classes == SUPPRESSED)
     after = attach(table.forest, table.scope, constraints, classes, left, np.random.default_rng(seed))
     assert (after[classes >= 0] == classes[classes >= 0]).all()
@@ -173,7 +173,7 @@ def test_a_leftover_goes_where_the_twin_puts_it(
     records = table.scope.records
     meetings = np.unique(np.column_stack([classes, records]), axis=0, return_index=True)[1]
     classes = dense(np.where(np.isin(np.arange(len(classes)), meetings), classes, SUPPRESSED))
-    classes = dissolved(classes, ~satisfied(table.forest, table.scope, constraints, classes))
+    classes = dissolve_failing(classes, ~check_classes(table.forest, table.scope, constraints, classes))
 
     def accepts(own: Sequence[int]) -> bool:
         return holds(constraints, table, list(own)) and len(set(records[list(own)].tolist())) == len(own)

@@ -49,7 +49,7 @@ def of_values(values: Sequence[Value | None], seed: int = 0, owners: Sequence[in
 
 def classes(partition: Partition, values: Sequence[Value | None]) -> list[list[Value | None]]:
     return [
-        [value for value, own in zip(values, partition.class_of.tolist(), strict=True) if own == at]
+        [value for value, own in zip(values, partition.equivalence_class.tolist(), strict=True) if own == at]
         for at in range(partition.class_count)
     ]
 
@@ -60,7 +60,7 @@ def check(partition: Partition, values: Sequence[Value | None], delta: object, l
         present = [Fraction(value) for value in own if value is not None]
         assert naive_tables.delta_l(present, Fraction(str(delta)), Fraction(str(l)))
         assert len(own) >= ceil(Fraction(str(l)))
-    return int((partition.class_of != SUPPRESSED).sum())
+    return int((partition.equivalence_class != SUPPRESSED).sum())
 
 
 def draw(rng: random.Random) -> tuple[list[Value], str]:
@@ -141,7 +141,7 @@ def test_classes_are_diverse_and_touching_values_apart(values: list[int], twice:
 def test_where_values_are_missing_their_rows_join_classes() -> None:
     values = [0, 10, 20, 30, None, None, 0]
     partition = run(of_values(values), diversity(1, 2))
-    assert (partition.class_of != SUPPRESSED).all()
+    assert (partition.equivalence_class != SUPPRESSED).all()
     check(partition, values, 1, 2)
 
 
@@ -149,7 +149,7 @@ def test_other_models_are_kept_too() -> None:
     rng = random.Random(3)
     values = [rng.randint(0, 1000) for _ in range(200)]
     partition = run(of_values(values), diversity(10, 2), MODELS["k-anonymity"](k=5))
-    sizes = np.bincount(partition.class_of[partition.class_of >= 0])
+    sizes = np.bincount(partition.equivalence_class[partition.equivalence_class >= 0])
     assert len(sizes) > 5
     assert sizes.min() >= 5
     check(partition, values, 10, 2)
@@ -174,7 +174,9 @@ def test_below_the_root_a_class_takes_one_vertex_of_a_record(l: int) -> None:  #
         owners = sorted(rng.randrange(count // 2) for _ in range(count))
         partition = run(of_values(values, seed, owners), diversity(1, l))
         for at in range(partition.class_count):
-            records = [own for own, where in zip(owners, partition.class_of, strict=True) if where == at]
+            records = [
+                own for own, where in zip(owners, partition.equivalence_class, strict=True) if where == at
+            ]
             assert len(set(records)) == len(records)
         published += check(partition, values, 1, l)
         rows += count
@@ -216,7 +218,7 @@ def test_larger_classes_than_l_are_never_worse_than_cuts(k: int) -> None:
         found = run(own, *models)
         scope, constraints = Scope.of(own.forest), own.bind(*models)
         cut = Mondrian().step(own.forest, scope, constraints, None, np.random.default_rng(1))
-        assert (found.class_of >= 0).sum() >= (cut.class_of >= 0).sum()
-        assert bool(found.reason) == bool((found.class_of < 0).any())
-        sizes = np.bincount(found.class_of[found.class_of >= 0])
+        assert (found.equivalence_class >= 0).sum() >= (cut.equivalence_class >= 0).sum()
+        assert bool(found.reason) == bool((found.equivalence_class < 0).any())
+        sizes = np.bincount(found.equivalence_class[found.equivalence_class >= 0])
         assert not len(sizes) or sizes.min() >= k

@@ -16,7 +16,7 @@ from hierdata.domains import DOMAINS
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.descent import Descent
-from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.rows.contents import check_classes
 from hierdata.engines.rows.table import classes_of, losses_of, nodes_of, partition_of
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -72,7 +72,7 @@ def twin_of(built: Table, sensitive: list[list[Any]], constraints: Constraints, 
         joined = [reduce(tree.join, (nodes[row][at] for row in rows)) for at, tree in enumerate(trees)]
         return len(rows) * sum(int(own[node]) for own, node in zip(losses, joined, strict=True))
 
-    left = constraints.left_to({"closeness"})
+    left = constraints.without_mended({"closeness"})
     codes = [
         [-1 if row[at] is None else domain.code_of(row[at]) for row in sensitive]
         for at, domain in enumerate(built.forest.domains[built.kind])
@@ -112,7 +112,7 @@ def test_swaps_are_those_of_the_twin(seed: int, other: str, below: bool) -> None
     assert made.classes.loss.tolist() == [twin.loss(rows) for rows in twin.classes]
     descent = Descent(made, window=10**6)
     descent.towards_closeness(lambda done: None)
-    descent.against_loss(1, lambda done: None)
+    descent.reduce_loss(1, lambda done: None)
     twin.run(1)
     assert [own.tolist() for own in np.split(made.classes.members, starts[1:-1])] == twin.classes
     assert made.classes.beyond.tolist() == [twin.beyond(rows) for rows in twin.classes]
@@ -137,7 +137,7 @@ def test_all_models_hold_and_passes_lower_the_loss(seed: int) -> None:
     costs = []
     for passes in (0, 3):
         partition, found = step(built, classes, constraints, passes=passes)
-        assert satisfied(built.forest, scope, constraints, found).all()
+        assert check_classes(built.forest, scope, constraints, found).all()
         assert (
             partition.costs[
                 "vertices_that_no_class_accepts" if built.kind else "records_that_no_class_accepts"
@@ -163,7 +163,7 @@ def test_a_swap_that_costs_diversity_is_not_made() -> None:
         made = Arrangement.of(built.forest, scope, constraints, np.array([0, 0, 1, 1]))
         descent = Descent(made, window=100)
         descent.towards_closeness(lambda done: None)
-        assert satisfied(built.forest, scope, constraints, made.numbers()).all()
+        assert check_classes(built.forest, scope, constraints, made.numbers()).all()
         if diverse == 2:
             one = [sensitive[row][1] for row in np.flatnonzero(made.numbers() == 0)]
             assert sorted(one) == [1, 2]
@@ -199,7 +199,7 @@ class Never(Constraint):
     def holds(self, view: ClassView) -> bool:
         return len(view.counts) <= 1
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {}
 
 

@@ -16,11 +16,11 @@ from hierdata.engines.reassignment.kernel import UNIT, objective
 from hierdata.engines.reassignment.swarming import (
     Flight,
     along_the_leaves,
-    dealt,
-    decoded,
-    encoded,
+    deal_rows,
+    decode_keys,
+    encode_members,
+    run_swarm,
     seeds,
-    swarmed,
 )
 from hierdata.engines.rows.table import classes_of, partition_of
 from hierdata.forest.forest import Scope
@@ -57,7 +57,7 @@ def test_a_round_is_that_of_the_twin(seed: int) -> None:
     speed = rng.uniform(-0.5, 0.5, 7)
     particle = naive.Particle(keys.tolist(), speed.tolist(), best.tolist())
     naive.move(particle, leader.tolist(), (draws[0].tolist(), draws[1].tolist()), 0.729, (1.494, 1.494), 0.5)
-    moved, faster = FLIGHT.moved(keys, speed, best, leader, (draws[0], draws[1]))
+    moved, faster = FLIGHT.move_keys(keys, speed, best, leader, (draws[0], draws[1]))
     assert moved.tolist() == particle.keys
     assert faster.tolist() == particle.speed
     assert np.abs(faster).max() <= 0.5
@@ -69,12 +69,12 @@ def test_codes_stand_for_partitions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = np.sort(rng.permutation(20)[:12])
     shuffled = rng.permutation(rows)
-    assert decoded(encoded(shuffled), rows).tolist() == shuffled.tolist()
+    assert decode_keys(encode_members(shuffled), rows).tolist() == shuffled.tolist()
     keys = np.round(rng.random(12), 1)  # with ties
     expected = naive.decode(keys.tolist(), [5, 4, 3])
-    assert decoded(keys, np.arange(12)).tolist() == [row for own in expected for row in own]
+    assert decode_keys(keys, np.arange(12)).tolist() == [row for own in expected for row in own]
     starts = np.array([0, 5, 9, 12])
-    assert [own.tolist() for own in np.split(dealt(shuffled, starts), starts[1:-1])] == naive.dealt(
+    assert [own.tolist() for own in np.split(deal_rows(shuffled, starts), starts[1:-1])] == naive.dealt(
         shuffled.tolist(), [5, 4, 3]
     )
 
@@ -96,10 +96,10 @@ def test_the_objective_is_the_largest_distance_then_the_mean(seed: int) -> None:
 def test_nothing_worse_is_found(seed: int, rounds: int) -> None:
     built, attributes, classes = random_table(seed, rows=15)
     made = arranged(built, classes)
-    rule = members(made, dealt(along_the_leaves(made), made.classes.starts))
+    rule = members(made, deal_rows(along_the_leaves(made), made.classes.starts))
     before = members(made, made.classes.members)
     found = members(
-        made, swarmed(made, FLIGHT, seeds(made), 5, rounds, np.random.default_rng(seed), lambda done: None)
+        made, run_swarm(made, FLIGHT, seeds(made), 5, rounds, np.random.default_rng(seed), lambda done: None)
     )
     assert sorted(row for own in found for row in own) == list(range(15))
     assert [len(own) for own in found] == [3] * 5
@@ -133,7 +133,7 @@ def test_diversity_counts_before_distance() -> None:
 
     constraints = Constraints((), (((close.bind(first),), (FrequencyLDiversity(l=2).bind(second),)),))
     made = Arrangement.of(built.forest, scope, constraints, np.array([0, 0, 1, 1]))
-    found = swarmed(made, FLIGHT, seeds(made), 8, 20, np.random.default_rng(1), lambda done: None)
+    found = run_swarm(made, FLIGHT, seeds(made), 8, 20, np.random.default_rng(1), lambda done: None)
     broken, _, _, _ = objective(found, made.classes.starts, made.ground, made.caps)
     assert broken == 0
 

@@ -16,13 +16,13 @@ from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.engines.base import Constraints
 from hierdata.engines.mondrian.engine import Mondrian
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import losses_of
 from hierdata.engines.sweep import arrays, closing, growing
-from hierdata.engines.sweep.answers import by_loss
-from hierdata.engines.sweep.arrays import generalized, in_order
+from hierdata.engines.sweep.answers import best_depths
+from hierdata.engines.sweep.arrays import generalized_places, order_columns
 from hierdata.engines.sweep.engine import Sweep
-from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Memory, remember, remembered
+from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Memory, recall_answer, remember
 from hierdata.forest.forest import Scope
 from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
@@ -52,12 +52,12 @@ def crowd(rows: int, seed: int = 0) -> Table:
 
 
 def members(partition: Partition) -> list[list[int]]:
-    return [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+    return [np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)]
 
 
 def lost(own: Table, partition: Partition) -> int:
-    assert (partition.class_of >= 0).all()
-    return int(losses_of(own.forest, Scope.of(own.forest, own.kind), partition.class_of).sum())
+    assert (partition.equivalence_class >= 0).all()
+    return int(losses_of(own.forest, Scope.of(own.forest, own.kind), partition.equivalence_class).sum())
 
 
 def test_nodes_close_what_they_can_the_least_loss_first() -> None:
@@ -70,8 +70,8 @@ def test_nodes_close_what_they_can_the_least_loss_first() -> None:
 def test_the_nodes_of_least_loss_are_listed_in_order(most: int) -> None:
     for seed in range(20):
         own = random_table(seed)
-        line = in_order(Line.of(own.forest, Scope.of(own.forest)))
-        nodes = generalized(line.above)
+        line = order_columns(RowLine.of(own.forest, Scope.of(own.forest)))
+        nodes = generalized_places(line.above)
         columns = range(line.places.shape[1])
         places = [nodes[line.first[at] + line.places[:, at]] for at in columns]
         every = [
@@ -79,13 +79,13 @@ def test_the_nodes_of_least_loss_are_listed_in_order(most: int) -> None:
             for own in places
         ]
 
-        def loss(depths: tuple[int, ...], line: Line = line, places: Any = places) -> int:
+        def loss(depths: tuple[int, ...], line: RowLine = line, places: Any = places) -> int:
             return sum(
                 int(line.losses[own[:, depth]].sum()) for own, depth in zip(places, depths, strict=True)
             )
 
         wanted = sorted(product(*every), key=lambda depths: (loss(depths), depths))
-        found = [tuple(depths) for depths in by_loss(line, nodes, most).tolist()]
+        found = [tuple(depths) for depths in best_depths(line, nodes, most).tolist()]
         assert list(map(loss, found)) == list(map(loss, wanted[:most]))
         assert len(set(found)) == len(found)
         assert len(wanted) > most or found == wanted
@@ -95,12 +95,12 @@ def test_answers_are_remembered_and_a_full_table_is_emptied() -> None:
     memory = Memory(np.zeros(16, np.uint64), np.zeros(16, np.int8), np.zeros(1, np.int64))
     prints = np.array([3, 19, 35, 2**63], np.uint64)  # the first three share their place
     remember(prints, np.array([True, False, True, False]), memory)
-    known = [remembered(one, memory.prints, memory.answers) for one in prints]
+    known = [recall_answer(one, memory.prints, memory.answers) for one in prints]
     assert known == [YES, NO, YES, NO]
-    assert remembered(np.uint64(51), memory.prints, memory.answers) == UNKNOWN
+    assert recall_answer(np.uint64(51), memory.prints, memory.answers) == UNKNOWN
     remember(np.arange(100, 105, dtype=np.uint64), np.ones(5, np.bool_), memory)
-    assert remembered(np.uint64(3), memory.prints, memory.answers) == UNKNOWN
-    assert remembered(np.uint64(104), memory.prints, memory.answers) == YES
+    assert recall_answer(np.uint64(3), memory.prints, memory.answers) == UNKNOWN
+    assert recall_answer(np.uint64(104), memory.prints, memory.answers) == YES
     assert memory.filled[0] == 5
 
 
@@ -117,7 +117,7 @@ class _Counted(Constraint):
         self.asked[tuple(sorted(view.counts.items()))] += 1
         return len(view.counts) >= 2
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         return {}
 
 
@@ -127,8 +127,8 @@ def test_loops_ask_once_for_each_content() -> None:
     constraints = Constraints((), (((counted,),),))
     scope = Scope.of(own.forest)
     answers = closing.Answers(own.forest, scope, constraints)
-    line = in_order(Line.of(own.forest, scope))
-    closing.closed(line, answers, lambda done: None)
+    line = order_columns(RowLine.of(own.forest, scope))
+    closing.close_classes(line, answers, lambda done: None)
     assert counted.asked
     # Classes of equal content may be asked about at one node; later ones remember.
     assert sum(counted.asked.values()) < 2 * len(counted.asked)
@@ -157,7 +157,7 @@ def test_tables_of_joins_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     with_tables = [run(crowd(300, seed), K(k=4)) for seed in range(3)]
     monkeypatch.setattr(arrays, "_TABLED", 0)
     for seed, before in enumerate(with_tables):
-        assert (run(crowd(300, seed), K(k=4)).class_of == before.class_of).all()
+        assert (run(crowd(300, seed), K(k=4)).equivalence_class == before.equivalence_class).all()
 
 
 def test_what_the_sweep_has_no_time_for_is_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_what_the_sweep_has_no_time_for_is_gathered(monkeypatch: pytest.MonkeyPa
     for compared in (2**26, 2000):
         monkeypatch.setattr(growing, "_COMPARED", compared)
         partition = run(own, K(k=3), passes=0)
-        assert (partition.class_of >= 0).all()
+        assert (partition.equivalence_class >= 0).all()
         assert min(map(len, members(partition))) >= 3
 
 
@@ -180,7 +180,7 @@ def test_below_the_root_nobody_meets_himself() -> None:
         for rows in members(partition):
             records = [owners[row] for row in rows]
             assert len(set(records)) == len(records) >= k
-        assert int((partition.class_of >= 0).sum()) >= 57
+        assert int((partition.equivalence_class >= 0).sum()) >= 57
 
 
 def test_a_table_without_quasi_identifiers_is_one_class() -> None:
@@ -202,7 +202,7 @@ def test_losses_that_would_not_fit_steer_all_the_same() -> None:
     quasi: list[list[Scalar]] = [[rng.randint(0, span) for span in spans] for _ in range(400)]
     partition = run(table(domains, quasi, [[1]] * 400), K(k=4))
     assert partition.class_count > 20
-    assert (partition.class_of >= 0).all()
+    assert (partition.equivalence_class >= 0).all()
 
 
 @pytest.mark.skipif(not adult.is_there(), reason="the data set Adult does not lie beside the repository")
@@ -219,6 +219,6 @@ def test_adult_loses_less_than_by_the_best_tool_there_is(models: list[dict[str, 
     forest, scope = data.forest, Scope.of(data.forest)
     (stage,) = data.prepared.stages
     partition = Sweep().step(forest, scope, stage.constraints, None, np.random.default_rng(1))
-    assert (partition.class_of >= 0).all()
-    loss = int(losses_of(forest, scope, partition.class_of).sum())
+    assert (partition.equivalence_class >= 0).all()
+    loss = int(losses_of(forest, scope, partition.equivalence_class).sum())
     assert loss / (forest.scale * forest.nodes.size) <= bar

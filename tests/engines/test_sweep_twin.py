@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import dense, losses_of, nodes_of
 from hierdata.engines.sweep.answers import Answers
-from hierdata.engines.sweep.arrays import in_order, packed
-from hierdata.engines.sweep.closing import closed
+from hierdata.engines.sweep.arrays import order_columns, pack_line
+from hierdata.engines.sweep.closing import close_classes
 from hierdata.engines.sweep.engine import Sweep
-from hierdata.engines.sweep.growing import gathered
-from hierdata.engines.sweep.improving import improved
+from hierdata.engines.sweep.growing import gather_classes
+from hierdata.engines.sweep.improving import improve_classes
 from hierdata.forest.forest import Scope
 from tests import naive_sweep
 from tests.engines.test_mondrian_twin import SETTINGS, judged, models, random_table
@@ -43,8 +43,8 @@ class Compiled:
 
     def __init__(self, own: Table, constraints: Constraints) -> None:
         scope = Scope.of(own.forest, own.kind)
-        self.line = in_order(Line.of(own.forest, scope))
-        self.lines = packed(self.line)
+        self.line = order_columns(RowLine.of(own.forest, scope))
+        self.lines = pack_line(self.line)
         self.answers = Answers(own.forest, scope, constraints)
 
 
@@ -64,7 +64,7 @@ def test_the_nodes_close_what_their_twin_closes(setting: Setting, missing: bool,
         own = random_table(seed, missing=missing, below=below)
         constraints = own.bind(*models(setting))
         compiled = Compiled(own, constraints)
-        found = sets(closed(compiled.line, compiled.answers, lambda done: None))
+        found = sets(close_classes(compiled.line, compiled.answers, lambda done: None))
         assert set(found) == set(twin_of(own, constraints).closed()), seed
         made += len(found)
     assert made
@@ -81,7 +81,9 @@ def test_rows_are_gathered_as_by_the_twin(setting: Setting, missing: bool, below
         rng = random.Random(seed)
         rows = len(compiled.line.places)
         before = dense(np.array([rng.choice((-1, -1, 0)) for _ in range(rows)]))
-        after = gathered(compiled.line, compiled.lines, compiled.answers, before, np.random.default_rng(seed))
+        after = gather_classes(
+            compiled.line, compiled.lines, compiled.answers, before, np.random.default_rng(seed)
+        )
         assert (after[before == 0] == 0).all()
         left = np.flatnonzero(before < 0).tolist()
         found = sets(after, int(before.max()) + 1)
@@ -99,7 +101,7 @@ def test_passes_change_what_the_twin_changes(missing: bool, below: bool) -> None
         compiled, twin = Compiled(own, constraints), twin_of(own, constraints)
         before = by_chance(twin, seed)
         passes = seed % 3 + 1
-        after = improved(compiled.lines, compiled.answers, before, passes)
+        after = improve_classes(compiled.lines, compiled.answers, before, passes)
         found = sets(after)
         count = int(before.max(initial=-1)) + 1
         found += [frozenset()] * (count - len(found))
@@ -136,10 +138,10 @@ def test_no_pass_makes_the_loss_larger_and_the_optimum_is_a_bound() -> None:
                 partition = Sweep(passes=passes).step(
                     own.forest, scope, constraints, None, np.random.default_rng(1)
                 )
-                if (partition.class_of < 0).any():
+                if (partition.equivalence_class < 0).any():
                     continue
                 assert least is not None
-                loss = int(losses_of(own.forest, scope, partition.class_of).sum())
+                loss = int(losses_of(own.forest, scope, partition.equivalence_class).sum())
                 assert loss >= least
                 assert before is None or loss <= before
                 before = loss

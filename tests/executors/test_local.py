@@ -19,7 +19,7 @@ from hierdata.errors import TargetError
 from hierdata.executors.local import LocalExecutor
 from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
-from hierdata.executors.spill import Place, Spool, put, read, scatter
+from hierdata.executors.spill import SpillPlace, Spool, put, read, scatter
 from tests.executors.chains import chain
 
 MIB = 1 << 20
@@ -146,7 +146,7 @@ def test_a_full_device_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path
     full = os.open("/dev/full", os.O_WRONLY)
     monkeypatch.setattr("hierdata.executors.spill.Spool._open", lambda spool: os.fdopen(full, "wb"))
     with pytest.raises(TargetError, match="no space is left"):
-        put("x" * 10, Place(tmp_path / "own" / "file", 5, 0))
+        put("x" * 10, SpillPlace(tmp_path / "own" / "file", 5, 0))
 
 
 def test_one_value_is_handed_on_as_it_is_when_serial(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_generator_of_pieces_is_put_away_as_it_comes(tmp_path: Path) -> None:
             yield number % 100, bytes(20_000)
 
     tracemalloc.start()
-    scattered = scatter(pieces(), 100, Place(tmp_path / "own" / "file", 0, MIB))
+    scattered = scatter(pieces(), 100, SpillPlace(tmp_path / "own" / "file", 0, MIB))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (tmp_path / "own" / "file").stat().st_size > 60_000_000
@@ -187,7 +187,7 @@ def test_pieces_come_back_in_order(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[tuple[int, Any]], keep: int, buffer: int
 ) -> None:
     path = tmp_path_factory.mktemp("spill") / "file"
-    scattered = scatter(iter(pieces), 5, Place(path, keep, buffer))
+    scattered = scatter(iter(pieces), 5, SpillPlace(path, keep, buffer))
     bins: list[list[Any]] = [[] for _ in range(5)]
     for number, extent in scattered.extents():
         bins[number].extend(read([extent]))
@@ -202,7 +202,7 @@ def test_a_value_comes_back(
 ) -> None:
     path = tmp_path_factory.mktemp("spill") / "file"
     array = np.arange(size)
-    ((back, numbers),) = read([put((value, array), Place(path, keep, 0))])
+    ((back, numbers),) = read([put((value, array), SpillPlace(path, keep, 0))])
     assert pickle.dumps(back) == pickle.dumps(value)
     assert np.array_equal(numbers, array)
 
@@ -211,7 +211,7 @@ def test_a_spool_that_is_left_by_an_exception_is_gone(tmp_path: Path) -> None:
     path = tmp_path / "file"
 
     def left() -> None:
-        with Spool(Place(path, 2, 0)) as spool:
+        with Spool(SpillPlace(path, 2, 0)) as spool:
             spool.write(b"12345")
             assert path.exists()
             raise KeyError

@@ -16,7 +16,14 @@ import pytest
 from hierdata.errors import PolicyError
 from hierdata.executors import WorkerError, open_executor
 from hierdata.executors.failures import Failure
-from hierdata.executors.partitions import Failures, Layout, Scattered, Stage, applied, cut
+from hierdata.executors.partitions import (
+    Failures,
+    PartitionLayout,
+    PartitionStage,
+    ScatterTask,
+    apply_function,
+    cut_value,
+)
 from hierdata.executors.serial import Serial
 from tests.executors.chains import chain
 from tests.executors.conftest import SPARK, no_spark
@@ -39,7 +46,7 @@ needs_spark = pytest.mark.skipif(no_spark() is not None, reason=str(no_spark()))
 
 @pytest.mark.parametrize(("values", "partitions"), [(0, 1), (1, 1), (7, 7), (7, 3), (1000, 32), (33, 32)])
 def test_every_value_lies_in_one_partition(values: int, partitions: int) -> None:
-    layout = Layout(values, partitions, pieces=True)
+    layout = PartitionLayout(values, partitions, pieces=True)
     inside = [list(layout.inside(number)) for number in range(partitions)]
     assert [value for those in inside for value in those] == list(range(values))
     for number, those in enumerate(inside):
@@ -48,9 +55,14 @@ def test_every_value_lies_in_one_partition(values: int, partitions: int) -> None
 
 def test_rows_become_values_again_and_empty_bins_are_lists() -> None:
     big = os.urandom(1_000_000)
-    rows = [*cut(big, 1, 0, 0), *cut("small", 1, 0, 1), *cut(["later"], 1, 2, 0), *cut(4, 3)]
+    rows = [
+        *cut_value(big, 1, 0, 0),
+        *cut_value("small", 1, 0, 1),
+        *cut_value(["later"], 1, 2, 0),
+        *cut_value(4, 3),
+    ]
     assert len(rows) > 6  # the big one takes several
-    loaded = Layout(5, 1, pieces=True).load(range(5), iter(rows))
+    loaded = PartitionLayout(5, 1, pieces=True).load(range(5), iter(rows))
     assert list(loaded) == [(0, []), (1, [big, "small", ["later"]]), (2, []), (3, [4]), (4, [])]
 
 
@@ -69,8 +81,10 @@ def staged(function: Any, task: Any) -> tuple[list[Any], dict[int, bytes]]:
 
     gathered = Gathered()
     name = f"test-{time.monotonic_ns()}"
-    stage = Stage(name, cloudpickle.dumps(function), Layout(3, 1, pieces=False), task, gathered)
-    rows = [row for number in range(3) for row in cut(number, number)]
+    stage = PartitionStage(
+        name, cloudpickle.dumps(function), PartitionLayout(3, 1, pieces=False), task, gathered
+    )
+    rows = [row for number in range(3) for row in cut_value(number, number)]
     return list(stage(0, iter(rows))), gathered.value
 
 
@@ -80,11 +94,11 @@ def test_a_failure_is_no_exception_in_the_worker() -> None:
             raise KeyError("raw")
         return value
 
-    made, failed = staged(fails, applied)
+    made, failed = staged(fails, apply_function)
     assert len(made) == 1
     assert list(failed) == [1]
     assert isinstance(Failure(failed[1]).error(), KeyError)
-    made, failed = staged(lambda value: [(value, value)], Scattered(2))
+    made, failed = staged(lambda value: [(value, value)], ScatterTask(2))
     assert list(failed) == [2]
     assert isinstance(Failure(failed[2]).error(), ValueError)
 

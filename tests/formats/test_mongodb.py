@@ -19,7 +19,7 @@ from hierdata.documents.formats import FORMATS, WHOLE, Layout
 from hierdata.documents.formats.bson import MAX_BYTES, Bson
 from hierdata.documents.formats.bson_codec import decode, encode
 from hierdata.documents.formats.extended_json import ExtendedJson
-from hierdata.documents.formats.extended_values import _READ, spelling, unwrapped
+from hierdata.documents.formats.extended_values import _READ, spelling, unwrap_value
 from hierdata.documents.scalars import TYPED, WRAPPERS, Code, DateTime, Double, Int64
 from hierdata.errors import InputError, PolicyError
 from tests.bytes_source import BytesSource
@@ -99,7 +99,7 @@ def test_bson_survives_extended_json(values: list[dict[str, Any]], in_array: boo
     ],
 )
 def test_wrappers_of_version_1_and_what_is_none(wrapper: Document, value: str) -> None:
-    assert repr(unwrapped(wrapper)) == value
+    assert repr(unwrap_value(wrapper)) == value
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_a_wrong_record_in_a_late_part_has_its_number_in_the_file(tmp_path: Path
         list(late.documents())
     assert caught.value.record == 51
     with pytest.raises(InputError) as caught:
-        list(late.counted())
+        list(late.count_documents())
     assert caught.value.record == 51
 
 
@@ -156,7 +156,7 @@ def test_everything_else_is_one_part(name: str, tmp_path: Path) -> None:
     collection = collect(tmp_path / name, POLICY)
     assert len(collection.splits(1)) == 1
     assert everything(tuple(collection.splits(1))) == list(collection.documents())
-    assert sum(times for split in collection.splits(1) for _, times in split.counted()) == 9
+    assert sum(times for split in collection.splits(1) for _, times in split.count_documents()) == 9
     assert len(collect(BytesSource(data, name), POLICY).splits(1)) == 1
 
 

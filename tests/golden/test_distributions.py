@@ -56,7 +56,7 @@ def domain(tree: Node, original: list[str]) -> SensitiveDomain:
 def achieved(bound_to: SensitiveDomain, values: list[Any], distance: str) -> Fraction:
     counts = {code: values.count(value) for code, value in enumerate(bound_to.values)}
     model = TCloseness.model_validate({"t": 1, "distance": distance})
-    return model.bind(bound_to).achieved(ClassView(len(values), counts))["t"]
+    return model.bind(bound_to).achieved_parameters(ClassView(len(values), counts))["t"]
 
 
 def numbers(original: list[int]) -> SensitiveDomain:

@@ -75,7 +75,7 @@ class Package(Side):
         domain = SensitiveDomain.build("$.n", Counter(values), number=True)
         constraint = model.bind(domain)
         view = ClassView(len(values), Counter(map(domain.code_of, values)))
-        return constraint.holds(view), constraint.achieved(view)
+        return constraint.holds(view), constraint.achieved_parameters(view)
 
     def distinct_l(self, values: Values, least: int) -> bool:
         return self._asked(DistinctLDiversity(l=least), values)[0]

@@ -120,7 +120,9 @@ def test_the_engine_runs_algorithm_2_as_worked_by_hand(run: Run) -> None:
     )
 
     kept = [sorted(members) for members, tree in zip(run.members, run.published, strict=True) if tree]
-    classes = [np.flatnonzero(partition.class_of == at).tolist() for at in range(partition.class_count)]
+    classes = [
+        np.flatnonzero(partition.equivalence_class == at).tolist() for at in range(partition.class_count)
+    ]
     assert classes == kept
     assert [representative(forest, partition, members) for members in kept] == [t for t in run.published if t]
     loss = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)

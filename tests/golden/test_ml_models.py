@@ -83,7 +83,7 @@ def exact_value_share(values: list[str], levels: list[int], k: int) -> dict[str,
     view = ClassView(k, Counter(map(names.index, values)))
     return {
         "alpha_satisfied": model(k).bind(domain).holds(view),
-        "largest_share": AlphaK(k=k, alpha=1).bind(domain).achieved(view)["alpha"],
+        "largest_share": AlphaK(k=k, alpha=1).bind(domain).achieved_parameters(view)["alpha"],
         f"frequency_{k}_diverse": FrequencyLDiversity(l=k).bind(domain).holds(view),
     }
 

@@ -13,7 +13,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.kernel import UNIT, objective
-from hierdata.engines.reassignment.swarming import along_the_leaves, dealt, decoded
+from hierdata.engines.reassignment.swarming import along_the_leaves, deal_rows, decode_keys
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
@@ -120,8 +120,8 @@ def reached(case: Case, name: str, values: list[str], sizes: list[int], t: Fract
     partition = ENGINES[name](kind=name).step(
         built, Scope.of(built), constraints(built, t), before, np.random.default_rng(1)
     )
-    assert np.bincount(partition.class_of).tolist() == sizes
-    return [np.flatnonzero(partition.class_of == own).tolist() for own in range(len(sizes))]
+    assert np.bincount(partition.equivalence_class).tolist() == sizes
+    return [np.flatnonzero(partition.equivalence_class == own).tolist() for own in range(len(sizes))]
 
 
 @pytest.mark.parametrize("name", ["swap", "swarm"])
@@ -146,7 +146,7 @@ def test_small_tables_reach_the_optimum(case: Case, name: str) -> None:
     )
     built = forest(case, values)
     made = Arrangement.of(built, Scope.of(built), constraints(built, best), in_order(sizes))
-    members = dealt(along_the_leaves(made), made.classes.starts)
+    members = deal_rows(along_the_leaves(made), made.classes.starts)
     assert sorted(map(sorted, np.split(members, made.classes.starts[1:-1]))) == sorted(map(sorted, rule))
     assert largest(case, values, reached(case, name, values, sizes, best)) == best
 
@@ -158,7 +158,7 @@ def test_random_keys(case: Case) -> None:
     expected = case.expected
     assert agrees(expected["classes"], classes)
     assert agrees(expected["objective"], naive.objective(classes, [attribute(case, values)])[0])
-    members = decoded(np.array(keys), np.arange(len(keys)))
+    members = decode_keys(np.array(keys), np.arange(len(keys)))
     assert agrees(expected["classes"], [own.tolist() for own in np.split(members, np.cumsum(sizes)[:-1])])
     built = forest(case, values)
     made = Arrangement.of(built, Scope.of(built), constraints(built, Fraction(0)), in_order(sizes))
@@ -212,11 +212,11 @@ def several_tables(tables: list[list[int]]) -> Any:
     publication = publication_of(
         built, Partition(np.arange(count), np.arange(built.vertex_count), built.nodes.copy())
     )
-    place = publication.place.copy()
+    place = publication.equivalence_position.copy()
     for at, own in enumerate(tables, 1):
         vertices = np.flatnonzero(built.type == at)
         place[vertices] = vertices[0] + np.repeat(np.arange(len(own)), own)
-    return replace(publication, place=place), built
+    return replace(publication, equivalence_position=place), built
 
 
 @cases(PSO, "suppression_ratio")

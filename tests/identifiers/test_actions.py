@@ -17,8 +17,8 @@ from hierdata.documents.scalars import DateTime, ObjectId, Timestamp
 from hierdata.errors import PolicyError
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.identifiers import ACTIONS, Action, Pseudonym, Redact, Shift
-from hierdata.records.identifiers.base import RefusedError, Replace, text_of
-from hierdata.records.identifiers.key import Key, from_text, per_run
+from hierdata.records.identifiers.base import RefusedValueError, Replace, text_of
+from hierdata.records.identifiers.key import Key, from_text, random_key
 
 KEY = Key(bytes(range(32)))
 NEEDED: dict[str, Any] = {"shift": {"days": 30}}
@@ -69,7 +69,7 @@ def test_a_rule_takes_an_action_by_its_name_or_with_what_it_needs(kind: str) -> 
     for role in action_of(kind).roles:
         domain = {"date": {"steps": ["day"]}} if role == "quasi" and kind != "drop" else {}
         rule = FieldRule.model_validate({"role": role, "action": spec, **domain})
-        assert rule.acting == action_of(kind)
+        assert rule.stated_action == action_of(kind)
         assert FieldRule.model_validate(rule.model_dump(mode="json", exclude_defaults=True)) == rule
 
 
@@ -103,7 +103,7 @@ def test_a_pseudonym_without_a_domain_has_one_of_its_own() -> None:
 
 def test_another_key_gives_other_pseudonyms() -> None:
     action = Pseudonym(domain="a")
-    assert replace_of(action)("S1", 0) != replace_of(action, per_run())("S1", 0)
+    assert replace_of(action)("S1", 0) != replace_of(action, random_key())("S1", 0)
 
 
 def test_no_unkeyed_hash_tells_the_value() -> None:
@@ -170,7 +170,7 @@ def test_times_and_zones_stay_as_they_are_written(text: str, moved: str) -> None
     "value", ["2000", "2000-02", "200002", "28.2.2000", "2000-02-30", "20000230", "", 2000, True, "x"]
 )
 def test_what_is_no_day_is_refused_without_quoting_it(value: Scalar) -> None:
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(RefusedValueError) as refused:
         replace_of(Shift(days=9))(value, 2)
     assert refused.value.__context__ is None
     assert value == "" or str(value) not in str(refused.value)
@@ -221,7 +221,7 @@ def test_a_key_shows_itself_nowhere() -> None:
         assert secret.hex() not in shown
         assert repr(secret)[2:-1] not in shown
     assert secret not in pickle.dumps(key)
-    assert pickle.loads(pickle.dumps(key)).derived("a", "b") == key.derived("a", "b")
+    assert pickle.loads(pickle.dumps(key)).derived("a", "b") == key.derive_key("a", "b")
 
 
 def test_a_process_that_was_not_told_a_secret_says_so() -> None:
@@ -232,7 +232,7 @@ def test_a_process_that_was_not_told_a_secret_says_so() -> None:
 
 
 def test_purposes_and_names_have_keys_of_their_own() -> None:
-    found = {KEY.derived(purpose, name) for purpose in ("a", "b") for name in ("", "x", "y")}
+    found = {KEY.derive_key(purpose, name) for purpose in ("a", "b") for name in ("", "x", "y")}
     assert len(found) == 6
 
 

@@ -120,7 +120,7 @@ def test_bytes_do_not_depend_on_who_does_the_work(
 def shown(key: bytes) -> list[bytes]:
     """What a key may look like, and what is derived from it."""
     known = Key(key)
-    secrets = [key, known.derived("pseudonym", "people"), known.derived("shift", "days")]
+    secrets = [key, known.derive_key("pseudonym", "people"), known.derive_key("shift", "days")]
     return [
         text
         for secret in secrets

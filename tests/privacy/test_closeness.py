@@ -46,7 +46,7 @@ def test_the_form_has_the_distance_of_the_model(by: str, t: Fraction) -> None:
         for values in combinations_with_replacement(in_all, size):
             view = ClassView(size, Counter(values))
             found = distance(form, view.counts)
-            assert found == constraint.achieved(view)["t"]
+            assert found == constraint.achieved_parameters(view)["t"]
             assert (found <= t) == constraint.holds(view)
 
 

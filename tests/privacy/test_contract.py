@@ -144,7 +144,7 @@ def test_equal_summaries_equal_answers(model: PrivacyModel) -> None:
     answers: dict[object, object] = {}
     for counts in MULTISETS:
         view = ClassView(6, counts)
-        answer = (constraint.holds(view), constraint.achieved(view) if counts else None)
+        answer = (constraint.holds(view), constraint.achieved_parameters(view) if counts else None)
         key = (constraint.summary(counts), bool(counts))
         assert answers.setdefault(key, answer) == answer
 
@@ -153,7 +153,7 @@ def test_equal_summaries_equal_answers(model: PrivacyModel) -> None:
 def test_achieved_is_the_strongest_that_holds(model: PrivacyModel) -> None:
     for counts in MULTISETS:
         for view in views(counts):
-            achieved = bound(model).achieved(view)
+            achieved = bound(model).achieved_parameters(view)
             if not achieved:
                 assert not counts or not bound(model).holds(view)
             nothing_holds = not achieved or 0 in (achieved.get("l"), achieved.get("distance"))
@@ -194,8 +194,8 @@ def _stronger(model: PrivacyModel, letter: str, value: Fraction) -> list[Fractio
 
 @PARAMETERS
 def test_achieved_letters_are_parameters_and_combine_to_the_weakest(model: PrivacyModel) -> None:
-    left = bound(model).achieved(ClassView(4, {0: 2, 1: 1, 3: 1}))
-    right = bound(model).achieved(ClassView(3, {1: 2, 2: 1}))
+    left = bound(model).achieved_parameters(ClassView(4, {0: 2, 1: 1, 3: 1}))
+    right = bound(model).achieved_parameters(ClassView(3, {1: 2, 2: 1}))
     letters = {letter if letter in type(model).combine else letter.partition("_")[0] for letter in left}
     assert letters <= set(type(model).combine) <= {*model.model_dump(), "distance"}
     both = model.weakest(left, right)
@@ -217,4 +217,6 @@ def test_the_entropy_twin_is_the_entropy() -> None:
     shares = [values.count(value) / len(values) for value in set(values)]
     reached = math.exp(-sum(share * math.log(share) for share in shares))
     model = MODELS["entropy-l-diversity"].model_validate({"l": 1})
-    assert abs(float(bound(model).achieved(ClassView(6, {0: 3, 1: 2, 2: 1}))["l"]) - reached) < 1e-6
+    assert (
+        abs(float(bound(model).achieved_parameters(ClassView(6, {0: 3, 1: 2, 2: 1}))["l"]) - reached) < 1e-6
+    )

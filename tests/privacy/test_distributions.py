@@ -98,7 +98,7 @@ def test_distances_are_what_a_linear_programme_finds(distance: str, seed: int) -
     p = [Fraction(count, sum(reference)) for count in reference]
     q = [Fraction(counts[code], present) for code in range(size)]
     model = TCloseness.model_validate({"t": 1, "distance": distance})
-    found = model.bind(as_domain(tree, reference)).achieved(ClassView(present, counts))["t"]
+    found = model.bind(as_domain(tree, reference)).achieved_parameters(ClassView(present, counts))["t"]
     assert abs(float(found) - transport(p, q, ground)) < 1e-9
 
 
@@ -116,7 +116,7 @@ def test_values_at_inner_nodes_are_leaves_below_them() -> None:
         if present := sum(counts):
             p = [Fraction(count, 10) for count in (3, 2, 4, 1)]
             q = [Fraction(count, present) for count in counts]
-            found = bound.achieved(ClassView(present, dict(enumerate(counts))))["t"]
+            found = bound.achieved_parameters(ClassView(present, dict(enumerate(counts))))["t"]
             assert abs(float(found) - transport(p, q, ground)) < 1e-9
 
 
@@ -127,7 +127,9 @@ def test_values_at_inner_nodes_are_leaves_below_them() -> None:
 def test_larger_classes_are_as_far_as_the_twin_says(values: list[int], distance: str) -> None:
     counts = {code: values.count(code) for code in set(values)}
     model = TCloseness.model_validate({"t": 1, "distance": distance})
-    assert model.bind(COMPARED).achieved(ClassView(len(values), counts)) == {"t": t_of(values, distance)}
+    assert model.bind(COMPARED).achieved_parameters(ClassView(len(values), counts)) == {
+        "t": t_of(values, distance)
+    }
 
 
 @given(
@@ -217,14 +219,14 @@ def test_a_constant_attribute_is_as_it_was(model: PrivacyModel) -> None:
     assert bound.holds(ClassView(3, {0: 3}))
     assert bound.min_class_size == 1
     ordered = TCloseness(t=0, distance="ordered").bind(SensitiveDomain("$.a", (7,), reference=(5,)))
-    assert ordered.achieved(ClassView(3, {0: 3})) == {"t": 0}
+    assert ordered.achieved_parameters(ClassView(3, {0: 3})) == {"t": 0}
 
 
 @pytest.mark.parametrize("model", COMPARING, ids=str)
 def test_an_attribute_without_values_asks_nothing(model: PrivacyModel) -> None:
     bound = model.bind(SensitiveDomain("$.a", (), reference=()))
     assert bound.holds(ClassView(3, {}))
-    assert bound.achieved(ClassView(3, {})) == {}
+    assert bound.achieved_parameters(ClassView(3, {})) == {}
 
 
 def test_the_least_class_is_the_least_that_can_be() -> None:
@@ -243,7 +245,7 @@ def test_what_arx_calls_delta_is_ours_by_ln_2() -> None:
     """ARX takes base 2: a share that doubles has 1 there, and ln 2 here."""
     domain = SensitiveDomain("$.a", ("x", "y"), reference=(1, 3))
     bound = DeltaDisclosure(delta=9).bind(domain)
-    reached = bound.achieved(ClassView(4, {0: 2, 1: 2}))["delta"]
+    reached = bound.achieved_parameters(ClassView(4, {0: 2, 1: 2}))["delta"]
     assert reached == Fraction("0.693148")
 
 
@@ -251,7 +253,7 @@ def test_without_a_population_nobody_fits() -> None:
     for model in (KMap(k=1), DeltaPresence(delta_max=1)):
         bound = model.bind(None)
         assert not bound.holds(ClassView(3, {}))
-        assert bound.achieved(ClassView(3, {})) == {}
+        assert bound.achieved_parameters(ClassView(3, {})) == {}
     assert not DeltaPresence(delta_max=1).bind(None).holds(ClassView(3, {}, population=2))
     assert not DeltaPresence(delta_max=1).bind(None).holds(ClassView(3, {}, population=0))
 

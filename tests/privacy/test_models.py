@@ -57,8 +57,8 @@ def test_recursive_is_strict_when_it_touches() -> None:
     touching = ClassView(4, {0: 2, 1: 1, 2: 1})
     assert not RecursiveCLDiversity(c=1, l=2).bind(MANY).holds(touching)
     assert RecursiveCLDiversity(c="1.01", l=2).bind(MANY).holds(touching)
-    assert RecursiveCLDiversity(c=1, l=2).bind(MANY).achieved(touching) == {"l": 1}
-    assert RecursiveCLDiversity(c="1/2", l=1).bind(MANY).achieved(touching) == {"l": 0}
+    assert RecursiveCLDiversity(c=1, l=2).bind(MANY).achieved_parameters(touching) == {"l": 1}
+    assert RecursiveCLDiversity(c="1/2", l=1).bind(MANY).achieved_parameters(touching) == {"l": 0}
 
 
 @given(

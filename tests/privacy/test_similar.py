@@ -113,13 +113,13 @@ def test_what_is_achieved_is_told_by_l_and_the_least_distance() -> None:
     model = LEDiversity(l=2, e=1)
     bound = model.bind(DISEASES)
     near, far = (
-        bound.achieved(of_values("flu", "pneumonia", "ulcer")),
-        bound.achieved(of_values("flu", "ulcer")),
+        bound.achieved_parameters(of_values("flu", "pneumonia", "ulcer")),
+        bound.achieved_parameters(of_values("flu", "ulcer")),
     )
     assert near == {"l": 3, "distance": 1}
     assert far == {"l": 2, "distance": 3}
-    assert bound.achieved(of_values("flu")) == {"l": 1}, "one value has no distance"
-    assert bound.achieved(of_values("flu", "flu")) == {"l": 2, "distance": 0}
+    assert bound.achieved_parameters(of_values("flu")) == {"l": 1}, "one value has no distance"
+    assert bound.achieved_parameters(of_values("flu", "flu")) == {"l": 2, "distance": 0}
     assert model.weakest(near, far) == {"l": 2, "distance": 1}
     assert model.weakest(far, {"l": Fraction(1)}) == {"l": 1, "distance": 3}
 

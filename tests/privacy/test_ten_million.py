@@ -14,11 +14,11 @@ import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines.alignment.arrays import pack_caps
-from hierdata.engines.rows.caps import RowCaps, packed
-from hierdata.engines.rows.kernel import within_caps
+from hierdata.engines.rows.caps import RowCaps, pack_row_caps
+from hierdata.engines.rows.kernel import keeps_caps
 from hierdata.judge import JudgeRules, SensitiveRule, judge_counted
 from hierdata.privacy import MODELS
-from hierdata.privacy.base import ClassView, ShareCaps
+from hierdata.privacy.base import ClassView, FrequencyCaps
 from tests import naive_distributions as naive
 
 MANY = 10_000_000
@@ -193,17 +193,17 @@ def test_the_compiled_caps_agree_with_fractions() -> None:
         for bottom in (PRIMES[0], largest):
             below = exact.numerator * bottom // exact.denominator
             for share in (exact, Fraction(below, bottom), Fraction(min(below + 1, bottom), bottom)):
-                own = RowCaps(groups, ShareCaps((0, 1), (share, Fraction(1))))
+                own = RowCaps(groups, FrequencyCaps((0, 1), (share, Fraction(1))))
                 assert own.fits()
-                kept = within_caps(0, rows, order, *packed([own], rows))
+                kept = keeps_caps(0, rows, order, *pack_row_caps([own], rows))
                 assert kept == (Fraction(rows - few, rows) <= share)
-    assert not RowCaps(groups, ShareCaps((0,), (Fraction(1, largest + 1),))).fits()
+    assert not RowCaps(groups, FrequencyCaps((0,), (Fraction(1, largest + 1),))).fits()
 
 
 def test_caps_by_class_size_are_cut_off_exactly() -> None:
     for size in (MANY, MANY + 1, 7 * MANY + 3):
         for share in (own for count in (1, size // 3, size) for own in around(Fraction(count, size))):
-            caps = [[(0, 0, ShareCaps((0,), (share,)))]]
+            caps = [[(0, 0, FrequencyCaps((0,), (share,)))]]
             ((most, _, _),) = pack_caps(caps, size).tolist()
             assert most <= size * share < most + 1
 

@@ -7,7 +7,7 @@ from hierdata.records.binding import bind, resolve, unbind
 from hierdata.records.path import parse
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import survey
-from hierdata.records.unlisted import kept
+from hierdata.records.unlisted import keep_unlisted
 
 IN_JSON = {"id": "x", "a": 1, "odd key": 2, "m": [{"k": 1, "o": {"p": [3]}, "n": None}], "raw": {"q": 1}}
 IN_XML = {
@@ -32,7 +32,7 @@ IN_XML = {
 def test_what_is_kept_completes_the_policy(document, policy, expected):
     rules = [Rule(parse(path), role) for path, role in policy.items()]
     shape = survey([document]).shape
-    more = kept(rules, shape, Role.CARRIED)
+    more = keep_unlisted(rules, shape, Role.CARRIED)
     assert [str(rule.path) for rule in more] == expected
     assert {rule.role for rule in more} == {Role.CARRIED}
     binding = resolve([*rules, *more], shape, unlisted="error")
@@ -40,4 +40,6 @@ def test_what_is_kept_completes_the_policy(document, policy, expected):
 
 
 def test_nothing_is_kept_where_all_is_listed():
-    assert kept([Rule(parse("$.a"), Role.QUASI)], survey([{"a": 1, "b": {}}]).shape, Role.QUASI) == []
+    assert (
+        keep_unlisted([Rule(parse("$.a"), Role.QUASI)], survey([{"a": 1, "b": {}}]).shape, Role.QUASI) == []
+    )

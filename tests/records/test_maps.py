@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.errors import PolicyError
-from hierdata.records.maps import dynamic, in_maps, unfolded, written
+from hierdata.records.maps import dynamic, resolve_maps, unfold_map, write_path
 from hierdata.records.path import Path, Step, parse
-from hierdata.records.survey import Shape, survey
+from hierdata.records.survey import PathSurvey, survey
 
 MAPS = {("m",), ("m", "value", "n"), ("g",), ("g", "value"), ("a", "m")}
 
@@ -33,7 +33,7 @@ MAPS = {("m",), ("m", "value", "n"), ("g",), ("g", "value"), ("a", "m")}
     ],
 )
 def test_paths_lead_into_entries(text: str, keys: tuple[str, ...], many: tuple[bool | None, ...]) -> None:
-    path = in_maps(parse(text), MAPS)
+    path = resolve_maps(parse(text), MAPS)
     assert path.keys == keys
     assert tuple(step.many for step in path.steps) == many
     assert len(path.ends) == len(path.steps) + 1
@@ -43,7 +43,7 @@ def test_paths_lead_into_entries(text: str, keys: tuple[str, ...], many: tuple[b
 @pytest.mark.parametrize("text", ["$.x[*][*]", "$.x[*]~", "$.m[*][*][*].x"])
 def test_where_there_is_no_map_its_signs_are_refused(text: str) -> None:
     with pytest.raises(PolicyError, match="map"):
-        in_maps(parse(text), MAPS)
+        resolve_maps(parse(text), MAPS)
 
 
 NAMES = st.sampled_from(["m", "n", "g", "a", "x", "value", "key", "odd name"])
@@ -57,18 +57,18 @@ def test_what_is_written_of_a_path_leads_to_the_same_place(
         "$" + "".join(f"['{name}']" + "[*]" * many for name, many in stated) + "~" * (named and stated[-1][1])
     )
     try:
-        path = in_maps(parse(text), MAPS)
+        path = resolve_maps(parse(text), MAPS)
     except PolicyError:
         return
-    again = in_maps(parse(written(path.steps, MAPS)), MAPS)
+    again = resolve_maps(parse(write_path(path.steps, MAPS)), MAPS)
     assert again.keys == path.keys
     assert [step.many for step in again.steps] == [step.many for step in path.steps]
 
 
 def test_only_objects_are_maps() -> None:
-    assert unfolded({}) == []
+    assert unfold_map({}) == []
     values: list[Any] = ["text", 1, True, [{"key": "a", "value": 1}]]
-    assert [unfolded(value) for value in values] == [None] * 4
+    assert [unfold_map(value) for value in values] == [None] * 4
 
 
 DATA = [
@@ -89,7 +89,7 @@ FIELDS = [
 ]
 
 
-def shape_of(keys: list[str], apart: bool) -> Shape:
+def shape_of(keys: list[str], apart: bool) -> PathSurvey:
     """Records with all keys, or one each."""
     records: list[Any] = [{key: 1} for key in keys] if apart else [dict.fromkeys(keys, 1)] * 20
     return survey(records).shape
@@ -118,4 +118,4 @@ def test_a_survey_follows_no_endless_keys(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_path_of_steps_that_go_nowhere_special_is_itself() -> None:
     path = Path((Step("x", True), Step("y", False)), "$.x[*].y", ends=(1, 6, 8))
-    assert in_maps(path, MAPS) == path
+    assert resolve_maps(path, MAPS) == path

@@ -10,7 +10,7 @@ from lxml import etree
 
 from hierdata.documents.document import Document, Siblings
 from hierdata.documents.formats import FORMATS, Layout
-from hierdata.records.outline import outlined
+from hierdata.records.outline import outline_records
 from hierdata.records.published_xsd import Types, release_xsd
 
 XML = FORMATS["xml"]()
@@ -49,15 +49,17 @@ def test_what_was_written_satisfies_it(documents: list[Document], place: tuple[s
         XML.write(own, stream, layout)
         written.append(stream.getvalue())
     read = [document for data in written for document in XML.read(io.BytesIO(data), layout)]
-    xsd = release_xsd(place, {place[-1]: outlined(read)}, {}, Types())
-    assert xsd == release_xsd(place, {place[-1]: outlined(read)}, {}, Types())
+    xsd = release_xsd(place, {place[-1]: outline_records(read)}, {}, Types())
+    assert xsd == release_xsd(place, {place[-1]: outline_records(read)}, {}, Types())
     schema = etree.XMLSchema(etree.fromstring(xsd))
     for data in written:
         schema.assertValid(etree.fromstring(data))
 
 
 def described(documents: list[Document]) -> etree.XMLSchema:
-    return etree.XMLSchema(etree.fromstring(release_xsd(("r", "s"), {"s": outlined(documents)}, {}, Types())))
+    return etree.XMLSchema(
+        etree.fromstring(release_xsd(("r", "s"), {"s": outline_records(documents)}, {}, Types()))
+    )
 
 
 def test_it_says_what_there_is_and_in_which_order() -> None:
@@ -90,7 +92,7 @@ def test_types_of_the_xsd_stay_where_all_values_have_them() -> None:
         {"@n": "1", "@m": "[1, 4]", "g": ["A"], "h": ["B"]},
         {"@n": "2", "@m": "7", "g": ["A"]},
     ]
-    text = release_xsd(("r", "s"), {"s": outlined(documents, of)}, {}, types)
+    text = release_xsd(("r", "s"), {"s": outline_records(documents, of)}, {}, types)
     schema = etree.XMLSchema(etree.fromstring(text))
     kinds = {
         node.get("name"): node.get("type")

@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from hierdata.domains import DOMAINS
-from hierdata.engines.compose.run import _ROOMS, _Work
+from hierdata.engines.compose.run import _ROOMS, _ComposeWork
 from hierdata.forest.forest import Scope
 from hierdata.privacy import MODELS
 from tests.small_tables import table
@@ -25,5 +25,5 @@ def test_rooms_of_compose_fit_into_64_bits() -> None:
     assert own.forest.scale > 2**55
     constraints = own.bind(MODELS["k-anonymity"](k=2))
     scope = Scope.of(own.forest, own.kind)
-    work = _Work(own.forest, scope, constraints, np.random.default_rng(1))
+    work = _ComposeWork(own.forest, scope, constraints, np.random.default_rng(1))
     assert max(work._heats(60)) * int(_ROOMS.max()) < 2**63

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from hierdata.cli.session import session, signals_kept
+from hierdata.cli.session import keep_signal_handlers, session
 from hierdata.errors import TargetError
 from hierdata.release.release import place
 
@@ -77,7 +77,7 @@ def test_a_signal_that_a_callback_swallows_still_stops_the_run(capsys: pytest.Ca
         signal.raise_signal(signal.SIGTERM)
 
     def run() -> None:
-        with signals_kept(), session(as_json=False):
+        with keep_signal_handlers(), session(as_json=False):
             callback()
             deadline = time.monotonic() + 10
             while time.monotonic() < deadline:
@@ -93,7 +93,7 @@ def test_a_signal_after_the_last_step_is_told_that_all_was_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def run(result: Path) -> None:
-        with signals_kept(), session(as_json=False, result=result):
+        with keep_signal_handlers(), session(as_json=False, result=result):
             result.mkdir(exist_ok=True)
             signal.raise_signal(signal.SIGINT)
 

@@ -26,7 +26,7 @@ from hierdata.release.report.models import (
     Verification,
     dump,
     figures,
-    guarded,
+    guard_count,
     json_schemas,
     limitations,
 )
@@ -153,19 +153,19 @@ def test_what_was_not_judged_never_counts_as_held(
 
 @given(parts=st.tuples(st.integers(0, 99), st.integers(0, 99)), k=st.integers(2, 9))
 def test_no_small_cell_is_public_and_no_subtraction_gives_it_away(parts: tuple[int, int], k: int) -> None:
-    shown = split(*parts).guarded(k)
+    shown = split(*parts).guard(k)
     assert all(
         not 0 < cell < k for cell in (shown.input, shown.published, shown.suppressed) if type(cell) is int
     )
     small = [range(1, k) if 0 < part < k else [part] for part in parts]
-    assert {split(published, suppressed).guarded(k) for published in small[0] for suppressed in small[1]} == {
+    assert {split(published, suppressed).guard(k) for published in small[0] for suppressed in small[1]} == {
         shown
     }
 
 
 @given(count=st.integers(0, 99), k=st.integers(1, 9))
 def test_a_guarded_count_says_as_much_as_it_may(count: int, k: int) -> None:
-    shown = guarded(count, k)
+    shown = guard_count(count, k)
     assert shown == count if count == 0 or count >= k else shown == f"<{k}"
 
 

@@ -8,7 +8,7 @@ from hierdata.judge import Judgement, JudgeRules, Verdict, judge
 from hierdata.privacy import KAnonymity
 from hierdata.release.report.models import Promise
 from hierdata.release.report.text import summary, verdict_text
-from hierdata.release.report.wording import found, sizes
+from hierdata.release.report.wording import describe_judgement, sizes
 from tests.report.sample import GPA, GRADE, counts, judgement, steward_report
 
 
@@ -107,4 +107,4 @@ def test_groups_of_persons_and_a_promise_about_nothing() -> None:
     assert "groups of" in sizes(grouped)
     assert sizes(grouped).endswith(" persons")
     silent = grouped.promises[0].model_copy(update={"held": True, "achieved": {}})
-    assert found(silent) == "no value is published that it could judge"
+    assert describe_judgement(silent) == "no value is published that it could judge"

@@ -94,7 +94,7 @@ def test_a_confirmed_draft_fits_the_collection(mongodb: str, database: Database,
     draft = hierdata.init(address)
     assert [one.path for one in draft.fields] == [one.path for one in hierdata.init(collection).fields]
     policy = from_data(draft.confirmed())
-    found = survey(store_at(collection).documents(), policy.declared(identifiers=True))
+    found = survey(store_at(collection).documents(), policy.declared_fields(identifiers=True))
     assert [one for one in lint(policy, found) if one.severity == "error"] == []
 
 

@@ -24,7 +24,7 @@ import hierdata
 from hierdata.cli import main
 from hierdata.errors import InputError, PolicyError, TargetError, VerificationError
 from hierdata.sources.stores.mongodb_reading import without_number
-from hierdata.sources.stores.mongodb_target import Target
+from hierdata.sources.stores.mongodb_target import MongoTarget
 from tests.stores.server import serving
 from tests.stores.test_mongodb_store import address_of, names
 
@@ -233,9 +233,9 @@ def test_a_server_without_snapshots_is_a_limitation_of_the_release(tmp_path: Pat
 def test_what_the_server_holds_is_judged_not_what_was_sent(
     source: Any, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    export = Target.export
+    export = MongoTarget.export
 
-    def meddled(self: Target, part: str, path: Path) -> None:
+    def meddled(self: MongoTarget, part: str, path: Path) -> None:
         """Somebody changes a record before it is read back."""
         (unfinished,) = names(database) - {"people"}
         found = database[unfinished].find_one()
@@ -243,7 +243,7 @@ def test_what_the_server_holds_is_judged_not_what_was_sent(
         database[unfinished].update_one({"_id": found["_id"]}, {"$set": {"age": "[0, 99]"}})
         export(self, part, path)
 
-    monkeypatch.setattr(Target, "export", meddled)
+    monkeypatch.setattr(MongoTarget, "export", meddled)
     with pytest.raises(VerificationError, match="the judge did not find on the server"):
         hierdata.anonymize(source, POLICY, to=database.release, out=tmp_path / "release", staging=tmp_path)
     assert names(database) == {"people"}
@@ -253,14 +253,14 @@ def test_what_the_server_holds_is_judged_not_what_was_sent(
 def test_a_name_that_is_taken_at_the_last_moment(
     source: Any, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish = Target.publish
+    publish = MongoTarget.publish
 
-    def late(self: Target) -> None:
+    def late(self: MongoTarget) -> None:
         assert "release" in left(tmp_path)  # saved before the target appears
         database.release.insert_one({"n": 1})
         publish(self)
 
-    monkeypatch.setattr(Target, "publish", late)
+    monkeypatch.setattr(MongoTarget, "publish", late)
     with pytest.raises(TargetError, match="is already there; choose a new name"):
         hierdata.anonymize(source, POLICY, to=database.release, out=tmp_path / "release", staging=tmp_path)
     assert names(database) == {"people", "release"}

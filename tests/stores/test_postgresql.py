@@ -28,7 +28,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Layout
 from hierdata.records.flatten import Table
 from hierdata.sources.stores import Rows, Store, store_at, store_of
-from hierdata.sources.stores.postgresql_server import Name, named
+from hierdata.sources.stores.postgresql_server import Name, parse_name
 from hierdata.sources.stores.postgresql_types import kind_of, type_of
 from tests.stores.postgresql_server import Running, serving
 
@@ -286,19 +286,19 @@ def test_the_live_objects_of_sqlalchemy(address: str) -> None:
 def test_an_engine_that_commits_by_itself_does_not_here(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hierdata.sources.stores.postgresql_target import Target
+    from hierdata.sources.stores.postgresql_target import PostgresTarget
 
     students(address)
     place = address.replace("postgresql", "postgresql+psycopg")
     engine = sqlalchemy.create_engine(place, isolation_level="AUTOCOMMIT", poolclass=NullPool)
     source = Rows(engine, query="SELECT doc FROM students LIMIT 60")
-    export = Target.export
+    export = PostgresTarget.export
 
-    def noticing(self: Target, part: str, path: Path) -> None:
+    def noticing(self: PostgresTarget, part: str, path: Path) -> None:
         export(self, part, path)
         assert tables(address) == {"students"}
 
-    monkeypatch.setattr(Target, "export", noticing)
+    monkeypatch.setattr(PostgresTarget, "export", noticing)
     assert hierdata.anonymize(source, POLICY, to=Rows(engine, table="release")).report.passed
     assert tables(address) == {"students", "release"}
     engine.dialect.driver = "pg8000"
@@ -470,14 +470,16 @@ def test_keyed_tables_are_published_as_keyed_tables(address: str) -> None:
     assert release.report.passed
     assert release.report.counts == same.report.counts
     policy = hierdata.load_policy(KEYED)
-    made = {f"release_{table.name}" for table in policy.joined}
+    made = {f"release_{table.name}" for table in policy.joined_tables}
     assert tables(address) == before | made
     foreign = ask(
         address,
         "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint WHERE contype = 'f'",
     )
-    assert set(foreign) == {(f"release_{t.name}", f"release_{t.parent}") for t in policy.joined if t.parent}
-    for table in policy.joined:
+    assert set(foreign) == {
+        (f"release_{t.name}", f"release_{t.parent}") for t in policy.joined_tables if t.parent
+    }
+    for table in policy.joined_tables:
         for join in table.joins:
             assert types(address, f"release_{table.name}")[join] == "bigint"
     assert hierdata.verify(f"{address}/release", KEYED, original=address).passed
@@ -658,14 +660,14 @@ def test_what_the_judge_does_not_find_again_is_rolled_back(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     students(address)
-    from hierdata.sources.stores.postgresql_target import Target
+    from hierdata.sources.stores.postgresql_target import PostgresTarget
 
-    write = Target.write
+    write = PostgresTarget.write
 
-    def losing(self: Target, part: str, documents: Any) -> None:
+    def losing(self: PostgresTarget, part: str, documents: Any) -> None:
         write(self, part, list(documents)[1:])
 
-    monkeypatch.setattr(Target, "write", losing)
+    monkeypatch.setattr(PostgresTarget, "write", losing)
     message = refused(
         address,
         4,
@@ -682,16 +684,16 @@ def test_a_failed_commit_leaves_nothing(
 ) -> None:
     """Somebody ends the connection after all was written and judged."""
     students(address)
-    from hierdata.sources.stores.postgresql_target import Target
+    from hierdata.sources.stores.postgresql_target import PostgresTarget
 
-    publish = Target.publish
+    publish = PostgresTarget.publish
 
-    def late(self: Target) -> None:
+    def late(self: PostgresTarget) -> None:
         ask(address, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
             " AND datname = current_database()")  # fmt: skip
         publish(self)
 
-    monkeypatch.setattr(Target, "publish", late)
+    monkeypatch.setattr(PostgresTarget, "publish", late)
     message = refused(
         address,
         6,
@@ -764,7 +766,7 @@ def test_other_objects_and_addresses(tmp_path: Path) -> None:
     assert "marked" not in repr(Rows("postgresql://u:marked@h/d"))
     place = store_at("postgresql://u:mark%65d@h:5433/d%20b/t#c").place
     assert place == "the table t of postgresql://h:5433/d b"
-    assert named('"a""b".c') == Name('a"b', "c")
+    assert parse_name('"a""b".c') == Name('a"b', "c")
 
 
 # The command

@@ -117,7 +117,7 @@ class Format(ABC):
         Raises InputError with the record's number (from 1, where there is one) and no raw value.
         """
 
-    def counted(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
+    def count_documents(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
         """The records in any order, equal ones together where that is cheap: each with how many there are.
 
         Raises as ``read`` does, where equal records are put together without the record's number.

@@ -11,7 +11,7 @@ from typing import BinaryIO, ClassVar
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
-from hierdata.documents.formats.decoder import RefusedError
+from hierdata.documents.formats.decoder import RefusedTextError
 from hierdata.errors import InputError, PolicyError
 
 MAX_BYTES = 16 * 1024 * 1024 + 16 * 1024
@@ -59,7 +59,7 @@ class Bson(Rowwise):
 
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
         """Yield the records of a part (see Format.read_split)."""
-        return _codec().decoded(_framed(stream, split))  # type: ignore[no-any-return]
+        return _codec().decoded(_read_frames(stream, split))  # type: ignore[no-any-return]
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
@@ -69,7 +69,7 @@ class Bson(Rowwise):
         def put(document: Document) -> None:
             try:
                 raw = encode(document)
-            except RefusedError as refused:
+            except RefusedTextError as refused:
                 message = str(refused)
             else:
                 if len(raw) > MAX_BYTES:
@@ -90,7 +90,7 @@ def _codec() -> ModuleType:
     return bson_codec
 
 
-def _framed(stream: BinaryIO, split: Split) -> Iterator[bytes]:
+def _read_frames(stream: BinaryIO, split: Split) -> Iterator[bytes]:
     """The bytes of each record of a part."""
     at, record = split.start, 0
     if at:

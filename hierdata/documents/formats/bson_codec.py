@@ -13,9 +13,9 @@ import bson
 from bson.errors import BSONError
 
 from hierdata.documents.document import Document
-from hierdata.documents.formats.bson_elements import OPTIONS, Walker, written
+from hierdata.documents.formats.bson_elements import OPTIONS, Walker, encode_elements
 from hierdata.documents.formats.bson_values import OldTypeError, fields, members
-from hierdata.documents.formats.decoder import TOO_DEEP, RefusedError
+from hierdata.documents.formats.decoder import TOO_DEEP, RefusedTextError
 from hierdata.errors import InputError
 
 
@@ -30,19 +30,19 @@ def decode(raw: bytes) -> Document:
         if bson.encode(values, codec_options=OPTIONS) == raw:
             return members(values)
     except RecursionError:
-        raise RefusedError(TOO_DEEP) from None
+        raise RefusedTextError(TOO_DEEP) from None
     except (BSONError, OverflowError, ValueError) as error:
-        if isinstance(error, RefusedError):
+        if isinstance(error, RefusedTextError):
             raise
     return Walker(raw).document()
 
 
-def decoded(raws: Iterable[bytes]) -> Iterator[Document]:
+def decode_all(raws: Iterable[bytes]) -> Iterator[Document]:
     """Records one after the other; InputError with the number of the first that is none (see decode)."""
     for record, raw in enumerate(raws, 1):
         try:
             document = decode(raw)
-        except RefusedError as refused:
+        except RefusedTextError as refused:
             message = str(refused)
         else:
             yield document
@@ -57,15 +57,15 @@ def encode(document: Document) -> bytes:
     equal to it, else a Decimal128.
     """
     try:
-        raw = _by_library(document) or written(document)
+        raw = _encode_by_library(document) or encode_elements(document)
     except (BSONError, OverflowError, UnicodeError, RecursionError):
         raw = b""
     if not raw:
-        raise RefusedError("a record has a key or a value that BSON cannot hold")
+        raise RefusedTextError("a record has a key or a value that BSON cannot hold")
     return raw
 
 
-def _by_library(document: Document) -> bytes | None:
+def _encode_by_library(document: Document) -> bytes | None:
     """The bytes; None where there is a type that the library cannot write."""
     try:
         return bson.encode(fields(document), codec_options=OPTIONS)

@@ -13,7 +13,7 @@ from bson.errors import BSONError
 from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.documents.formats.bson_values import fields, is_pointer, is_scoped, single
-from hierdata.documents.formats.decoder import TOO_DEEP, RefusedError
+from hierdata.documents.formats.decoder import TOO_DEEP, RefusedTextError
 from hierdata.documents.scalars import Code, Regex, Symbol, Undefined
 
 MIN_BYTES = 5
@@ -44,27 +44,27 @@ class Walker:
         """The document, which is all there is."""
         found = self._members(MAX_DEPTH)
         if self._at != len(self._raw):
-            raise RefusedError(NOT_BSON)
+            raise RefusedTextError(NOT_BSON)
         return found
 
     def _members(self, room: int) -> Document:
         if not room:
-            raise RefusedError(TOO_DEEP)
+            raise RefusedTextError(TOO_DEEP)
         outer, start = self._end, self._at
         size = self._int32()
         if size < MIN_BYTES or start + size > outer:
-            raise RefusedError(NO_FIT)
+            raise RefusedTextError(NO_FIT)
         self._end = start + size - 1
         found: Document = {}
         while self._at < self._end:
             kind = self._take(1)[0]
             key = self._cstring()
             if key in found:
-                raise RefusedError("an object has the same key twice")
+                raise RefusedTextError("an object has the same key twice")
             found[key] = self._value(kind, room - 1)
         self._end = outer
         if self._take(1) != b"\0":
-            raise RefusedError(NOT_BSON)
+            raise RefusedTextError(NOT_BSON)
         return found
 
     def _value(self, kind: int, room: int) -> Value:
@@ -82,7 +82,7 @@ class Walker:
         if kind == _BINARY:
             return self._single(kind, self._take(5 + self._peek()), room)
         if kind not in _SIZES:
-            raise RefusedError(NOT_BSON)
+            raise RefusedTextError(NOT_BSON)
         return self._single(kind, self._take(_SIZES[kind]), room)
 
     def _regex(self, _: int) -> Value:
@@ -94,11 +94,11 @@ class Walker:
     def _pointer(self, room: int) -> Value:
         return {"$dbPointer": {"$ref": self._string(), "$id": self._single(_OBJECT_ID, self._take(12), room)}}
 
-    def _scoped(self, room: int) -> Value:
+    def _read_scoped_code(self, room: int) -> Value:
         end = self._at + self._int32()
         found: Value = {"$code": self._string(), "$scope": self._members(room)}
         if self._at != end:
-            raise RefusedError(NO_FIT)
+            raise RefusedTextError(NO_FIT)
         return found
 
     def _single(self, kind: int, content: bytes, room: int) -> Value:
@@ -108,11 +108,11 @@ class Walker:
             return single(bson.decode(raw, OPTIONS)[""], room)
         except (BSONError, OverflowError, ValueError):
             pass
-        raise RefusedError(NOT_BSON)
+        raise RefusedTextError(NOT_BSON)
 
     def _take(self, count: int) -> bytes:
         if count < 0 or self._at + count > len(self._raw) or self._at + count > self._end + 1:
-            raise RefusedError(NO_FIT)
+            raise RefusedTextError(NO_FIT)
         self._at += count
         return self._raw[self._at - count : self._at]
 
@@ -120,7 +120,7 @@ class Walker:
         length = self._int32()
         self._at -= 4
         if length < 0:
-            raise RefusedError(NO_FIT)
+            raise RefusedTextError(NO_FIT)
         return length
 
     def _int32(self) -> int:
@@ -129,14 +129,14 @@ class Walker:
     def _string(self) -> str:
         content = self._take(self._int32())
         if content[-1:] != b"\0":
-            raise RefusedError(NO_FIT)
-        return _decoded(content[:-1])
+            raise RefusedTextError(NO_FIT)
+        return _decode_text(content[:-1])
 
     def _cstring(self) -> str:
         end = self._raw.find(b"\0", self._at, self._end + 1)
         if end < 0:
-            raise RefusedError(NOT_BSON)
-        return _decoded(self._take(end - self._at + 1)[:-1])
+            raise RefusedTextError(NOT_BSON)
+        return _decode_text(self._take(end - self._at + 1)[:-1])
 
 
 _OLD: dict[int, Callable[[Walker, int], Value]] = {
@@ -144,20 +144,20 @@ _OLD: dict[int, Callable[[Walker, int], Value]] = {
     _REGEX: Walker._regex,
     _SYMBOL: Walker._symbol,
     _POINTER: Walker._pointer,
-    _SCOPED: Walker._scoped,
+    _SCOPED: Walker._read_scoped_code,
 }
 """What the library does not give back as it was, or not at all."""
 
 
-def _decoded(content: bytes) -> str:
+def _decode_text(content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
         pass
-    raise RefusedError("a text in the BSON is not UTF-8")
+    raise RefusedTextError("a text in the BSON is not UTF-8")
 
 
-def written(document: Document | list[Value]) -> bytes:
+def encode_elements(document: Document | list[Value]) -> bytes:
     """A document or array that holds old types: its elements one by one."""
     members = document.items() if isinstance(document, dict) else enumerate(document)
     content = b"".join(_element(str(key), value) for key, value in members)
@@ -175,16 +175,16 @@ def _element(key: str, value: Value) -> bytes:
     if isinstance(value, Regex):
         return bytes([_REGEX]) + name + b"".join(part.encode() + b"\0" for part in value.parts)
     if isinstance(value, list):
-        return bytes([_ARRAY]) + name + written(value)
+        return bytes([_ARRAY]) + name + encode_elements(value)
     if isinstance(value, dict):
         if is_pointer(value):
             pointer = cast("Document", value["$dbPointer"])
             found = bytes.fromhex(str(pointer["$id"]))
             return bytes([_POINTER]) + name + _text(str(pointer["$ref"])) + found
         if is_scoped(value):
-            content = _text(str(value["$code"])) + written(cast("Document", value["$scope"]))
+            content = _text(str(value["$code"])) + encode_elements(cast("Document", value["$scope"]))
             return bytes([_SCOPED]) + name + _INT32.pack(len(content) + 4) + content
-        return bytes([_OBJECT]) + name + written(value)
+        return bytes([_OBJECT]) + name + encode_elements(value)
     raw = bson.encode(fields({"": value}), codec_options=OPTIONS)
     return raw[4:5] + name + raw[6:-1]
 

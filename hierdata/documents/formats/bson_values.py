@@ -24,7 +24,7 @@ from bson import (
 
 from hierdata.documents.document import Document, Numeral, Siblings, Value
 from hierdata.documents.formats.base import MAX_DEPTH
-from hierdata.documents.formats.decoder import TOO_DEEP, RefusedError
+from hierdata.documents.formats.decoder import TOO_DEEP, RefusedTextError
 from hierdata.documents.scalars import (
     KEPT,
     Binary,
@@ -65,7 +65,7 @@ _KEYS = _Keys()
 def members(values: dict[str, Any], room: int = MAX_DEPTH) -> Document:
     """A document from the library's values; ``room`` is the nesting that is left. Raises RefusedError."""
     if not room:
-        raise RefusedError(TOO_DEEP)
+        raise RefusedTextError(TOO_DEEP)
     room -= 1
     return {
         _KEYS[key]: value if type(value) in AS_IT_IS else _FROM[type(value)](value, room)
@@ -80,7 +80,7 @@ def single(value: Any, room: int) -> Value:
 
 def _array(values: list[Any], room: int) -> Value:
     if not room:
-        raise RefusedError(TOO_DEEP)
+        raise RefusedTextError(TOO_DEEP)
     room -= 1
     return [value if type(value) in AS_IT_IS else _FROM[type(value)](value, room) for value in values]
 
@@ -173,7 +173,7 @@ def _decimal(number: Decimal) -> float | decimal128.Decimal128:
         return decimal128.Decimal128(str(Decimal128.of(str(number))))
     except ValueError:
         pass
-    raise RefusedError("a number has more digits than BSON can hold")
+    raise RefusedTextError("a number has more digits than BSON can hold")
 
 
 def _regex(value: Regex) -> regex.Regex[str]:

@@ -78,12 +78,12 @@ class Csv(Rowwise):
             raise PolicyError("every line of a CSV table is a record: `records` has no meaning here")
         header = _header(stream)
         cut = {delimiter: _cells(header, delimiter) for delimiter in DELIMITERS}
-        delimiter = self.delimiter or _found(cut)
+        delimiter = self.delimiter or _find_delimiter(cut)
         columns = cut.get(delimiter) or _cells(header, delimiter)
         if len(columns) == 1 and (other := max(cut, key=lambda one: len(cut[one]))) and len(cut[other]) > 1:
             raise InputError(f"the stated delimiter does not occur in the header, and {other!r} does")
         if self.for_people:
-            columns = [_undone(column) for column in columns]
+            columns = [_restore_cell(column) for column in columns]
         check_columns(columns)
         terminator = "\r\n" if header.endswith("\r\n") else "\n"
         return Layout(columns=tuple(columns), delimiter=delimiter, terminator=terminator)
@@ -92,13 +92,17 @@ class Csv(Rowwise):
         """Yield one record a line (see Format.read)."""
         return self._records(stream, layout)
 
-    def counted(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
-        """Yield equal lines once (see Format.counted)."""
+    def count_documents(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
+        """Yield equal lines once (see Format.count_documents)."""
         lines = iter(stream)
         header = list(islice(lines, 1))
         counts: Counter[bytes] = Counter()
         batch = header
-        while not _quoted(batch) and (batch := list(islice(lines, _BATCH))) and not _quoted(batch):
+        while (
+            not _has_quoted_lines(batch)
+            and (batch := list(islice(lines, _BATCH)))
+            and not _has_quoted_lines(batch)
+        ):
             counts.update(batch)
             if len(counts) > _DISTINCT:
                 yield from self._distinct(header, counts, layout)
@@ -129,7 +133,7 @@ class Csv(Rowwise):
                     raise _RefusedError(f"the row has {len(row)} cells, and the header has {width}")
                 record += 1
                 if self.for_people:
-                    row = [_undone(cell) for cell in row]
+                    row = [_restore_cell(cell) for cell in row]
                 if "" in row:
                     yield {column: cell for column, cell in zip(columns, row, strict=True) if cell}
                 else:
@@ -167,7 +171,7 @@ class Csv(Rowwise):
             header = csv.writer(
                 sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=csv.QUOTE_ALL
             )
-        header.writerow([_neutral(column) if self.for_people else column for column in columns])
+        header.writerow([_neutralize_cell(column) if self.for_people else column for column in columns])
         sink.flush()
 
         def put(batch: Sequence[Document]) -> None:
@@ -182,12 +186,12 @@ class Csv(Rowwise):
     def _column(self, values: Sequence[Value]) -> Sequence[str]:
         """The cells of a column."""
         if set(map(type, values)) != {str}:
-            values = [value if isinstance(value, str) else _spelled(value) for value in values]
+            values = [value if isinstance(value, str) else _spell_cell(value) for value in values]
         texts = cast("Sequence[str]", values)
-        return list(map(_neutral, texts)) if self.for_people else texts
+        return list(map(_neutralize_cell, texts)) if self.for_people else texts
 
 
-def _quoted(lines: list[bytes]) -> bool:
+def _has_quoted_lines(lines: list[bytes]) -> bool:
     """Whether a record in quotes may go over several lines, so that none says what it is by itself."""
     return b'"' in b"".join(lines)
 
@@ -260,7 +264,7 @@ def _cells(header: str, delimiter: str) -> list[str]:
         return []
 
 
-def _found(cut: dict[str, list[str]]) -> str:
+def _find_delimiter(cut: dict[str, list[str]]) -> str:
     """The delimiter that cuts the header into most columns; a comma where there is one column."""
     most = max(map(len, cut.values()))
     found = [delimiter for delimiter, columns in cut.items() if len(columns) == most]
@@ -285,7 +289,7 @@ def _complaint(message: str) -> str:
     return "a quote stands where none is due"
 
 
-def _spelled(value: Value) -> str:
+def _spell_cell(value: Value) -> str:
     """A cell of what is no text."""
     if isinstance(value, dict | list):
         raise InputError(
@@ -295,12 +299,12 @@ def _spelled(value: Value) -> str:
     return "" if value is None else literal(value)
 
 
-def _neutral(cell: str) -> str:
+def _neutralize_cell(cell: str) -> str:
     """A cell that spreadsheets show as it stands."""
     return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
-def _undone(cell: str) -> str:
+def _restore_cell(cell: str) -> str:
     """The inverse; VerificationError for what neutralizing would not have left."""
     if not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
         return cell

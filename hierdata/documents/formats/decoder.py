@@ -27,7 +27,7 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _LONGEST_TOKEN = 12
 
 
-class RefusedError(ValueError):
+class RefusedTextError(ValueError):
     """Text that is JSON for many parsers and that we refuse. The message holds no data."""
 
 
@@ -43,18 +43,18 @@ def decode(
     ([Decimal('1.50'), Decimal('1E+2')], 11)
     >>> decode('{"a": 1, "a": 2}')
     Traceback (most recent call last):
-    hierdata.documents.formats.decoder.RefusedError: an object has the same key twice
+    hierdata.documents.formats.decoder.RefusedTextError: an object has the same key twice
     """
     try:
         value, end = (decoder or _DECODER).raw_decode(text, start)
     except RecursionError:
-        raise RefusedError(TOO_DEEP) from None
-    except (json.JSONDecodeError, RefusedError):
+        raise RefusedTextError(TOO_DEEP) from None
+    except (json.JSONDecodeError, RefusedTextError):
         raise
     except ValueError:
-        raise RefusedError(f"a number has more than {MAX_DIGITS} digits") from None
+        raise RefusedTextError(f"a number has more than {MAX_DIGITS} digits") from None
     if text.count("{", start, end) + text.count("[", start, end) > room and _nested_beyond(value, room):
-        raise RefusedError(TOO_DEEP)
+        raise RefusedTextError(TOO_DEEP)
     # Raw halves of a pair cannot come out of UTF-8: they are always written as escapes.
     if text.find("\\u", start, end) >= 0 and _SURROGATE_ESCAPE.search(text, start, end):
         _refuse_lone_surrogates(value)
@@ -79,9 +79,9 @@ def number(text: str) -> Decimal:
     takes for ever.
     """
     if len(text) > MAX_DIGITS:
-        raise RefusedError(f"a number has more than {MAX_DIGITS} characters")
+        raise RefusedTextError(f"a number has more than {MAX_DIGITS} characters")
     if ("e" in text or "E" in text) and abs(int(text.lower().partition("e")[2])) > MAX_EXPONENT:
-        raise RefusedError(f"a number has an exponent beyond {MAX_EXPONENT}")
+        raise RefusedTextError(f"a number has an exponent beyond {MAX_EXPONENT}")
     exact = Decimal(text)
     return exact if str(exact) == text else Numeral(text)
 
@@ -90,12 +90,12 @@ def unique(pairs: list[tuple[str, Value]]) -> Document:
     """An object of its members. Raises RefusedError where two have the same key."""
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise RefusedError("an object has the same key twice")
+        raise RefusedTextError("an object has the same key twice")
     return document
 
 
 def _constant(_: str) -> NoReturn:
-    raise RefusedError("NaN and infinity are not numbers in JSON")
+    raise RefusedTextError("NaN and infinity are not numbers in JSON")
 
 
 def strict(members: Callable[[list[tuple[str, Value]]], Value]) -> json.JSONDecoder:
@@ -105,7 +105,7 @@ def strict(members: Callable[[list[tuple[str, Value]]], Value]) -> json.JSONDeco
     )
 
 
-class _Known(dict[str, Decimal]):
+class _KnownDecimals(dict[str, Decimal]):
     """Numbers that were met before, by their spelling."""
 
     def __missing__(self, text: str) -> Decimal:
@@ -115,7 +115,7 @@ class _Known(dict[str, Decimal]):
         return found
 
 
-_KNOWN = _Known()
+_KNOWN = _KnownDecimals()
 _SHORT = 32
 _DECODER = strict(unique)
 
@@ -141,7 +141,7 @@ def _nested_beyond(value: Value, room: int) -> bool:
 def _refuse_lone_surrogates(value: Value) -> None:
     if isinstance(value, str):
         if SURROGATE.search(value):
-            raise RefusedError(LONE_SURROGATE)
+            raise RefusedTextError(LONE_SURROGATE)
     elif isinstance(value, list):
         for item in value:
             _refuse_lone_surrogates(item)

@@ -10,8 +10,8 @@ from typing import BinaryIO, ClassVar
 
 from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
-from hierdata.documents.formats.decoder import RefusedError, strict, unique
-from hierdata.documents.formats.extended_values import LAST_ISO, spelling, unwrapped
+from hierdata.documents.formats.decoder import RefusedTextError, strict, unique
+from hierdata.documents.formats.extended_values import LAST_ISO, spelling, unwrap_value
 from hierdata.documents.formats.lines import ranges, read_lines
 from hierdata.documents.formats.objects import encode
 from hierdata.documents.formats.window import read_array
@@ -66,28 +66,28 @@ class ExtendedJson(Rowwise):
         """Write one record a line, in the layout's mode; in an array with brackets and commas around them."""
         spell = spelling(layout.canonical)
         if not layout.array:
-            yield lambda document: _put(stream, "", _spelled(spell, document), "\n")
+            yield lambda document: _write_array(stream, "", _spell_document(spell, document), "\n")
             return
         before = "[\n"
 
         def put(document: Document) -> None:
             nonlocal before
-            _put(stream, before, _spelled(spell, document))
+            _write_array(stream, before, _spell_document(spell, document))
             before = ",\n"
 
         yield put
-        _put(stream, "[]\n" if before == "[\n" else "\n]\n")
+        _write_array(stream, "[]\n" if before == "[\n" else "\n]\n")
 
 
-def _spelled(spell: Callable[[Value], str], document: Document) -> str:
+def _spell_document(spell: Callable[[Value], str], document: Document) -> str:
     try:
         return spell(document)
-    except RefusedError as refused:
+    except RefusedTextError as refused:
         message = str(refused)
     raise InputError(message)
 
 
-def _put(stream: BinaryIO, *texts: str) -> None:
+def _write_array(stream: BinaryIO, *texts: str) -> None:
     stream.write(encode("".join(texts)))
 
 
@@ -101,7 +101,7 @@ def _is_canonical(head: str) -> bool:
 def _members(pairs: list[tuple[str, Value]]) -> Value:
     """An object, or the value that it wraps: the first key of a wrapper begins with a dollar sign."""
     document = unique(pairs)
-    return unwrapped(document) if pairs and pairs[0][0][:1] == "$" else document
+    return unwrap_value(document) if pairs and pairs[0][0][:1] == "$" else document
 
 
 _DECODER = strict(_members)

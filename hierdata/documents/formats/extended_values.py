@@ -13,7 +13,7 @@ from json.encoder import encode_basestring
 from typing import Any, cast
 
 from hierdata.documents.document import Document, Numeral, Siblings, Value
-from hierdata.documents.formats.decoder import RefusedError
+from hierdata.documents.formats.decoder import RefusedTextError
 from hierdata.documents.formats.objects import literal
 from hierdata.documents.scalars import (
     NOT_FINITE,
@@ -47,10 +47,10 @@ class _MisspelledError(ValueError):
     """What stands in a wrapper is not what belongs there."""
 
 
-def unwrapped(document: Document) -> Value:
+def unwrap_value(document: Document) -> Value:
     """The value in a wrapper; an object that is none as it is. Raises RefusedError.
 
-    >>> unwrapped({"$oid": "5F0C1B2A3D4E5F6071829304"}), unwrapped({"$ref": "c", "$id": 1})
+    >>> unwrap_value({"$oid": "5F0C1B2A3D4E5F6071829304"}), unwrap_value({"$ref": "c", "$id": 1})
     (ObjectId('5f0c1b2a3d4e5f6071829304'), {'$ref': 'c', '$id': 1})
     """
     keys = tuple(document)
@@ -61,10 +61,10 @@ def unwrapped(document: Document) -> Value:
         return read(*(document[key] for key in (keys if keys in _READ else keys[::-1])))
     except ValueError:
         pass
-    raise RefusedError(f"what stands in {keys[0]} is not as Extended JSON spells it")
+    raise RefusedTextError(f"what stands in {keys[0]} is not as Extended JSON spells it")
 
 
-def _fit(value: Value, pattern: re.Pattern[str]) -> str:
+def _require_pattern(value: Value, pattern: re.Pattern[str]) -> str:
     if type(value) is not str or pattern.fullmatch(value) is None:
         raise _MisspelledError
     return value
@@ -77,7 +77,7 @@ def _text(value: Value) -> str:
 
 
 def _within(value: Value, low: int, high: int) -> int:
-    number = int(_fit(value, _WHOLE)) if isinstance(value, str) else value
+    number = int(_require_pattern(value, _WHOLE)) if isinstance(value, str) else value
     if type(number) is not int or not low <= number <= high:
         raise _MisspelledError
     return number
@@ -90,7 +90,7 @@ def _long(value: Value) -> Int64:
 def _double(value: Value) -> Value:
     if value in NOT_FINITE:
         return DoubleWord(value)
-    number = float(_fit(value, _NUMBER))
+    number = float(_require_pattern(value, _NUMBER))
     if math.isinf(number):
         raise _MisspelledError
     return Double.of(number)
@@ -107,7 +107,7 @@ def _bytes(base64: Value, subtype: Value) -> Value:
         data = b64decode(_text(base64), validate=True)
     except NotBase64:
         raise _MisspelledError from None
-    kind = subtype if type(subtype) is int else int(_fit(subtype, _SUBTYPE), 16)
+    kind = subtype if type(subtype) is int else int(_require_pattern(subtype, _SUBTYPE), 16)
     if not 0 <= kind <= 255:
         raise _MisspelledError
     if kind == 4 and len(data) == 16:
@@ -143,7 +143,7 @@ def _marker(kind: Callable[[str], Value], text: str, due: object) -> Callable[[V
     return read
 
 
-def _scoped(code: Value, scope: Value) -> Value:
+def _read_scoped_code(code: Value, scope: Value) -> Value:
     if type(scope) is not dict:
         raise _MisspelledError
     return {"$code": _text(code), "$scope": scope}
@@ -159,8 +159,8 @@ def _pointer(value: Value) -> Value:
 _OBJECT_ID = re.compile(r"[0-9a-fA-F]{24}")
 
 _READ: dict[tuple[str, ...], Callable[..., Value]] = {
-    ("$oid",): lambda value: ObjectId(_fit(value, _OBJECT_ID).lower()),
-    ("$numberInt",): lambda value: _within(_fit(value, _WHOLE), -(2**31), 2**31 - 1),
+    ("$oid",): lambda value: ObjectId(_require_pattern(value, _OBJECT_ID).lower()),
+    ("$numberInt",): lambda value: _within(_require_pattern(value, _WHOLE), -(2**31), 2**31 - 1),
     ("$numberLong",): _long,
     ("$numberDouble",): _double,
     ("$numberDecimal",): lambda value: Decimal128.of(_text(value)),
@@ -172,7 +172,7 @@ _READ: dict[tuple[str, ...], Callable[..., Value]] = {
     ("$regularExpression",): lambda value: _expression(*_parts(value, "pattern", "options")),
     ("$regex", "$options"): _expression,
     ("$code",): lambda value: Code(_text(value)),
-    ("$code", "$scope"): _scoped,
+    ("$code", "$scope"): _read_scoped_code,
     ("$symbol",): lambda value: Symbol(_text(value)),
     ("$dbPointer",): _pointer,
     ("$undefined",): _marker(Undefined, "undefined", True),
@@ -186,81 +186,81 @@ _READ: dict[tuple[str, ...], Callable[..., Value]] = {
 _quote = encode_basestring
 
 
-def _wrapped(key: str, text: str) -> str:
+def _wrap_text(key: str, text: str) -> str:
     return f'{{"{key}":{_quote(text)}}}'
 
 
-def _spelled_date(value: DateTime) -> str:
+def _spell_date(value: DateTime) -> str:
     milliseconds = value.milliseconds
     if 0 <= milliseconds <= LAST_ISO:
-        return _wrapped("$date", value)
-    return _spelled_number(value)
+        return _wrap_text("$date", value)
+    return _spell_number(value)
 
 
-def _spelled_number(value: DateTime) -> str:
+def _spell_number(value: DateTime) -> str:
     return f'{{"$date":{{"$numberLong":"{value.milliseconds}"}}}}'
 
 
-def _spelled_bytes(base64: str, subtype: int) -> str:
+def _spell_bytes(base64: str, subtype: int) -> str:
     return f'{{"$binary":{{"base64":"{base64}","subType":"{subtype:02x}"}}}}'
 
 
-def _spelled_timestamp(value: Timestamp) -> str:
+def _spell_timestamp(value: Timestamp) -> str:
     seconds, increment = value.parts
     return f'{{"$timestamp":{{"t":{seconds},"i":{increment}}}}}'
 
 
-def _spelled_regex(value: Regex) -> str:
+def _spell_regex(value: Regex) -> str:
     pattern, options = value.parts
     return f'{{"$regularExpression":{{"pattern":{_quote(pattern)},"options":{_quote(options)}}}}}'
 
 
 _RELAXED: dict[type, Callable[[Any], str]] = {
     str: _quote,
-    ObjectId: lambda value: _wrapped("$oid", value),
-    Uuid: lambda value: _spelled_bytes(b64encode(uuid.UUID(value).bytes).decode(), 4),
-    Binary: lambda value: _spelled_bytes(*value.parts),
-    DateTime: _spelled_date,
-    Timestamp: _spelled_timestamp,
-    Regex: _spelled_regex,
-    Code: lambda value: _wrapped("$code", value),
-    Symbol: lambda value: _wrapped("$symbol", value),
+    ObjectId: lambda value: _wrap_text("$oid", value),
+    Uuid: lambda value: _spell_bytes(b64encode(uuid.UUID(value).bytes).decode(), 4),
+    Binary: lambda value: _spell_bytes(*value.parts),
+    DateTime: _spell_date,
+    Timestamp: _spell_timestamp,
+    Regex: _spell_regex,
+    Code: lambda value: _wrap_text("$code", value),
+    Symbol: lambda value: _wrap_text("$symbol", value),
     Undefined: lambda _: '{"$undefined":true}',
     MinKey: lambda _: '{"$minKey":1}',
     MaxKey: lambda _: '{"$maxKey":1}',
-    Decimal128: lambda value: _wrapped("$numberDecimal", str(value)),
-    Decimal128Word: lambda value: _wrapped("$numberDecimal", value),
-    DoubleWord: lambda value: _wrapped("$numberDouble", value),
+    Decimal128: lambda value: _wrap_text("$numberDecimal", str(value)),
+    Decimal128Word: lambda value: _wrap_text("$numberDecimal", value),
+    DoubleWord: lambda value: _wrap_text("$numberDouble", value),
 }
 
 
 def _canonical_int(value: int) -> str:
     if -(2**31) <= value < 2**31:
-        return _wrapped("$numberInt", str(value))
+        return _wrap_text("$numberInt", str(value))
     if -(2**63) <= value < 2**63:
-        return _wrapped("$numberLong", str(value))
-    raise RefusedError("a number has more digits than BSON can hold")
+        return _wrap_text("$numberLong", str(value))
+    raise RefusedTextError("a number has more digits than BSON can hold")
 
 
 def _canonical_decimal(value: Decimal) -> str:
     """A double where one is spelled or equals it, else a Decimal128."""
     double = Double.of(float(value)) if value.adjusted() < 309 else None
     if isinstance(double, Double) and double == value:
-        return _wrapped("$numberDouble", str(double))
+        return _wrap_text("$numberDouble", str(double))
     try:
-        return _wrapped("$numberDecimal", str(Decimal128.of(str(value))))
+        return _wrap_text("$numberDecimal", str(Decimal128.of(str(value))))
     except ValueError:
         pass
-    raise RefusedError("a number has more digits than BSON can hold")
+    raise RefusedTextError("a number has more digits than BSON can hold")
 
 
 _CANONICAL = _RELAXED | {
     int: _canonical_int,
-    Int64: lambda value: _wrapped("$numberLong", str(value)),
-    Double: lambda value: _wrapped("$numberDouble", str(value)),
+    Int64: lambda value: _wrap_text("$numberLong", str(value)),
+    Double: lambda value: _wrap_text("$numberDouble", str(value)),
     Decimal: _canonical_decimal,
     Numeral: _canonical_decimal,
-    DateTime: _spelled_number,
+    DateTime: _spell_number,
 }
 
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats.base import MAX_RECORD, TOO_LONG, WHOLE, Split
-from hierdata.documents.formats.decoder import RefusedError, complaint, decode
+from hierdata.documents.formats.decoder import RefusedTextError, complaint, decode
 from hierdata.errors import InputError
 
 _SPACE = " \t\r\n"
@@ -65,7 +65,7 @@ def _text(line: bytes, record: int) -> str:
 def _record(text: str, record: int, decoder: json.JSONDecoder | None) -> Document:
     try:
         value, end = decode(text, decoder=decoder)
-    except RefusedError as refused:
+    except RefusedTextError as refused:
         message = str(refused)
     except json.JSONDecodeError as error:
         message = f"{complaint(error, text)} (character {error.pos + 1} of the line)"

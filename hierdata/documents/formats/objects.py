@@ -13,7 +13,7 @@ from hierdata.documents.formats.decoder import (
     MAX_DIGITS,
     SURROGATE,
     TOO_DEEP,
-    RefusedError,
+    RefusedTextError,
     number,
 )
 from hierdata.errors import InputError
@@ -37,11 +37,11 @@ def from_python(value: object, *, record: int | None = None) -> Document:
     """
     try:
         if not isinstance(value, dict):
-            raise RefusedError(
+            raise RefusedTextError(
                 f"a record is an object (dict), and this one has the type {type(value).__name__}"
             )
         return cast("Document", _convert(value, MAX_DEPTH))
-    except RefusedError as refused:
+    except RefusedTextError as refused:
         message = str(refused)
     raise InputError(message, record=record)
 
@@ -95,9 +95,9 @@ def _convert(value: object, room: int) -> Value:
     if isinstance(value, int | float | Decimal):
         return _number(value)
     if not isinstance(value, dict | list | tuple):
-        raise RefusedError(f"a value has the type {type(value).__name__}, which no record can hold")
+        raise RefusedTextError(f"a value has the type {type(value).__name__}, which no record can hold")
     if room == 0:
-        raise RefusedError(TOO_DEEP)
+        raise RefusedTextError(TOO_DEEP)
     if isinstance(value, dict):
         return {_key(key): _convert(item, room - 1) for key, item in value.items()}
     items = [_convert(item, room - 1) for item in value]
@@ -106,25 +106,25 @@ def _convert(value: object, room: int) -> Value:
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise RefusedError(f"a key has the type {type(key).__name__}, and keys are strings")
+        raise RefusedTextError(f"a key has the type {type(key).__name__}, and keys are strings")
     return _text(key)
 
 
 def _text(text: str) -> str:
     if SURROGATE.search(text):
-        raise RefusedError(LONE_SURROGATE)
+        raise RefusedTextError(LONE_SURROGATE)
     return str.__str__(text)
 
 
 def _number(value: float | Decimal) -> int | Decimal:
     if isinstance(value, int):
         if abs(value) >= _HUGE:
-            raise RefusedError(f"a number has more than {MAX_DIGITS} digits")
+            raise RefusedTextError(f"a number has more than {MAX_DIGITS} digits")
         return int(value)
     if isinstance(value, Numeral):
         return number(value.text)
     # A float subclass may print as anything; float itself prints the shortest text that gives it back.
     text = float.__repr__(value) if isinstance(value, float) else Decimal.__str__(value)
     if not Decimal(text).is_finite():
-        raise RefusedError("a number is NaN or infinite")
+        raise RefusedTextError("a number is NaN or infinite")
     return Decimal(number(text))

@@ -51,7 +51,7 @@ class Parquet(Rowwise):
         """Read the schema. Raises InputError for columns of types beyond our range, by the type's name."""
         if records:
             raise PolicyError("every row of a Parquet table is a record: `records` has no meaning here")
-        return table_layout(_opened(stream).schema_arrow, self.paths)
+        return table_layout(_open_file(stream).schema_arrow, self.paths)
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield one record a row (see Format.read); no more than a batch of rows is held."""
@@ -59,7 +59,7 @@ class Parquet(Rowwise):
 
     def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
         """Cut between row groups: small ones stay together up to ``ROWS`` rows (see Format.splits)."""
-        metadata = _opened(stream).metadata
+        metadata = _open_file(stream).metadata
         starts, rows = [0], 0
         for group in range(metadata.num_row_groups):
             rows += metadata.row_group(group).num_rows
@@ -70,7 +70,7 @@ class Parquet(Rowwise):
 
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
         """Yield the rows of some row groups (see Format.read_split)."""
-        file = _opened(stream)
+        file = _open_file(stream)
         if layout.alone and _says_more(file):
             raise VerificationError(BESIDE)
         yield from documents(_batches(file, split))
@@ -142,7 +142,7 @@ def table_layout(schema: pa.Schema, paths: Mapping[str, str]) -> Layout:
     """The columns of a table and their types. Raises InputError for those beyond our range."""
     check_columns(schema.names)
     for place, column in enumerate(schema, 1):
-        if not _known(column.type):
+        if not _is_known_type(column.type):
             kind = str(column.type).partition("<")[0]  # what follows names the fields of a nested type
             raise InputError(
                 f"column {place} has the type {kind}, which no record can hold: convert it or leave it out",
@@ -165,7 +165,7 @@ def documents(batches: Iterable[Any]) -> Iterator[Document]:
         first += batch.num_rows
 
 
-def _opened(stream: BinaryIO) -> Any:
+def _open_file(stream: BinaryIO) -> Any:
     lib = arrow()
     import pyarrow.parquet as pq
 
@@ -201,10 +201,10 @@ def _says_more(file: Any) -> bool:
     )
 
 
-def _known(kind: pa.DataType) -> bool:
+def _is_known_type(kind: pa.DataType) -> bool:
     types = arrow().types
     if types.is_dictionary(kind):
-        return _known(kind.value_type)
+        return _is_known_type(kind.value_type)
     if types.is_decimal(kind):
         return bool(kind.scale >= 0)  # Parquet has no others
     texts = (types.is_string, types.is_large_string, types.is_string_view)

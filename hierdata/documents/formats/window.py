@@ -13,7 +13,7 @@ from hierdata.documents.formats.base import BESIDE, MAX_DEPTH, MAX_RECORD, TOO_L
 from hierdata.documents.formats.decoder import (
     ENDS_EARLY,
     TOO_DEEP,
-    RefusedError,
+    RefusedTextError,
     complaint,
     decode,
     may_go_on,
@@ -162,7 +162,7 @@ class Window:
         """Take the value if all of it is in the window; None if more must be read."""
         try:
             value, end = decode(self._text, self._at, room, self._json)
-        except RefusedError as refused:
+        except RefusedTextError as refused:
             message = str(refused)
         except json.JSONDecodeError as error:
             if not self._ended and may_go_on(error, self._text):

@@ -14,11 +14,11 @@ from hierdata.documents.formats.xmlparser import (
     NOT_UTF8,
     chunks_of,
     events_of,
-    fed,
+    feed_parser,
     head_of,
     parser_of,
 )
-from hierdata.documents.formats.xmltree import SPACE, converted, drop_asides
+from hierdata.documents.formats.xmltree import SPACE, convert_element, drop_asides
 from hierdata.errors import InputError, PolicyError, VerificationError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class _Reader:
         except UnicodeDecodeError as error:
             chunk = chunk[: max(0, len(chunk) - (len(error.object) - error.start))]
             fault = NOT_UTF8
-        return fed(self._parser, chunk, last=not chunk and not fault) or fault
+        return feed_parser(self._parser, chunk, last=not chunk and not fault) or fault
 
     def _records(self) -> Iterator[Document]:
         for event, element in events_of(self._parser):
@@ -152,7 +152,7 @@ class _Reader:
             else:
                 if self._asides:
                     drop_asides(element, self._listed, alone=self._alone)
-                document = converted(element, self._begun)
+                document = convert_element(element, self._begun)
                 self._done += 1
                 yield document
 

@@ -63,7 +63,7 @@ def chunks_of(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
     yield b""
 
 
-def fed(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> str:
+def feed_parser(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> str:
     """Feed a chunk, or tell the parser that there is no more, and say what is wrong."""
     from lxml.etree import ErrorLevels, XMLSyntaxError
 
@@ -107,7 +107,7 @@ def head_of(stream: BinaryIO, least: int) -> Head:
     declared: list[tuple[str, str]] = []
     fault = ""
     while chunk and not fault and len(started) < 2:
-        fault = fed(parser, chunk)
+        fault = feed_parser(parser, chunk)
         for event, found in cast("Iterator[tuple[str, Any]]", parser.read_events()):
             (started if event == "start" else declared).append(found)
         if len(started) < 2:

@@ -53,7 +53,7 @@ class Markup:
         else:
             name, declaration, default = self._tag(key, "")
         for prefix, declared in self._declared.items():
-            declaration += f' xmlns:{_checked(prefix)}="{_attribute_text(declared)}"'
+            declaration += f' xmlns:{_check_name(prefix)}="{_attribute_text(declared)}"'
         return f"<{name}{declaration}>", f"</{name}>", default
 
     def whole(self, key: str, value: Value, order: Order) -> str:
@@ -152,7 +152,7 @@ def _split(key: str) -> tuple[str, str]:
     uri, closed, local = key[1:].partition("}") if key.startswith("{") else ("", "", key)
     if uri and not closed:
         raise InputError(_NO_NAME)
-    return uri, _checked(local)
+    return uri, _check_name(local)
 
 
 def _aside(key: str, value: Value) -> str:
@@ -161,13 +161,13 @@ def _aside(key: str, value: Value) -> str:
     if key == COMMENT:
         opening, closing, fits = "<!--", "-->", "--" not in text and not text.endswith("-")
     else:
-        opening, closing, fits = f"<?{_checked(key.removeprefix(INSTRUCTION))} ", "?>", "?>" not in text
+        opening, closing, fits = f"<?{_check_name(key.removeprefix(INSTRUCTION))} ", "?>", "?>" not in text
     if not fits or _FORBIDDEN.search(text):
         raise InputError("a comment or processing instruction holds characters that XML does not allow there")
     return opening + text + closing
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise InputError(_NO_NAME)
     return name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Siblings, Value
 from hierdata.documents.formats.base import BESIDE, MAX_DEPTH
-from hierdata.documents.formats.decoder import TOO_DEEP, RefusedError
+from hierdata.documents.formats.decoder import TOO_DEEP, RefusedTextError
 from hierdata.documents.formats.xmlparser import ENTITY
 from hierdata.errors import InputError, VerificationError
 
@@ -39,14 +39,14 @@ def from_element(
     if next(element.iter(etree.Comment, etree.ProcessingInstruction), None) is not None:
         element = copy.deepcopy(element)
         drop_asides(element, asides)
-    return converted(element, record)
+    return convert_element(element, record)
 
 
-def converted(element: _Element, record: int | None) -> Document:
+def convert_element(element: _Element, record: int | None) -> Document:
     """A record's element, with all that is in it, as a document (see Xml). Raises InputError."""
     try:
         return _document(element, element.items(), MAX_DEPTH)
-    except RefusedError as refused:
+    except RefusedTextError as refused:
         message = str(refused)
     raise InputError(message, record=record)
 
@@ -107,7 +107,7 @@ _ATTRIBUTE_KEYS = _Names("@")
 def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: int) -> Document:
     """Read an element as an object."""
     if room == 0:
-        raise RefusedError(TOO_DEEP)
+        raise RefusedTextError(TOO_DEEP)
     document: Document = {_ATTRIBUTE_KEYS[name]: value for name, value in attributes}
     text = element.text or ""
     if not text.strip(SPACE):

@@ -37,10 +37,10 @@ def date_of(number: int) -> tuple[int, int, int]:
 _FIRST = date(_BASE, 1, 1).toordinal()
 
 
-def spelled(number: int) -> str:
+def spell_day(number: int) -> str:
     """A numbered day in ISO 8601.
 
-    >>> spelled(1), spelled(-366), spelled(3652060)
+    >>> spell_day(1), spell_day(-366), spell_day(3652060)
     ('0001-01-01', '-000001-12-31', '+010000-01-01')
     """
     year, month, day = date_of(number)

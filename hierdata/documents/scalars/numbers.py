@@ -73,7 +73,7 @@ class Double(TypedDecimal):
         return found if isinstance(found, Double) and found == number else None
 
 
-class _Known(dict[float, "Double | DoubleWord"]):
+class _KnownDoubles(dict[float, "Double | DoubleWord"]):
     """Doubles that were met before; zeros and what is no number are not kept, for -0.0 equals 0.0."""
 
     def __missing__(self, number: float) -> Double | DoubleWord:
@@ -86,7 +86,7 @@ class _Known(dict[float, "Double | DoubleWord"]):
         return found
 
 
-_KNOWN = _Known()
+_KNOWN = _KnownDoubles()
 KEPT = 1 << 16
 """Numbers that are remembered: a bound, so that memory does not follow the values."""
 _WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}

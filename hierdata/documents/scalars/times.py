@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from hierdata.documents.scalars.days import day_of, spelled, year_month_day
+from hierdata.documents.scalars.days import day_of, spell_day, year_month_day
 from hierdata.documents.scalars.texts import TypedText
 
 _MILLISECONDS = 86_400_000
@@ -34,7 +34,7 @@ class DateTime(TypedText):
         days, rest = divmod(milliseconds, _MILLISECONDS)
         seconds, fraction = divmod(rest, 1000)
         time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        return cls(f"{spelled(days + EPOCH)}T{time}{f'.{fraction:03}' if fraction else ''}Z")
+        return cls(f"{spell_day(days + EPOCH)}T{time}{f'.{fraction:03}' if fraction else ''}Z")
 
     @classmethod
     def read(cls, text: str) -> DateTime:

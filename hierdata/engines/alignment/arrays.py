@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.kernels.arrays import CAP, FIRST_NODE, SLOT_COUNT, Rules
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import MISSING, Forest, look_up
-from hierdata.privacy.base import ShareCaps
+from hierdata.privacy.base import FrequencyCaps
 
 _LARGEST_PAIR_TABLE = 1 << 20  # pairs of nodes; 8 MiB
 
-Caps = list[list[tuple[int, int, ShareCaps]]]
+Caps = list[list[tuple[int, int, FrequencyCaps]]]
 """By vertex type: position of the sensitive attribute, number of the cap's first group, cap."""
 
 
@@ -122,7 +122,7 @@ def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
     return packed
 
 
-def without_partner(
+def find_unpaired(
     forest: Forest, rows: NDArray[np.int32], first_slot: int, caps: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """The vertices that are paired in no alignment while these caps hold: no class may have their value.

@@ -26,7 +26,7 @@ class Closing:
     def __init__(self, forest: Forest, constraints: Constraints, size: int) -> None:
         self._forest = forest
         self._constraints = constraints
-        self._attributes = _unsettled(forest, constraints, size)
+        self._attributes = _undecided_constraints(forest, constraints, size)
         self._root_nodes = np.array(first_nodes(forest)[0], np.int64)
 
     @property
@@ -44,7 +44,7 @@ class Closing:
         view = self._constraints.view(len(members), {}, self._root(rows))
         return all(one.holds(view) for one in self._constraints.on_records) and self._holds(0, rows, members)
 
-    def kept(self, rows: Rows, members: Members) -> NDArray[np.bool_]:
+    def find_safe_vertices(self, rows: Rows, members: Members) -> NDArray[np.bool_]:
         """The vertices where all models hold, and above as well; for a class whose root is safe."""
         kept = np.ones(len(rows), np.bool_)
         if not self._attributes:
@@ -73,7 +73,7 @@ class Closing:
         return nodes
 
 
-def _unsettled(
+def _undecided_constraints(
     forest: Forest, constraints: Constraints, size: int
 ) -> dict[int, list[tuple[int, tuple[Constraint, ...]]]]:
     """By vertex type, the sensitive attributes that must be looked at and the models to be asked.

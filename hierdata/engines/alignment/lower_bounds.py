@@ -44,7 +44,7 @@ def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histog
     quasi_count = forest.quasi_count
     count_values(
         np.repeat(forest.record_of, quasi_count),
-        _numbered_through(forest),
+        _number_nodes(forest),
         np.repeat(alone, quasi_count),
         forest.scale,
         found,
@@ -52,7 +52,7 @@ def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histog
     return found
 
 
-def _numbered_through(forest: Forest) -> NDArray[np.int64]:
+def _number_nodes(forest: Forest) -> NDArray[np.int64]:
     """The nodes of all values, numbered over all hierarchies."""
     nodes = forest.nodes.astype(np.int64)
     for kind, starts in enumerate(first_nodes(forest)):

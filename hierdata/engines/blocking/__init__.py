@@ -16,7 +16,7 @@ point only where the sum of all absolute products is one up to which every integ
 
 from __future__ import annotations
 
-from hierdata.engines.blocking.growing import cut
+from hierdata.engines.blocking.growing import grow_cut
 from hierdata.engines.blocking.tree import Cut, Sizes
 
-__all__ = ["Cut", "Sizes", "cut"]
+__all__ = ["Cut", "Sizes", "grow_cut"]

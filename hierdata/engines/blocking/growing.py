@@ -15,7 +15,9 @@ _WEIGHT = 2**15
 """The columns' weights together, rounded up."""
 
 
-def cut(counts: NDArray[np.uint8], weights: Integers, ordinals: Integers, sizes: Sizes, salt: int = 0) -> Cut:
+def grow_cut(
+    counts: NDArray[np.uint8], weights: Integers, ordinals: Integers, sizes: Sizes, salt: int = 0
+) -> Cut:
     """The cut of a collection, by the histograms of some of its records, or of all.
 
     ``ordinals`` are these records' places in the collection, all different; the order in which they come here
@@ -33,7 +35,7 @@ class _Grower:
         hashes = hashes_of(ordinals, salt)
         order = np.argsort(hashes)
         self._hashes = hashes[order]
-        self._sample = _weighed(np.ascontiguousarray(counts[order]), weights)
+        self._sample = _weigh_histograms(np.ascontiguousarray(counts[order]), weights)
         self._sizes, self._salt = sizes, salt
         self._known = len(counts) == sizes.population
 
@@ -49,7 +51,7 @@ class _Grower:
                 child, leaves = ~leaves, leaves + 1
             else:
                 child = len(below)
-                node, right = self._divided(rows)
+                node, right = self._divide_rows(rows)
                 nodes.append(node)
                 below.append([0, 0])
                 waiting += [(rows[right], child, 1), (rows[~right], child, 0)]
@@ -71,7 +73,7 @@ class _Grower:
         """How many records of the collection so many rows stand for."""
         return rows * self._sizes.population // len(self._hashes)
 
-    def _divided(self, rows: Integers) -> tuple[tuple[Integers, int, int], NDArray[np.bool_]]:
+    def _divide_rows(self, rows: Integers) -> tuple[tuple[Integers, int, int], NDArray[np.bool_]]:
         """Direction, threshold and tie of a node, and which of its rows go right."""
         records = self._records(len(rows))
         looked_at = rows[:_LOOKED_AT]
@@ -85,7 +87,7 @@ class _Grower:
             place = int((sums < threshold).sum())
         else:
             return (direction, threshold, 0), sums >= threshold
-        place = self._even(place, len(rows)) if self._known else place
+        place = self._nearest_even_cut(place, len(rows)) if self._known else place
         order = np.argsort(sums, kind="stable")
         right = np.ones(len(rows), np.bool_)
         right[order[:place]] = False
@@ -93,14 +95,14 @@ class _Grower:
         tie = int(self._hashes[rows[first]]) if sums[before] == sums[first] else 0
         return (direction, int(sums[first]), tie), right
 
-    def _even(self, place: int, count: int) -> int:
+    def _nearest_even_cut(self, place: int, count: int) -> int:
         """The nearest place to cut so many records at that gives the left side whole classes."""
         unit, smallest = self._sizes.unit, self._sizes.smallest
         low, high = -(-smallest // unit) * unit, (count - smallest) // unit * unit
         return min(max((place + unit // 2) // unit * unit, low), high) if low <= high else place
 
 
-def _weighed(counts: NDArray[np.uint8], weights: Integers) -> Histograms:
+def _weigh_histograms(counts: NDArray[np.uint8], weights: Integers) -> Histograms:
     """Histograms with weights in the same proportions, small enough for all sums here."""
     every = weights.tolist()
     small = np.array([-(-own * _WEIGHT // sum(every)) for own in every], np.int64)

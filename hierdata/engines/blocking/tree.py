@@ -52,7 +52,7 @@ class Cut:
 
     @property
     def leaves(self) -> int:
-        """Number of leaves: what ``settled`` needs a count of."""
+        """Number of leaves: what ``settle_counts`` needs a count of."""
         return len(self.first)
 
     @property
@@ -76,7 +76,7 @@ class Cut:
         blocks: Integers = self.first[leaves] + (other * self.parts[leaves] >> 31)
         return blocks
 
-    def settled(self, counts: Integers) -> Cut:
+    def settle_counts(self, counts: Integers) -> Cut:
         """The cut for so many records at each leaf: no block too small, none far too large.
 
         A leaf with fewer than ``least`` records goes to the smallest block on the other side of the cut above
@@ -85,7 +85,7 @@ class Cut:
         first, parts = np.zeros(self.leaves, np.int64), np.ones(self.leaves, np.int64)
         block = 0
         for leaves, count in self._groups(counts.tolist()):
-            number = self._dealt(count)
+            number = self._block_count(count)
             first[leaves], parts[leaves] = block, number
             block += number
         return replace(self, first=first, parts=parts)
@@ -101,15 +101,15 @@ class Cut:
                 for child in self.below[node].tolist()
             )
             if left[0][1] < self.sizes.least:
-                right = _joined(right, left[0])
+                right = _merge_small_groups(right, left[0])
                 left = []
             elif right[0][1] < self.sizes.least:
-                left = _joined(left, right[0])
+                left = _merge_small_groups(left, right[0])
                 right = []
             found[node] = left + right
         return found[0]
 
-    def _dealt(self, count: int) -> int:
+    def _block_count(self, count: int) -> int:
         """In how many blocks so many records are dealt by a hash: one comes below ``least`` once in 10^9."""
         if count <= 2 * self.sizes.size:
             return 1
@@ -118,7 +118,9 @@ class Cut:
         return number if mean > self.sizes.least and (mean - self.sizes.least) ** 2 >= 49 * mean else 1
 
 
-def _joined(groups: list[tuple[list[int], int]], small: tuple[list[int], int]) -> list[tuple[list[int], int]]:
+def _merge_small_groups(
+    groups: list[tuple[list[int], int]], small: tuple[list[int], int]
+) -> list[tuple[list[int], int]]:
     """The groups, the smallest of them with some more leaves."""
     place = min(range(len(groups)), key=lambda at: groups[at][1])
     leaves, count = groups[place]

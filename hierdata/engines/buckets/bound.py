@@ -12,14 +12,14 @@ from hierdata.engines.buckets.buckets import Buckets, Coordinate
 
 
 @dataclass(frozen=True)
-class Bound:
+class CoordinateBound:
     """What one coordinate leaves to publish: at most ``rows``, and ``most`` of any one group."""
 
     rows: int
     most: dict[Fraction, int]
 
 
-def bound(coordinate: Coordinate) -> Bound:
+def bound_rows(coordinate: Coordinate) -> CoordinateBound:
     """The largest N with N <= sum over groups of min(c, floor(share * N)); rows without a value go free.
 
     Of N published values no group has more than its share: not in any class, hence not in all. Where all
@@ -34,16 +34,16 @@ def bound(coordinate: Coordinate) -> Bound:
         most = {share: floor(share * rows) for share in by_share}
         kept = sum(int(np.minimum(own, most[share]).sum()) for share, own in by_share.items())
         if kept >= rows:
-            return Bound(rows + int((coordinate.group_of < 0).sum()), most)
+            return CoordinateBound(rows + int((coordinate.group_of < 0).sum()), most)
         rows = kept
 
 
-def tightest(buckets: Buckets) -> tuple[Coordinate, Bound] | None:
+def tightest(buckets: Buckets) -> tuple[Coordinate, CoordinateBound] | None:
     """The coordinate that leaves the fewest rows to publish, and what it leaves; None without coordinates.
 
     With one coordinate this is attained, with several it may not be.
     """
-    bounds = [(one, bound(one)) for one in buckets.coordinates]
+    bounds = [(one, bound_rows(one)) for one in buckets.coordinates]
     return min(bounds, key=lambda pair: pair[1].rows, default=None)
 
 
@@ -78,7 +78,7 @@ def _once(buckets: Buckets, coordinate: Coordinate) -> bool:
     return max(buckets.room(coordinate)) <= 1
 
 
-def _too_large(buckets: Buckets, coordinate: Coordinate, limit: Bound, published: int) -> str:
+def _too_large(buckets: Buckets, coordinate: Coordinate, limit: CoordinateBound, published: int) -> str:
     sizes = coordinate.sizes
     shares = zip(sizes.tolist(), coordinate.share, strict=True)
     over = [size for size, share in shares if size > limit.most[share]]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.table import codes_of
 from hierdata.forest.forest import Forest, Scope, look_up
-from hierdata.privacy.base import Constraint, ShareCaps
+from hierdata.privacy.base import Constraint, FrequencyCaps
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ class Buckets:
         return [floor(share * self.class_size) for share in coordinate.share]
 
 
-def _caps(constraints: tuple[Constraint, ...], values: int) -> Iterator[ShareCaps]:
+def _caps(constraints: tuple[Constraint, ...], values: int) -> Iterator[FrequencyCaps]:
     """The share caps of an attribute's models; without any, each value is a group that occurs once."""
     if not constraints:
         return
     caps = [constraint.caps for constraint in constraints if constraint.caps is not None]
-    yield from caps or [ShareCaps(tuple(range(values)), (Fraction(1),) * values, most=1)]
+    yield from caps or [FrequencyCaps(tuple(range(values)), (Fraction(1),) * values, most=1)]
 
 
-def _shares(caps: ShareCaps, size: int) -> tuple[Fraction, ...]:
+def _shares(caps: FrequencyCaps, size: int) -> tuple[Fraction, ...]:
     """A group that may occur ``most`` times in a class of at least ``size`` has this share at most."""
     if caps.most is None:
         return caps.share

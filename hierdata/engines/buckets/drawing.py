@@ -27,7 +27,7 @@ class Drawing(ABC):
 
     def __init__(self, buckets: Buckets, records: NDArray[np.int64], rng: np.random.Generator) -> None:
         self._size = buckets.class_size
-        self._rows, self._groups = _bucketed(buckets, rng)
+        self._rows, self._groups = _fill_buckets(buckets, rng)
         self._rooms = [buckets.room(coordinate) for coordinate in buckets.coordinates]
         self._room = [rows for room in self._rooms for rows in room] or [self._size]
         repeated = len(np.unique(records)) < len(records)
@@ -97,7 +97,9 @@ def _draws(rng: np.random.Generator) -> Iterator[float]:
         yield from rng.random(4096).tolist()
 
 
-def _bucketed(buckets: Buckets, rng: np.random.Generator) -> tuple[list[list[int]], list[tuple[int, ...]]]:
+def _fill_buckets(
+    buckets: Buckets, rng: np.random.Generator
+) -> tuple[list[list[int]], list[tuple[int, ...]]]:
     """The rows of each bucket in random order, and its groups, numbered through all coordinates."""
     complete = np.ones(buckets.rows, np.bool_)
     for coordinate in buckets.coordinates:

@@ -6,16 +6,16 @@ from hierdata.engines.base import StepInput
 from hierdata.engines.buckets.bound import reason
 from hierdata.engines.buckets.buckets import Buckets
 from hierdata.engines.buckets.draw import Order, draw
-from hierdata.engines.rows.finishing import finished
+from hierdata.engines.rows.finishing import finish_partition
 from hierdata.forest.partition import Partition
 
 
-def bucketized(given: StepInput, order: Order = "bucket") -> Partition:
+def bucketize_rows(given: StepInput, order: Order = "bucket") -> Partition:
     """Draw classes; dissolve those that fail a constraint; attach what is left where it is accepted."""
     forest, scope, constraints = given.problem
     buckets = Buckets.of(forest, scope, constraints)
     classes = draw(buckets, scope.records, given.rng, given.progress, order)
-    partition = finished(
+    partition = finish_partition(
         forest, scope, constraints, classes, given.rng, lambda published: reason(buckets, published)
     )
     given.progress(len(classes))

@@ -54,7 +54,7 @@ class CluStree(Engine):
             raise PolicyError(
                 f"clustree: size {size} is too small, the models need {least} records in a class"
             )
-        from hierdata.engines.clustree.run import Run
+        from hierdata.engines.clustree.run import ClusTreeRun
 
-        run = Run(given.forest, given.constraints, size, self.window, self.pairing, self.grow)
+        run = ClusTreeRun(given.forest, given.constraints, size, self.window, self.pairing, self.grow)
         return run.run(given.scope.records, given.rng, given.progress)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.alignment import Alignment, Pairing
-from hierdata.engines.alignment.arrays import first_nodes, without_partner
+from hierdata.engines.alignment.arrays import find_unpaired, first_nodes
 from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND
 from hierdata.engines.alignment.kernels.representative import begin, grow, take_out
@@ -19,7 +19,7 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 
 
-class Run(Alignment):
+class ClusTreeRun(Alignment):
     """One run over one forest: packed arrays, buffers and what has been found so far.
 
     Classes have ``size`` records. With ``growing`` one whose root is not safe then takes in more of its
@@ -42,7 +42,7 @@ class Run(Alignment):
         vertices = self.representative.shape[0]
         self._size = size
         self._near, self._near_bounds = np.empty(window, np.int64), np.empty(window, np.int64)
-        alone = without_partner(forest, self.rows, self.settings.first_slot, self.rules.caps)
+        alone = find_unpaired(forest, self.rows, self.settings.first_slot, self.rules.caps)
         self._histograms = histograms(forest, alone)
         self._queue = np.empty((vertices, 2), np.int64)
         self._joined = np.empty(largest, np.int64)
@@ -148,7 +148,7 @@ class Run(Alignment):
     def _enter(self, count: int, size: int) -> None:
         """Enter the class into the partition, without the vertices at which a model fails."""
         rows, members = self.representative[:count], self.members[:size, :count]
-        kept = self._closing.kept(rows, members)
+        kept = self._closing.find_safe_vertices(rows, members)
         self._costs["vertices_lost_at_closing"] += int((~kept).sum()) * size
         self._stands_for[members[:, kept]] = members[0, kept]
         for kind, starts in enumerate(self._first_nodes):

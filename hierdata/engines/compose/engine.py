@@ -45,6 +45,6 @@ class Compose(Engine):
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from all of them, not from an earlier step."""
-        from hierdata.engines.compose.run import composed
+        from hierdata.engines.compose.run import compose_partition
 
-        return composed(given, self.passes)
+        return compose_partition(given, self.passes)

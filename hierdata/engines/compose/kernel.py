@@ -28,7 +28,7 @@ _NEAR = 5
 """How far apart in an order two rows lie at most to be near each other."""
 
 
-class Rows(NamedTuple):
+class ComposedRows(NamedTuple):
     """The rows by places, each with the number of its combination of sensitive values.
 
     ``pairs[first_pair[b] + low * counts[b] + high]`` is the loss of the join of all nodes between two places
@@ -67,7 +67,7 @@ class Targets(NamedTuple):
     fixed: bool
 
 
-class Classes(NamedTuple):
+class ComposedClasses(NamedTuple):
     """The classes: whose they are, their rows, and what is known of them.
 
     ``loss[class]`` is that of one row of it, ``relief[row]`` how much less that is without this row.
@@ -145,7 +145,7 @@ def _instead(
 
 
 @jit
-def _alike(one: Whole, other: Whole, places: Places) -> bool:
+def _look_alike(one: Whole, other: Whole, places: Places) -> bool:
     b, width = 0, places.shape[1]
     while b < width and places[one, b] == places[other, b]:
         b += 1
@@ -214,7 +214,7 @@ def _meets(
 
 
 @jit
-def look(own: Whole, went: Whole, came: Whole, rows: Rows, classes: Classes) -> None:
+def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: ComposedClasses) -> None:
     """Work out the bounds of a class, its loss, and what each member's leaving would relieve.
 
     ``went`` and ``came`` are the rows that changed since it was looked at, -1 for none; both -1 look at it
@@ -278,7 +278,7 @@ def look(own: Whole, went: Whole, came: Whole, rows: Rows, classes: Classes) -> 
 
 
 @jit
-def fill(rows: Rows, targets: Targets, classes: Classes) -> None:
+def fill(rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None:
     """Enter the rows that have a class into it."""
     for row in range(len(classes.class_of)):
         own = classes.class_of[row]
@@ -323,7 +323,12 @@ def _partner(
 
 @jit
 def _exchange(
-    row: Whole, room: Whole, state: NDArray[np.uint64], rows: Rows, targets: Targets, classes: Classes
+    row: Whole,
+    room: Whole,
+    state: NDArray[np.uint64],
+    rows: ComposedRows,
+    targets: Targets,
+    classes: ComposedClasses,
 ) -> tuple[Whole, Whole]:
     """The best of some rows to change places with, and how much more is lost then; -1 if none is allowed."""
     places, counts, pairs, first_pair, orders, ranks, values = rows[:7]
@@ -343,7 +348,7 @@ def _exchange(
             continue
         taken = _instead(own, row, partner, places, bounds, counts, first_pair, pairs)
         here = sizes[own] * (taken - losing[own])
-        if here - sizes[other] * relief[partner] >= best or _alike(row, partner, places):
+        if here - sizes[other] * relief[partner] >= best or _look_alike(row, partner, places):
             continue
         taken = _instead(other, partner, row, places, bounds, counts, first_pair, pairs)
         lost: Whole = here + sizes[other] * (taken - losing[other])
@@ -369,7 +374,12 @@ def _exchange(
 
 @jit
 def _move(
-    row: Whole, room: Whole, state: NDArray[np.uint64], rows: Rows, targets: Targets, classes: Classes
+    row: Whole,
+    room: Whole,
+    state: NDArray[np.uint64],
+    rows: ComposedRows,
+    targets: Targets,
+    classes: ComposedClasses,
 ) -> tuple[Whole, Whole]:
     """The best of some classes to join, and how much more is lost then; -1 if none is allowed."""
     places, counts, pairs, first_pair, orders, ranks, values = rows[:7]
@@ -412,7 +422,7 @@ def _move(
 
 
 @jit
-def _leave(row: Whole, rows: Rows, targets: Targets, classes: Classes) -> None:
+def _leave(row: Whole, rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None:
     own = classes.class_of[row]
     classes.sizes[own] -= 1
     last = classes.members[own, classes.sizes[own]]
@@ -422,7 +432,7 @@ def _leave(row: Whole, rows: Rows, targets: Targets, classes: Classes) -> None:
 
 
 @jit
-def _join(row: Whole, own: Whole, rows: Rows, targets: Targets, classes: Classes) -> None:
+def _join(row: Whole, own: Whole, rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None:
     classes.members[own, classes.sizes[own]] = row
     classes.position[row] = classes.sizes[own]
     classes.class_of[row] = own
@@ -435,9 +445,9 @@ def compose(
     heat: Whole,
     rooms: Numbers,
     state: NDArray[np.uint64],
-    rows: Rows,
+    rows: ComposedRows,
     targets: Targets,
-    classes: Classes,
+    classes: ComposedClasses,
 ) -> Whole:
     """One pass: as many rows as there are, drawn at random, change places or class; answer how many did.
 
@@ -472,7 +482,9 @@ def compose(
 
 
 @jit
-def chunks(least: Whole, sequence: Numbers, values: Numbers, targets: Targets, classes: Classes) -> Whole:
+def chunks(
+    least: Whole, sequence: Numbers, values: Numbers, targets: Targets, classes: ComposedClasses
+) -> Whole:
     """Cut a sequence of rows into classes of ``least`` rows or more, each as short as is close; answer how
     many. What is left at the end joins the class before it, and that the one before, until it is close.
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.compose.kernel import NEVER, Classes, Rows, Targets
+from hierdata.engines.compose.kernel import NEVER, ComposedClasses, ComposedRows, Targets
 from hierdata.engines.rows.closeness import foreign, paths, weighted_sets
-from hierdata.engines.rows.contents import accepted
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.contents import accepts_all
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import class_sizes, codes_of, summable
 from hierdata.forest.forest import MISSING, Forest, Scope
 from hierdata.forest.partition import SUPPRESSED
@@ -34,7 +34,7 @@ _ROOMY = 2**13
 
 
 @dataclass(frozen=True)
-class Bound:
+class ClosenessBound:
     """A closeness at one sensitive attribute, without the sets of no weight.
 
     ``paths[code]`` are the positions of the sets that hold a value, from the least up.
@@ -46,7 +46,7 @@ class Bound:
     paths: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, position: int, closeness: Closeness) -> Bound:
+    def of(cls, position: int, closeness: Closeness) -> ClosenessBound:
         """A closeness at the attribute of this position."""
         return cls(position, closeness, weighted_sets(closeness), paths(closeness))
 
@@ -63,22 +63,22 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PackedModels:
     """What the models ask, as far as changes can be judged by it.
 
     ``fixed`` says that some model is not of this form, so that classes keep what they hold; ``largest`` is
     the largest class that is changed.
     """
 
-    bounds: tuple[Bound, ...]
+    bounds: tuple[ClosenessBound, ...]
     fixed: bool
     largest: int
 
     @classmethod
-    def of(cls, forest: Forest, scope: Scope, constraints: Constraints) -> Asked:
+    def of(cls, forest: Forest, scope: Scope, constraints: Constraints) -> PackedModels:
         """What these constraints ask of a scope."""
         codes = codes_of(forest, scope)
-        bounds: list[Bound] = []
+        bounds: list[ClosenessBound] = []
         fixed = False
         for position, own in enumerate(constraints.on_values[scope.kind]):
             for one in own:
@@ -86,7 +86,7 @@ class Asked:
                 if stated is None or len(stated.set_of) > _SETS or foreign(stated, codes[:, position]).any():
                     fixed = True
                 else:
-                    bounds.append(Bound.of(position, stated))
+                    bounds.append(ClosenessBound.of(position, stated))
         fixed |= sum(len(one.sets) for one in bounds) > _SETS
         largest = min([LARGEST, len(codes), *(one.largest for one in bounds)])
         return cls(() if fixed else tuple(bounds), fixed, largest)
@@ -98,7 +98,7 @@ def combinations(codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[n
     return numbers.ravel().astype(np.int64), different
 
 
-def targets_of(asked: Asked, constraints: Constraints, different: NDArray[np.int32]) -> Targets:
+def targets_of(asked: PackedModels, constraints: Constraints, different: NDArray[np.int32]) -> Targets:
     """The distances as sets of values, and which sizes the models on records allow."""
     first = np.cumsum([0, *(len(one.sets) for one in asked.bounds)])
     sets_of = [
@@ -127,7 +127,10 @@ def targets_of(asked: Asked, constraints: Constraints, different: NDArray[np.int
             len(asked.bounds), len(sizes)
         ),
         np.array(
-            [size >= least and accepted(constraints.on_records, ClassView(size, {})) for size in sizes[:-1]],
+            [
+                size >= least and accepts_all(constraints.on_records, ClassView(size, {}))
+                for size in sizes[:-1]
+            ],
             np.bool_,
         ),
         asked.fixed,
@@ -138,7 +141,7 @@ def _column(values: Iterable[int]) -> NDArray[np.int64]:
     return np.array(list(values), np.int64)
 
 
-def rows_of(line: Line, scope: Scope, values: NDArray[np.int64], rng: np.random.Generator) -> Rows:
+def rows_of(line: RowLine, scope: Scope, values: NDArray[np.int64], rng: np.random.Generator) -> ComposedRows:
     """The rows, with all joins worked out and the orders drawn.
 
     Neighbours among more than 1,024 places of a quasi-identifier share one: its join is that of its ends, so
@@ -155,20 +158,22 @@ def rows_of(line: Line, scope: Scope, values: NDArray[np.int64], rng: np.random.
         counts.append(len(lowest))
         highest = np.append(lowest[1:], stop - start) - 1
         above = line.above[start:stop]
-        pairs.append(_joined(above[lowest], above[highest], losses).ravel())
+        pairs.append(_join_losses(above[lowest], above[highest], losses).ravel())
     orders = np.empty((_ORDERS, count), np.int32)
     ranks = np.empty((_ORDERS, count), np.int32)
     for at in range(_ORDERS):
         orders[at] = np.lexsort((rng.random(count), *line.places.T[rng.permutation(width)]))
         ranks[at, orders[at]] = np.arange(count)
     first_pair = np.cumsum([0, *map(len, pairs)])[1:-1]
-    return Rows(
+    return ComposedRows(
         places, np.array(counts, np.int64), np.concatenate(pairs), first_pair, orders, ranks, values,
         scope.records, bool(scope.kind),
     )  # fmt: skip
 
 
-def _joined(low: NDArray[np.int32], high: NDArray[np.int32], losses: NDArray[np.int64]) -> NDArray[np.int64]:
+def _join_losses(
+    low: NDArray[np.int32], high: NDArray[np.int32], losses: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """The loss of the join of each of the first with each of the second: their deepest common entry's."""
     found = np.zeros((len(low), len(high)), np.int64)
     for one, other in zip(low.T, high.T, strict=True):
@@ -179,7 +184,7 @@ def _joined(low: NDArray[np.int32], high: NDArray[np.int32], losses: NDArray[np.
 
 def classes_in(
     classes: NDArray[np.int64], room: int, width: int, targets: Targets
-) -> tuple[Classes, NDArray[np.int64]]:
+) -> tuple[ComposedClasses, NDArray[np.int64]]:
     """Tables for the classes that have room, and the numbers of these; rows of others have none there."""
     numbers = np.flatnonzero(class_sizes(classes) <= room)
     new = np.full(int(classes.max(initial=SUPPRESSED)) + 2, SUPPRESSED, np.int64)
@@ -187,10 +192,12 @@ def classes_in(
     return empty(new[classes], len(numbers), room, width, targets), numbers
 
 
-def empty(class_of: NDArray[np.int64], count: int, room: int, width: int, targets: Targets) -> Classes:
+def empty(
+    class_of: NDArray[np.int64], count: int, room: int, width: int, targets: Targets
+) -> ComposedClasses:
     """Tables for so many classes of at most ``room`` rows, not filled in."""
     rows = len(class_of)
-    return Classes(
+    return ComposedClasses(
         class_of,
         np.zeros(rows, np.int64),
         np.full((count, room), SUPPRESSED, np.int32),

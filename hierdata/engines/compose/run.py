@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints, StepInput, silent
 from hierdata.engines.compose.kernel import chunks, compose, fill
-from hierdata.engines.compose.packing import Asked, classes_in, combinations, empty, rows_of, targets_of
+from hierdata.engines.compose.packing import (
+    PackedModels,
+    classes_in,
+    combinations,
+    empty,
+    rows_of,
+    targets_of,
+)
 from hierdata.engines.mondrian.run import mondrian
-from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import class_sizes, classes_of, codes_of, dense, losses_of, partition_of
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -33,38 +40,38 @@ _LEAST_ROOM = 16
 """A class may grow to so many times the mean size, and to so many rows in any case."""
 
 
-def composed(given: StepInput, passes: int) -> Partition:
+def compose_partition(given: StepInput, passes: int) -> Partition:
     """Partition the rows of the scope (see ``Compose``)."""
     forest, scope, constraints = given.problem
     cut = mondrian(replace(given, progress=silent))
     if constraints.population is not None or not len(scope.rows):
         given.progress(len(scope.rows))
         return cut
-    work = _Work(forest, scope, constraints, given.rng)
+    work = _ComposeWork(forest, scope, constraints, given.rng)
     before = classes_of(cut, scope)
-    least = work.given_up(before)
+    least = work.suppression_cost(before)
     for start in (work.start(), before):  # the second only where the first leads to nothing better
         if start is not None:
-            after = work.searched(start, passes, given.progress)
-            if work.given_up(after) < least:
+            after = work.search_classes(start, passes, given.progress)
+            if work.suppression_cost(after) < least:
                 return partition_of(forest, scope, after, cut.costs if start is before else Counter())
     return cut
 
 
-class _Work:
+class _ComposeWork:
     """What does not change while classes do."""
 
     def __init__(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
     ) -> None:
         self._forest, self._scope, self._constraints, self._rng = forest, scope, constraints, rng
-        self._asked = Asked.of(forest, scope, constraints)
+        self._asked = PackedModels.of(forest, scope, constraints)
         values, different = combinations(codes_of(forest, scope))
         self._targets = targets_of(self._asked, constraints, different)
-        self._rows = rows_of(Line.of(forest, scope), scope, values, rng)
+        self._rows = rows_of(RowLine.of(forest, scope), scope, values, rng)
         self._dearest = int(self._rows.pairs.max(initial=0))
 
-    def given_up(self, classes: NDArray[np.int64]) -> tuple[int, int]:
+    def suppression_cost(self, classes: NDArray[np.int64]) -> tuple[int, int]:
         """Rows without a class, then the loss of the others."""
         lost = losses_of(self._forest, self._scope, classes)
         return int((classes == SUPPRESSED).sum()), int(lost.sum())
@@ -80,7 +87,7 @@ class _Work:
             return None
         least = self._constraints.min_class_size
         cut = [self._chunks(self._spread(), least) for _ in range(_STARTS)]
-        best = min((one for one in cut if one is not None), key=self.given_up, default=None)
+        best = min((one for one in cut if one is not None), key=self.suppression_cost, default=None)
         if best is None:
             return None
         united = min(_UNITED, self._asked.largest * (int(best.max()) + 1) // (2 * len(best)))
@@ -102,7 +109,7 @@ class _Work:
         tables = empty(class_of, 1, 0, 0, self._targets)
         return class_of if chunks(least, sequence, self._rows.values, self._targets, tables) else None
 
-    def searched(
+    def search_classes(
         self, start: NDArray[np.int64], passes: int, progress: Callable[[int], None]
     ) -> NDArray[np.int64]:
         """The classes of least loss that the passes come by; the start where a model fails in the end."""
@@ -123,7 +130,7 @@ class _Work:
             if lost < least:
                 best, least = tables.class_of.copy(), lost
         found = np.where(best >= 0, numbers[best], start)
-        if not satisfied(self._forest, self._scope, self._constraints, found).all():
+        if not check_classes(self._forest, self._scope, self._constraints, found).all():
             return start
         return found
 

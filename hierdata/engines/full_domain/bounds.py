@@ -24,7 +24,7 @@ def fits(one: Closeness, codes: NDArray[np.int32]) -> bool:
     return most < _LARGEST and rows * sets < _CELLS and not foreign(one, codes).any()
 
 
-def counted(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+def count_codes(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
     """One line a code: whether a value is present, and in which of the sets that count it is."""
     within = np.zeros((len(one.set_of) + 1, 1 + len(weighted_sets(one))), np.int64)
     within[:-1, 0] = 1
@@ -33,7 +33,7 @@ def counted(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
     return within[codes]  # MISSING is -1: the last
 
 
-def packed(bound: Sequence[Closeness]) -> Near:
+def pack_bounds(bound: Sequence[Closeness]) -> Near:
     """The bounds in the layout of the kernel."""
     columns = [(one, held) for one in bound for held in (-1, *weighted_sets(one))]
     return Near(

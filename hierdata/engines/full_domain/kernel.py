@@ -34,7 +34,7 @@ class Near(NamedTuple):
 
 
 @jit
-def added_up(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes, Numbers, Numbers, Nodes]:
+def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes, Numbers, Numbers, Nodes]:
     """The different lines of ``values``, their ``sizes`` and ``sums`` added up, and where each line went.
 
     Groups stand in the order of their first lines. O(lines x columns).
@@ -102,7 +102,7 @@ def may_hold(sizes: Numbers, sums: Numbers, least: int, near: Near) -> NDArray[n
 
 
 @jit
-def lost(
+def generalization_loss(
     values: Nodes,
     sizes: Numbers,
     sums: Numbers,

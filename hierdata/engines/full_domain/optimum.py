@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints, StepInput
-from hierdata.engines.full_domain.kernel import added_up, lost, may_hold
+from hierdata.engines.full_domain.kernel import generalization_loss, may_hold, sum_equal_lines
 from hierdata.engines.full_domain.table import Base, Lattice
-from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.table import bits_over, class_sizes, dissolved, nodes_of, partition_of
+from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing, nodes_of, partition_of
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -24,7 +24,7 @@ _TOLD = 64
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NodeOutcome:
     """What a node comes to, judged by every model."""
 
     loss: int
@@ -38,7 +38,7 @@ class Outcome:
         return self.suppressed, self.node
 
 
-class Search:
+class LatticeSearch:
     """All nodes of the lattice of a table."""
 
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
@@ -65,7 +65,7 @@ class Search:
         suppressed = np.empty(self.lattice.size, np.int64)
         least, near = self._constraints.min_class_size, self._base.near
         for seen, (node, table) in enumerate(self.lattice.tables(self._base.table)):
-            loss[node], suppressed[node] = lost(
+            loss[node], suppressed[node] = generalization_loss(
                 *(table.values, table.sizes, table.sums, least, near),
                 *(self._first, self._losses, self._whole),
             )
@@ -73,37 +73,37 @@ class Search:
                 progress(len(self._scope.rows) * seen // self.lattice.size)
         return loss, suppressed
 
-    def judged(self, node: int) -> Outcome:
+    def judge_node(self, node: int) -> NodeOutcome:
         """A node with every group that fails a model suppressed."""
-        base, published = self._base.table, self.lattice.published(node)
+        base, published = self._base.table, self.lattice.published_values(node)
         values = base.values.copy()
         for column, own in enumerate(published):
             values[:, column] = own[values[:, column]]
-        values, sizes, sums, group_of = added_up(values, base.sizes, base.sums)
+        values, sizes, sums, group_of = sum_equal_lines(values, base.sizes, base.sums)
         may = may_hold(sizes, sums, self._constraints.min_class_size, self._base.near)
         left = np.where(may, np.cumsum(may) - 1, SUPPRESSED)
         classes = left[group_of][self._base.of]
-        holds = satisfied(self._forest, self._scope, self._constraints, classes, values[may])
+        holds = check_classes(self._forest, self._scope, self._constraints, classes, values[may])
         kept, values = class_sizes(classes)[holds], values[may][holds]
         own = sum(self._losses[self._first[at] + values[:, at]] for at in range(values.shape[1]))
         suppressed = len(classes) - int(kept.sum())
         loss = int((kept * own).sum()) + suppressed * self._whole
-        return Outcome(loss, suppressed, node, dissolved(classes, ~holds))
+        return NodeOutcome(loss, suppressed, node, dissolve_failing(classes, ~holds))
 
-    def partition(self, outcome: Outcome, costs: Counter[str]) -> Partition:
+    def partition(self, outcome: NodeOutcome, costs: Counter[str]) -> Partition:
         """The partition of a node, with the nodes of its depths."""
         forest, scope = self._forest, self._scope
         found = partition_of(forest, scope, outcome.classes, costs)
         nodes = found.nodes.copy()
         first = forest.first_node[scope.vertices]
-        for column, published in enumerate(self.lattice.published(outcome.node)):
+        for column, published in enumerate(self.lattice.published_values(outcome.node)):
             nodes[first + column] = published[self._nodes[:, column]]
         return replace(found, nodes=nodes)
 
 
 def optimum(given: StepInput, limit: Fraction) -> Partition:
     """The partition of the best node that suppresses at most a share of the rows (see ``FullDomain``)."""
-    search, count = Search(*given.problem), len(given.scope.rows)
+    search, count = LatticeSearch(*given.problem), len(given.scope.rows)
     loss, suppressed = search.bounds(given.progress)
     most = int(limit * count)
     best, ties = _best(search, loss, suppressed, most)
@@ -121,8 +121,8 @@ def optimum(given: StepInput, limit: Fraction) -> Partition:
 
 
 def _best(
-    search: Search, loss: NDArray[np.int64], suppressed: NDArray[np.int64], most: int
-) -> tuple[Outcome | None, int]:
+    search: LatticeSearch, loss: NDArray[np.int64], suppressed: NDArray[np.int64], most: int
+) -> tuple[NodeOutcome | None, int]:
     """The best node that publishes anything, and how many lose as little.
 
     Judged by rising bounds, until none that is left can lose as little.
@@ -132,7 +132,7 @@ def _best(
     for node in allowed[np.argsort(loss[allowed], kind="stable")].tolist():
         if best is not None and loss[node] > best.loss:
             break
-        found = search.judged(node)
+        found = search.judge_node(node)
         if found.suppressed > most or found.suppressed == len(found.classes):
             continue
         if best is None or found.loss < best.loss:
@@ -142,13 +142,13 @@ def _best(
     return best, ties
 
 
-def _shortage(search: Search, suppressed: NDArray[np.int64], most: int, count: int) -> str:
+def _shortage(search: LatticeSearch, suppressed: NDArray[np.int64], most: int, count: int) -> str:
     """Why no node will do, and what limit would; "" where nothing can be published at all."""
     least = count
     for node in np.argsort(suppressed, kind="stable").tolist():
         if suppressed[node] >= least:
             break
-        least = min(least, search.judged(node).suppressed)
+        least = min(least, search.judge_node(node).suppressed)
     if least >= count:
         return ""
     return (

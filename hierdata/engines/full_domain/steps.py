@@ -32,12 +32,12 @@ class Steps:
         for depth in reversed(range(tree.depths - 1)):
             coarser = np.array(tree.at_depth(depth), np.int32)
             if (coarser[own] != published[-1][own]).any():
-                onwards.append(_leading(published[-1][own], coarser[own], len(tree.labels)))
+                onwards.append(_map_nodes(published[-1][own], coarser[own], len(tree.labels)))
                 published.append(coarser)
         return cls(tuple(published), tuple(onwards))
 
 
-def _leading(finer: Nodes, coarser: Nodes, nodes: int) -> Nodes | None:
+def _map_nodes(finer: Nodes, coarser: Nodes, nodes: int) -> Nodes | None:
     """The nodes that the finer ones lead to; None where one would lead to two."""
     onwards = np.zeros(nodes, np.int32)
     onwards[finer] = coarser

@@ -10,34 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.full_domain.bounds import counted, fits, packed
-from hierdata.engines.full_domain.kernel import Near, added_up
+from hierdata.engines.full_domain.bounds import count_codes, fits, pack_bounds
+from hierdata.engines.full_domain.kernel import Near, sum_equal_lines
 from hierdata.engines.full_domain.steps import Steps
 from hierdata.engines.rows.table import codes_of, nodes_of
 from hierdata.forest.forest import Forest, Scope
 
 
 @dataclass(frozen=True)
-class Table:
+class GroupTable:
     """Groups of rows: what is published of each, its size, and the sums that ``Near`` reads."""
 
     values: NDArray[np.int32]
     sizes: NDArray[np.int64]
     sums: NDArray[np.int64]
 
-    def recoded(self, column: int, published: NDArray[np.int32]) -> Table:
+    def recode_column(self, column: int, published: NDArray[np.int32]) -> GroupTable:
         """The table with other values in a column, equal rows added up."""
         values = self.values.copy()
         values[:, column] = published[values[:, column]]
-        own, sizes, sums, _ = added_up(values, self.sizes, self.sums)
-        return Table(own, sizes, sums)
+        own, sizes, sums, _ = sum_equal_lines(values, self.sizes, self.sums)
+        return GroupTable(own, sizes, sums)
 
 
 @dataclass(frozen=True)
 class Base:
     """The different rows of a scope; ``of[row]`` is the one that a row is."""
 
-    table: Table
+    table: GroupTable
     of: NDArray[np.int32]
     near: Near
 
@@ -51,12 +51,14 @@ class Base:
         used = sorted({position for position, _ in bound})
         both = np.ascontiguousarray(np.hstack([nodes, codes[:, used]]))
         alone = np.ones(len(both), np.int64), np.zeros((len(both), 0), np.int64)
-        lines, sizes, _, line_of = added_up(both, *alone)
+        lines, sizes, _, line_of = sum_equal_lines(both, *alone)
         held = {position: lines[:, nodes.shape[1] + at] for at, position in enumerate(used)}
-        sums = [counted(one, held[position]) for position, one in bound]
+        sums = [count_codes(one, held[position]) for position, one in bound]
         spread = np.hstack([np.zeros((len(lines), 0), np.int64), *sums]) * sizes[:, None]
-        values, sizes, added, of = added_up(np.ascontiguousarray(lines[:, : nodes.shape[1]]), sizes, spread)
-        return cls(Table(values, sizes, added), of[line_of], packed([one for _, one in bound]))
+        values, sizes, added, of = sum_equal_lines(
+            np.ascontiguousarray(lines[:, : nodes.shape[1]]), sizes, spread
+        )
+        return cls(GroupTable(values, sizes, added), of[line_of], pack_bounds([one for _, one in bound]))
 
 
 @dataclass(frozen=True)
@@ -81,12 +83,12 @@ class Lattice:
         """The number of nodes."""
         return prod(self.counts)
 
-    def published(self, node: int) -> list[NDArray[np.int32]]:
+    def published_values(self, node: int) -> list[NDArray[np.int32]]:
         """For each column what its values are published as at a node."""
         places = np.unravel_index(node, self.counts) if self.counts else ()
         return [own.published[int(at)] for own, at in zip(self.steps, places, strict=True)]
 
-    def tables(self, base: Table) -> Iterator[tuple[int, Table]]:
+    def tables(self, base: GroupTable) -> Iterator[tuple[int, GroupTable]]:
         """The table of every node, each made from that of a node which has one step less.
 
         Columns with few values are recoded last: such a step starts from a table that is little larger than
@@ -96,7 +98,7 @@ class Lattice:
         values = [len(np.unique(column)) for column in base.values.T]
         order = sorted(range(len(values)), key=lambda at: -values[at])
 
-        def below(at: int, node: int, table: Table) -> Iterator[tuple[int, Table]]:
+        def below(at: int, node: int, table: GroupTable) -> Iterator[tuple[int, GroupTable]]:
             if at == len(order):
                 yield node, table
                 return
@@ -105,7 +107,7 @@ class Lattice:
             for step, (published, onwards) in enumerate(zip(steps.published, steps.onwards, strict=True)):
                 if step:
                     start, way = (table, published) if onwards is None else (last, onwards)
-                    last = start.recoded(column, way)
+                    last = start.recode_column(column, way)
                 yield from below(at + 1, node + step * strides[column], last)
 
         yield from below(0, 0, base)

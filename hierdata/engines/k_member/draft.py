@@ -28,7 +28,7 @@ class Reach(NamedTuple):
     stride: int
 
 
-class Draft:
+class ClassDraft:
     """The classes of some records by a plan of sizes; ``left`` are those in none."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Draft:
         self._progress = progress
         self._there = np.zeros(growing.forest.record_count, np.bool_)
         self._there[records] = True
-        alone = {size: growing.alone(size) for size in plan}
+        alone = {size: growing.find_unpublishable(size) for size in plan}
         roots = growing.forest.roots[:-1]
         for at, size in enumerate(plan):
             fit = ~alone[size][roots]
@@ -59,7 +59,7 @@ class Draft:
         there = self._there & fit
         bounds = histograms(forest, alone)
         width = max(self._reach.candidates, size - 1)
-        proposals = _none_yet(forest.record_count, max(size, growing.room), width)
+        proposals = _empty_proposals(forest.record_count, max(size, growing.room), width)
         arguments = (
             size, growing.dropped, self._reach.aligned, there, proposals, growing.settings, growing.scratch,
             growing.buffers, bounds, np.ascontiguousarray(bounds.counts.T), forest.roots, growing.rows,
@@ -84,7 +84,7 @@ class Draft:
                 self._accept(ready.pop(seed), there, proposals)
                 continue
             window = proposals.windows[seed, : proposals.window_sizes[seed]]
-            one = growing.grown(proposals.members[seed, : proposals.sizes[seed]], window[there[window]])
+            one = growing.grow_class(proposals.members[seed, : proposals.sizes[seed]], window[there[window]])
             proposals.saved[seed] = -1 if one is None else one.saved
             if one is None:
                 continue
@@ -100,7 +100,7 @@ class Draft:
         self._progress(len(one.records))
 
 
-def _none_yet(records: int, room: int, window: int) -> Proposals:
+def _empty_proposals(records: int, room: int, window: int) -> Proposals:
     return Proposals(
         saved=np.full(records, -1, np.int64),
         sizes=np.zeros(records, np.int64),

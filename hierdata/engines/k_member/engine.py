@@ -13,7 +13,7 @@ from hierdata.errors import PolicyError
 if TYPE_CHECKING:
     import numpy as np
 
-    from hierdata.engines.k_member.search import Search
+    from hierdata.engines.k_member.search import KMemberSearch
     from hierdata.forest.forest import Forest, Scope
     from hierdata.forest.partition import Partition
 
@@ -96,13 +96,13 @@ class KMember(Engine):
         search = self._search(*given.problem)
         return search.partition(self._choice, given.rng, given.progress)
 
-    def tried(
+    def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
     ) -> Mapping[Hashable, Trial]:
         """What each choice of class sizes loses."""
         return dict(self._search(forest, scope, constraints).trials(rng).items())
 
-    def settled(self, trials: Mapping[Hashable, Trial]) -> KMember:
+    def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> KMember:
         """This engine with the best class sizes."""
         from hierdata.engines.k_member.sizes import best
 
@@ -110,13 +110,13 @@ class KMember(Engine):
         own._choice = best(trials)
         return own
 
-    def _search(self, forest: Forest, scope: Scope, constraints: Constraints) -> Search:
+    def _search(self, forest: Forest, scope: Scope, constraints: Constraints) -> KMemberSearch:
         from hierdata.engines.k_member.draft import Reach
-        from hierdata.engines.k_member.search import Search
+        from hierdata.engines.k_member.search import KMemberSearch
 
         stride = self.stride or (1 if len(scope.records) <= _ALL_PROPOSE else 3)
         reach = Reach(self.candidates, self.aligned, stride)
-        return Search(forest, scope.records, constraints, *self._sizes(constraints), reach)
+        return KMemberSearch(forest, scope.records, constraints, *self._sizes(constraints), reach)
 
     def _sizes(self, constraints: Constraints) -> tuple[int, int]:
         allowed = constraints.min_class_size

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.alignment import Alignment
-from hierdata.engines.alignment.arrays import pack_caps, without_partner
+from hierdata.engines.alignment.arrays import find_unpaired, pack_caps
 from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.representative import plant
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
-from hierdata.engines.k_member.kernel import Buffers, grow, saved_by
+from hierdata.engines.k_member.kernel import GrowthBuffers, grow, kept_value
 from hierdata.forest.forest import Forest
 
 Numbers = NDArray[np.int64]
@@ -51,7 +51,7 @@ class Growing(Alignment):
         self.histograms = histograms(forest)
         rep, members = self.representative, self.members
         queue = np.empty((rep.shape[0], 2), np.int64)
-        self.buffers = Buffers(rep, members, np.empty_like(rep), np.empty_like(members), queue)
+        self.buffers = GrowthBuffers(rep, members, np.empty_like(rep), np.empty_like(members), queue)
         self._heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1)) * forest.scale
         # Low bits of losses, so that those of a class fit into 64 bits.
         self.dropped = max(0, ((self.room + 1) * self._heaviest).bit_length() - 62)
@@ -67,12 +67,12 @@ class Growing(Alignment):
         self.rules.caps[:] = self._packed[size]
         self._fitted = size
 
-    def alone(self, size: int) -> NDArray[np.bool_]:
+    def find_unpublishable(self, size: int) -> NDArray[np.bool_]:
         """The vertices that no class of this size can publish: a value there, or above, has no room."""
         self.fit_caps(size)
-        return without_partner(self.forest, self.rows, self.settings.first_slot, self.rules.caps)
+        return find_unpaired(self.forest, self.rows, self.settings.first_slot, self.rules.caps)
 
-    def grown(self, records: Numbers, others: Numbers) -> Grown | None:
+    def grow_class(self, records: Numbers, others: Numbers) -> Grown | None:
         """The class of these records, who join in this order; None if it cannot be published.
 
         Where a model fails at its root, those of the others join who raise its total loss least, one by one,
@@ -92,7 +92,7 @@ class Growing(Alignment):
             if have == size:
                 return None
             size = have
-        return self._closed(joined[:size], count)
+        return self._close_class(joined[:size], count)
 
     def with_one_more(self, one: Grown, record: int) -> Grown | None:
         """The class with one more record; None where it does not fit or a model fails at the root."""
@@ -103,7 +103,7 @@ class Growing(Alignment):
         count, have = self._grow(count, size, size + 1, np.array([record]), joined)
         if have == size or not self._holds(count, have):
             return None
-        return self._closed(joined, count)
+        return self._close_class(joined, count)
 
     def _grow(
         self,
@@ -144,8 +144,8 @@ class Growing(Alignment):
     def _holds(self, count: int, size: int) -> bool:
         return self.closing.holds_at_root(self.representative[:count], self.members[:size, :count])
 
-    def _closed(self, records: Numbers, count: int) -> Grown:
+    def _close_class(self, records: Numbers, count: int) -> Grown:
         rows, members = self.representative[:count], self.members[: len(records), :count]
-        kept = self.closing.kept(rows, members)
-        saved = saved_by(rows, count, kept, self.settings.scale, self.rules.losses)
+        kept = self.closing.find_safe_vertices(rows, members)
+        saved = kept_value(rows, count, kept, self.settings.scale, self.rules.losses)
         return Grown(records.copy(), rows.copy(), members.copy(), kept, int(saved))

@@ -27,7 +27,7 @@ Ordinals: TypeAlias = "NDArray[np.int64]"
 _HIGHEST = 2**62
 
 
-class Buffers(NamedTuple):
+class GrowthBuffers(NamedTuple):
     """The class that is being grown: its representative and each member's vertices, and room for the next."""
 
     rep: Rows
@@ -54,7 +54,7 @@ class Proposals(NamedTuple):
 
 
 @jit
-def saved_by(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses: Ordinals) -> np.int64:
+def kept_value(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses: Ordinals) -> np.int64:
     """What each member keeps of its values where a representative's first ``count`` vertices are published.
 
     Those that are not ``kept`` count nothing; ``losses`` are twice LM' times the scale.
@@ -103,7 +103,7 @@ def grow(
     joined: Ordinals,
     settings: Settings,
     work: Scratch,
-    buffers: Buffers,
+    buffers: GrowthBuffers,
     histograms: Histograms,
     roots: Ordinals,
     rows: Rows,
@@ -184,7 +184,7 @@ def first_class(
     proposals: Proposals,
     settings: Settings,
     work: Scratch,
-    buffers: Buffers,
+    buffers: GrowthBuffers,
     histograms: Histograms,
     by_column: NDArray[np.uint8],
     roots: Ordinals,
@@ -243,6 +243,6 @@ def first_class(
         evaluated += looked
         saved[seed] = -1
         if have == size:
-            saved[seed] = saved_by(rep, vertices, np.ones(vertices, np.bool_), scale, rules.losses)
+            saved[seed] = kept_value(rep, vertices, np.ones(vertices, np.bool_), scale, rules.losses)
         sizes[seed] = have
         closed[seed] = False

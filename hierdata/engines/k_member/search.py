@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints, Trial, silent
-from hierdata.engines.k_member.draft import Draft, Reach
+from hierdata.engines.k_member.draft import ClassDraft, Reach
 from hierdata.engines.k_member.grow import Growing
 from hierdata.engines.k_member.joining import join_late
 from hierdata.engines.k_member.partition import partition_of
@@ -22,7 +22,7 @@ _SAMPLE = 2000
 """Records on which class sizes are tried; samples of 400 chose wrongly in one of four cases."""
 
 
-class Search:
+class KMemberSearch:
     """K-member clustering of some records in classes of ``least`` to ``largest``; see KMember."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Search:
         self._reach = reach
         self._sizes = useful_sizes(constraints, least, largest, self._growing.closing.asks)
         self._needs = _needs(self._growing, records, self._sizes)
-        self._drafts: dict[Plan, Draft] = {}
+        self._drafts: dict[Plan, ClassDraft] = {}
 
     def trials(self, rng: np.random.Generator) -> dict[Choice, Trial]:
         """What each choice of class sizes loses, on a sample where records are many."""
@@ -71,8 +71,8 @@ class Search:
             return first
         return best(self.trials(rng))
 
-    def _draft(self, records: Numbers, plan: Plan, progress: Callable[[int], None] = silent) -> Draft:
-        return Draft(self._growing, records, plan, self._reach, progress)
+    def _draft(self, records: Numbers, plan: Plan, progress: Callable[[int], None] = silent) -> ClassDraft:
+        return ClassDraft(self._growing, records, plan, self._reach, progress)
 
 
 def _needs(growing: Growing, records: Numbers, sizes: list[int]) -> list[int]:
@@ -80,5 +80,5 @@ def _needs(growing: Growing, records: Numbers, sizes: list[int]) -> list[int]:
     roots = growing.forest.roots[records]
     needs = np.zeros(len(records), np.int64)
     for size in reversed(sizes):
-        needs[~growing.alone(size)[roots]] = size
+        needs[~growing.find_unpublishable(size)[roots]] = size
     return [need for need in np.unique(needs).tolist() if need]

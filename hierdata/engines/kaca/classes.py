@@ -21,7 +21,7 @@ Kept: TypeAlias = tuple[bool, ...]
 """Whether a class has the least size of all models, and whether each constraint holds of it."""
 
 
-class Part:
+class ClassPart:
     """Some rows as a class: ``shared`` are the entries, by hierarchy and depth, that all of them have."""
 
     __slots__ = ("contents", "kept", "rows", "shared")
@@ -35,7 +35,7 @@ class Part:
         self.kept = kept
 
 
-class Classes:
+class MergedClasses:
     """Numbered classes; a number whose class was merged into another has none.
 
     A class is published by the deepest entry that the ancestors of all its rows share, which the distance
@@ -59,7 +59,7 @@ class Classes:
         columns = codes_of(forest, scope).T
         bound = zip(columns.tolist(), constraints.on_values[scope.kind], strict=True)
         self._columns = [(codes, [Question(one) for one in own]) for codes, own in bound if own]
-        self.parts: list[Part | None] = [self.part(own) for own in rows]
+        self.parts: list[ClassPart | None] = [self.part(own) for own in rows]
         count, width = len(rows), self._row_nodes.shape[1]
         self.sizes = np.array([len(own) for own in rows], np.int64)
         self.firsts = np.array([min(own) for own in rows], np.int64)
@@ -75,29 +75,29 @@ class Classes:
         every = len(scope.rows)
         self._alone = np.ones(every, np.int64), np.arange(every)
 
-    def __getitem__(self, number: int) -> Part:
+    def __getitem__(self, number: int) -> ClassPart:
         """What a class that was not merged holds."""
         part = self.parts[number]
         assert part is not None
         return part
 
-    def part(self, rows: list[int]) -> Part:
+    def part(self, rows: list[int]) -> ClassPart:
         """Rows as a class."""
         entries = self._distance.ancestors[self._row_nodes[rows]]
         shared = np.where((entries == entries[0]).all(axis=0), entries[0], -1)
         contents = tuple(Counter(codes[row] for row in rows) for codes, _ in self._columns)
         for counts in contents:
             counts.pop(MISSING, None)
-        return Part(rows, shared, contents, self._kept(len(rows), shared, contents))
+        return ClassPart(rows, shared, contents, self._measure_kept(len(rows), shared, contents))
 
-    def union(self, one: Part, other: Part) -> Part:
+    def union(self, one: ClassPart, other: ClassPart) -> ClassPart:
         """Two classes in one."""
         shared = np.where(one.shared == other.shared, one.shared, -1)
         contents = tuple(a + b for a, b in zip(one.contents, other.contents, strict=True))
         rows = one.rows + other.rows
-        return Part(rows, shared, contents, self._kept(len(rows), shared, contents))
+        return ClassPart(rows, shared, contents, self._measure_kept(len(rows), shared, contents))
 
-    def put(self, number: int, part: Part) -> None:
+    def put(self, number: int, part: ClassPart) -> None:
         """Give a class these rows."""
         self.parts[number] = part
         self.sizes[number] = len(part.rows)
@@ -138,7 +138,9 @@ class Classes:
         )  # fmt: skip
         return [int(one) for one in found[:count]]
 
-    def _kept(self, records: int, shared: NDArray[np.int32], contents: tuple[Counter[int], ...]) -> Kept:
+    def _measure_kept(
+        self, records: int, shared: NDArray[np.int32], contents: tuple[Counter[int], ...]
+    ) -> Kept:
         root: list[int] = []
         if self._constraints.population is not None:
             root = (_deepest(shared) - self._starts).tolist()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
-from hierdata.engines.rows.table import numbered
+from hierdata.engines.rows.table import number_hierarchies
 
 _LARGEST_SUM = 2**62
 _ROUNDED_SCALE = 2**40
@@ -34,7 +34,7 @@ class Distance:
     @classmethod
     def of(cls, hierarchies: Sequence[Hierarchy], beta: int, rows: int) -> Distance:
         """Those of a table of so many rows."""
-        first, ancestors = numbered(hierarchies)
+        first, ancestors = number_hierarchies(hierarchies)
         starts = np.append(first, len(ancestors)).astype(np.int64)
         depths, lowest = _depths(ancestors)
         pairs, of_node = np.unique(np.stack([depths, lowest]), axis=1, return_inverse=True)

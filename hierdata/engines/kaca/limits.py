@@ -14,7 +14,7 @@ from hierdata.engines.rows.table import codes_of
 from hierdata.forest.forest import MISSING, Forest, Scope, look_up
 
 
-class Limits:
+class ModelLimits:
     """One row of a record, and no more of a group of values than a model allows in a class of any size."""
 
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:

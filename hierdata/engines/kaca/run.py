@@ -8,10 +8,10 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from hierdata.engines.base import StepInput
-from hierdata.engines.kaca.classes import Classes, Part
+from hierdata.engines.kaca.classes import ClassPart, MergedClasses
 from hierdata.engines.kaca.distance import Distance
-from hierdata.engines.kaca.limits import Limits
-from hierdata.engines.rows.finishing import finished
+from hierdata.engines.kaca.limits import ModelLimits
+from hierdata.engines.rows.finishing import finish_partition
 from hierdata.engines.rows.table import classes_of, members_of, nodes_of
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -24,16 +24,16 @@ def kaca(given: StepInput, beta: int) -> Partition:
     """Merge the classes of an earlier step, or those of equal rows (see ``KACA``)."""
     forest, scope, constraints = given.problem
     partition = given.partition
-    limits = Limits(forest, scope, constraints)
+    limits = ModelLimits(forest, scope, constraints)
     start = limits.equal_rows(nodes_of(forest, scope)) if partition is None else classes_of(partition, scope)
     distance = Distance.of(forest.hierarchies[scope.kind], beta, len(start))
-    classes = Classes(forest, scope, constraints, distance, [own.tolist() for own in members_of(start)])
+    classes = MergedClasses(forest, scope, constraints, distance, [own.tolist() for own in members_of(start)])
     _Merging(classes, limits).run(len(start), given.progress)
     merged = np.full(len(start), SUPPRESSED, np.int64)
     for number, part in enumerate(part for part in classes.parts if part is not None):
         merged[part.rows] = number
     reason = "" if partition is None else partition.reason
-    found = finished(forest, scope, constraints, merged, given.rng, lambda published: reason)
+    found = finish_partition(forest, scope, constraints, merged, given.rng, lambda published: reason)
     given.progress(len(start))
     return found
 
@@ -41,7 +41,7 @@ def kaca(given: StepInput, beta: int) -> Partition:
 class _Merging:
     """The classes that lack something, the smallest first."""
 
-    def __init__(self, classes: Classes, limits: Limits) -> None:
+    def __init__(self, classes: MergedClasses, limits: ModelLimits) -> None:
         self._classes = classes
         self._limits = limits
         numbered = enumerate(classes.parts)
@@ -64,7 +64,7 @@ class _Merging:
             other = self._partner(own, part)
             if other is None:
                 continue
-            for changed in self._united(own, other):
+            for changed in self._unite_classes(own, other):
                 now = classes.parts[changed]
                 if now is not None and not all(now.kept):
                     heappush(self._todo, self._entry(changed))
@@ -72,7 +72,7 @@ class _Merging:
     def _entry(self, number: int) -> tuple[int, int, int]:
         return int(self._classes.sizes[number]), int(self._classes.firsts[number]), number
 
-    def _partner(self, own: int, part: Part) -> int | None:
+    def _partner(self, own: int, part: ClassPart) -> int | None:
         """The nearest class that may be one with it, and is not spoiled by that; None among those asked."""
         wanted = 1
         while wanted <= _ASKED:
@@ -85,12 +85,12 @@ class _Merging:
             wanted *= 4
         return None
 
-    def _may_join(self, part: Part, other: Part) -> bool:
+    def _may_join(self, part: ClassPart, other: ClassPart) -> bool:
         if not self._limits.allow(part.rows, other.rows):
             return False
         return not all(other.kept) or all(self._classes.union(part, other).kept)
 
-    def _united(self, own: int, other: int) -> tuple[int, ...]:
+    def _unite_classes(self, own: int, other: int) -> tuple[int, ...]:
         """Give a class a stub of the other, or merge both; the classes that have changed."""
         classes = self._classes
         one, two = classes[own], classes[other]
@@ -109,6 +109,6 @@ class _Merging:
         return (other,)
 
 
-def _still(before: Part, after: Part) -> bool:
+def _still(before: ClassPart, after: ClassPart) -> bool:
     """Whether every constraint that held before holds afterwards."""
     return all(now or not held for held, now in zip(before.kept, after.kept, strict=True))

@@ -9,17 +9,17 @@ from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.arrays import Caps, pack_caps
 from hierdata.engines.alignment.lower_bounds import node_paths
 from hierdata.engines.local_search.kernel_moves import EXCHANGE
-from hierdata.engines.local_search.kernel_state import NOBODY, Buffers, Ground, Standing, trace_all
+from hierdata.engines.local_search.kernel_state import NOBODY, SearchBuffers, SearchInput, Standing, trace_all
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 
-def ground_of(alignment: Alignment, caps: Caps, room: int) -> Ground:
+def ground_of(alignment: Alignment, caps: Caps, room: int) -> SearchInput:
     """The records as rows and paths, and the caps of classes of up to ``room`` records."""
     forest = alignment.forest
     passes, worth, _ = node_paths(forest)
     heaviest = int(forest.weight[forest.roots[:-1]].max(initial=0))
     longest = min(len(alignment.rules.losses), heaviest * alignment.rules.ancestors.shape[1])
-    ground = Ground(
+    ground = SearchInput(
         roots=forest.roots,
         rows=alignment.rows,
         caps_of=np.stack([pack_caps(caps, size) for size in range(room + 1)]),
@@ -33,14 +33,19 @@ def ground_of(alignment: Alignment, caps: Caps, room: int) -> Ground:
 
 
 def empty_standing(
-    alignment: Alignment, ground: Ground, given: Partition, sizes: NDArray[np.int64], room: int, near: int
+    alignment: Alignment,
+    ground: SearchInput,
+    given: Partition,
+    sizes: NDArray[np.int64],
+    room: int,
+    near: int,
 ) -> Standing:
     """Who is in which class; nothing yet of how their records are aligned."""
     records, longest, _ = ground.paths.shape
     classes = len(sizes)
     vertices, width = alignment.representative.shape
     return Standing(
-        class_of=given.class_of.copy(),
+        class_of=given.equivalence_class.copy(),
         sizes=sizes.astype(np.int64),
         order=np.full((classes, room), SUPPRESSED, np.int64),
         saved=np.zeros(classes, np.int64),
@@ -58,11 +63,11 @@ def empty_standing(
     )
 
 
-def buffers_of(alignment: Alignment, room: int, near: int) -> Buffers:
+def buffers_of(alignment: Alignment, room: int, near: int) -> SearchBuffers:
     """Working memory for classes of up to ``room`` records, of which so many are near a record."""
     nodes = len(alignment.rules.losses)
     representative, members = alignment.representative, alignment.members
-    return Buffers(
+    return SearchBuffers(
         rep=representative,
         behind=members,
         new=np.empty_like(representative),

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from hierdata.engines.alignment.alignment import Pairing
 from hierdata.engines.base import Constraints, Engine, StepInput
-from hierdata.engines.local_search.state import Classes
+from hierdata.engines.local_search.state import ExchangedClasses
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 
 
-def descended(
+def descend_partition(
     forest: Forest,
     scope: Scope,
     constraints: Constraints,
@@ -25,15 +25,15 @@ def descended(
     progress: Callable[[int], None],
 ) -> Partition:
     """The partition after so many passes; ``progress`` is told of the first, which takes longest."""
-    classes = Classes(forest, constraints, partition, pairing, near)
+    classes = ExchangedClasses(forest, constraints, partition, pairing, near)
     visits = scope.records
     for number in range(passes):
-        made, at = classes.made, 0
+        made, at = classes.exchange_count, 0
         while at < len(visits):
             at = classes.visit(visits, at) + 1
             if number == 0:
                 progress(min(at, len(visits)))
-        if classes.made == made:
+        if classes.exchange_count == made:
             break
     return classes.partition()
 
@@ -92,4 +92,6 @@ class LocalSearch(Engine):
         """Exchange records between the classes of the step before; see the class."""
         if not (self.passes and given.previous.class_count):
             return given.previous
-        return descended(*given.problem, given.previous, self.passes, self.near, self.pairing, given.progress)
+        return descend_partition(
+            *given.problem, given.previous, self.passes, self.near, self.pairing, given.progress
+        )

@@ -16,14 +16,14 @@ from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
 from hierdata.engines.jit import lean
 from hierdata.engines.local_search.kernel_state import (
     NOBODY,
-    Buffers,
-    Ground,
+    SearchBuffers,
+    SearchInput,
     Standing,
     at_size,
     build,
     common_worth,
-    place_in,
-    saved_by,
+    insert_best,
+    representative_saving,
 )
 
 GAIN, TO, WHO, PROMISED, HERE, EXCHANGE = range(6)
@@ -33,8 +33,8 @@ record's own class."""
 
 
 @lean
-def _joined(
-    rep: Rows, size: int, record: int, settings: Settings, work: Scratch, rules: Rules, ground: Ground
+def _saving_with(
+    rep: Rows, size: int, record: int, settings: Settings, work: Scratch, rules: Rules, ground: SearchInput
 ) -> np.int64:
     """What a representative of ``size`` members saves with a record aligned last; -1 if it does not fit."""
     root = ground.roots[record]
@@ -45,7 +45,9 @@ def _joined(
 
 
 @lean
-def nearest_classes(record: int, largest: int, ground: Ground, standing: Standing, buffers: Buffers) -> int:
+def nearest_classes(
+    record: int, largest: int, ground: SearchInput, standing: Standing, buffers: SearchBuffers
+) -> int:
     """Fill ``buffers.near`` with the classes, not the record's own, that would lose least by taking it in.
 
     What they would lose is bounded by paths; of equals the first. Answers how many there are.
@@ -58,7 +60,7 @@ def nearest_classes(record: int, largest: int, ground: Ground, standing: Standin
             continue
         common = common_worth(standing.paths[other], standing.lengths[other], buffers.passed, ground.worth)
         gain = (size + 1) * common - size * standing.saved[other]
-        count = place_in(near, gains, count, other, gain)
+        count = insert_best(near, gains, count, other, gain)
     return count
 
 
@@ -80,7 +82,7 @@ def _note(chosen: Ordinals, count: int, promised: np.int64, here: np.int64, to: 
 
 
 @lean
-def _compare(record: int, near_count: int, standing: Standing, buffers: Buffers) -> bool:
+def _compare(record: int, near_count: int, standing: Standing, buffers: SearchBuffers) -> bool:
     """Tell which near classes are fresh: not near when the record was last visited, or changed since.
 
     All are where the record's own class has changed, which is what is answered. Notes the visit.
@@ -103,14 +105,14 @@ def _compare(record: int, near_count: int, standing: Standing, buffers: Buffers)
 
 
 @lean
-def _promising(
+def _find_promising(
     record: int,
     near_count: int,
     least: int,
     largest: int,
-    ground: Ground,
+    ground: SearchInput,
     standing: Standing,
-    buffers: Buffers,
+    buffers: SearchBuffers,
 ) -> int:
     """Fill ``buffers.chosen`` with the exchanges that promise to save, by paths; answer how many.
 
@@ -153,16 +155,16 @@ def _promising(
 
 
 @lean
-def _moved(
+def _move_saving(
     record: int,
     own: int,
     to: int,
     settings: Settings,
     work: Scratch,
     rules: Rules,
-    ground: Ground,
+    ground: SearchInput,
     standing: Standing,
-    buffers: Buffers,
+    buffers: SearchBuffers,
 ) -> np.int64:
     """What a move saves once both classes are aligned anew; 0 if a root does not fit.
 
@@ -171,7 +173,7 @@ def _moved(
     scale, losses = settings.scale, rules.losses
     size = standing.sizes[to]
     larger = at_size(rules, ground.caps_of, size + 1)
-    joined = _joined(standing.rows[to], size, record, settings, work, larger, ground)
+    joined = _saving_with(standing.rows[to], size, record, settings, work, larger, ground)
     left = np.int64(0)
     if own >= 0 and joined >= 0:
         stay = standing.sizes[own]
@@ -179,7 +181,9 @@ def _moved(
         vertices = build(standing.order[own], stay, record, settings, work, smaller, ground, buffers)
         if vertices == 0:
             return np.int64(0)
-        left = (stay - 1) * saved_by(buffers.rep, vertices, scale, losses) - stay * standing.saved[own]
+        left = (stay - 1) * representative_saving(
+            buffers.rep, vertices, scale, losses
+        ) - stay * standing.saved[own]
     here = size * standing.saved[to] - left
     if joined < 0 or (size + 1) * joined <= here:
         return np.int64(0)
@@ -187,7 +191,11 @@ def _moved(
         buffers.records[at] = standing.order[to, at]
     buffers.records[size] = record
     vertices = build(buffers.records, size + 1, NOBODY, settings, work, larger, ground, buffers)
-    return (size + 1) * saved_by(buffers.rep, vertices, scale, losses) - here if vertices else np.int64(0)
+    return (
+        (size + 1) * representative_saving(buffers.rep, vertices, scale, losses) - here
+        if vertices
+        else np.int64(0)
+    )
 
 
 @lean
@@ -200,9 +208,9 @@ def _gain(
     settings: Settings,
     work: Scratch,
     rules: Rules,
-    ground: Ground,
+    ground: SearchInput,
     standing: Standing,
-    buffers: Buffers,
+    buffers: SearchBuffers,
 ) -> np.int64:
     """What an exchange saves, aligned; 0 if a root does not fit or it saves no more than ``bar``.
 
@@ -210,10 +218,10 @@ def _gain(
     """
     own = standing.class_of[record]
     if who == NOBODY:
-        return _moved(record, own, to, settings, work, rules, ground, standing, buffers)
+        return _move_saving(record, own, to, settings, work, rules, ground, standing, buffers)
     size = standing.sizes[to]
     fitting = at_size(rules, ground.caps_of, size)
-    joined = _joined(standing.rest_rows[who], size - 1, record, settings, work, fitting, ground)
+    joined = _saving_with(standing.rest_rows[who], size - 1, record, settings, work, fitting, ground)
     if joined < 0:
         return np.int64(0)
     gain: np.int64 = size * (joined - standing.saved[to])
@@ -223,7 +231,7 @@ def _gain(
         return np.int64(0)
     size = standing.sizes[own]
     fitting = at_size(rules, ground.caps_of, size)
-    joined = _joined(standing.rest_rows[record], size - 1, who, settings, work, fitting, ground)
+    joined = _saving_with(standing.rest_rows[record], size - 1, who, settings, work, fitting, ground)
     return gain + size * (joined - standing.saved[own]) if joined >= 0 else np.int64(0)
 
 
@@ -236,9 +244,9 @@ def seek(
     settings: Settings,
     work: Scratch,
     rules: Rules,
-    ground: Ground,
+    ground: SearchInput,
     standing: Standing,
-    buffers: Buffers,
+    buffers: SearchBuffers,
     found: Ordinals,
     tally: Ordinals,
 ) -> tuple[int, int]:
@@ -256,7 +264,7 @@ def seek(
         for place in range(ground.lengths[record]):
             buffers.passed[ground.paths[record, place, 0]] = ground.paths[record, place, 1]
         near_count = nearest_classes(record, largest, ground, standing, buffers)
-        chosen = _promising(record, near_count, least, largest, ground, standing, buffers)
+        chosen = _find_promising(record, near_count, least, largest, ground, standing, buffers)
         for place in range(ground.lengths[record]):
             buffers.passed[ground.paths[record, place, 0]] = 0
         count = 0

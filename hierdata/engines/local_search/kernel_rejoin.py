@@ -12,18 +12,20 @@ from hierdata.engines.alignment.kernels.representative import Ordinals, copy_row
 from hierdata.engines.jit import lean
 from hierdata.engines.local_search.kernel_moves import nearest_classes
 from hierdata.engines.local_search.kernel_state import (
-    Buffers,
-    Ground,
+    SearchBuffers,
+    SearchInput,
     Standing,
     at_size,
     common_worth,
-    place_in,
-    saved_by,
+    insert_best,
+    representative_saving,
 )
 
 
 @lean
-def _companions(record: int, visits: Ordinals, ground: Ground, standing: Standing, buffers: Buffers) -> int:
+def _companions(
+    record: int, visits: Ordinals, ground: SearchInput, standing: Standing, buffers: SearchBuffers
+) -> int:
     """Fill ``buffers.company`` with the other suppressed records by what they may save with this one.
 
     By its paths, which stand in ``buffers.passed``; those first that may save most, of equals as they are
@@ -35,7 +37,7 @@ def _companions(record: int, visits: Ordinals, ground: Ground, standing: Standin
         if standing.class_of[other] >= 0 or other == record:
             continue
         common = common_worth(ground.paths[other], ground.lengths[other], buffers.passed, ground.worth)
-        count = place_in(company, commons, count, other, common)
+        count = insert_best(company, commons, count, other, common)
     return count
 
 
@@ -48,9 +50,9 @@ def _party(
     settings: Settings,
     work: Scratch,
     rules: Rules,
-    ground: Ground,
+    ground: SearchInput,
     standing: Standing,
-    buffers: Buffers,
+    buffers: SearchBuffers,
 ) -> None:
     """Find with how many companions a record saves most in the at-th near class, as that stands.
 
@@ -83,7 +85,7 @@ def _party(
         copy_rows(buffers.new, vertices, buffers.rep)
         party[size - first] = joining
         size += 1
-        gain = size * saved_by(buffers.rep, vertices, settings.scale, rules.losses) - kept
+        gain = size * representative_saving(buffers.rep, vertices, settings.scale, rules.losses) - kept
         if gain > buffers.party_gains[at]:
             buffers.party_gains[at] = gain
             buffers.party_sizes[at] = size - first
@@ -97,14 +99,15 @@ def gather(
     settings: Settings,
     work: Scratch,
     rules: Rules,
-    ground: Ground,
+    ground: SearchInput,
     standing: Standing,
-    buffers: Buffers,
+    buffers: SearchBuffers,
     tally: Ordinals,
 ) -> int:
     """Look for others who are suppressed with whom a record may join a near class; answer the near classes.
 
-    See ``Buffers.parties``. A class that can save nothing with the record, however many come, is passed over.
+    See ``SearchBuffers.parties``. A class that can save nothing with the record, however many come, is
+    passed over.
     """
     for place in range(ground.lengths[record]):
         buffers.passed[ground.paths[record, place, 0]] = ground.paths[record, place, 1]

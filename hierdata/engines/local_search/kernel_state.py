@@ -38,7 +38,7 @@ from hierdata.engines.jit import lean
 NOBODY = -1
 
 
-class Ground(NamedTuple):
+class SearchInput(NamedTuple):
     """What the search never changes: records as rows, the caps by class size, paths of records.
 
     ``passes[node]`` are the nodes on the path of a node, and ``worth[node]`` is what LM' gains from it to the
@@ -79,7 +79,7 @@ class Standing(NamedTuple):
     clock: Ordinals
 
 
-class Buffers(NamedTuple):
+class SearchBuffers(NamedTuple):
     """Working memory: two representatives that take turns, a queue, and counts of nodes, 0 between calls.
 
     ``prefix`` is a third representative, that of the first of some records while others are left out.
@@ -115,7 +115,7 @@ def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
 
 
 @lean
-def saved_by(rep: Rows, count: int, scale: int, losses: Ordinals) -> np.int64:
+def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -> np.int64:
     """The sum of 1 - LM' over the quasi-identifiers of a representative, times the scale."""
     saved = np.int64(0)
     for v in range(count):
@@ -147,7 +147,7 @@ def trace(
 
 
 @lean
-def trace_all(ground: Ground, passed: Ordinals) -> None:
+def trace_all(ground: SearchInput, passed: Ordinals) -> None:
     """The paths of all records."""
     for record in range(len(ground.roots) - 1):
         first = ground.roots[record]
@@ -168,7 +168,7 @@ def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) ->
 
 
 @lean
-def place_in(best: Ordinals, values: Ordinals, count: int, one: int, value: np.int64) -> int:
+def insert_best(best: Ordinals, values: Ordinals, count: int, one: int, value: np.int64) -> int:
     """Put one among the ``best`` by its value, if there is room or it is above the least; answer how many.
 
     The highest come first, of equals the one that was there.
@@ -224,18 +224,18 @@ def build(
     settings: Settings,
     work: Scratch,
     rules: Rules,
-    ground: Ground,
-    buffers: Buffers,
+    ground: SearchInput,
+    buffers: SearchBuffers,
 ) -> int:
     """Align the records in their order, but the one skipped; answer the vertices, 0 if a root does not fit.
 
     The representative is left in ``buffers.rep``; ``rules`` are those of the size that the class will have.
     """
-    return _extended(records, 0, size, skipped, 0, 0, settings, work, rules, ground, buffers)
+    return _align_from(records, 0, size, skipped, 0, 0, settings, work, rules, ground, buffers)
 
 
 @lean
-def _extended(
+def _align_from(
     records: Ordinals,
     first: int,
     size: int,
@@ -245,8 +245,8 @@ def _extended(
     settings: Settings,
     work: Scratch,
     rules: Rules,
-    ground: Ground,
-    buffers: Buffers,
+    ground: SearchInput,
+    buffers: SearchBuffers,
 ) -> int:
     """The same from the ``first`` on, after ``have`` records that are aligned in ``buffers.rep``."""
     roots, rows = ground.roots, ground.rows
@@ -283,9 +283,9 @@ def enter(
     settings: Settings,
     work: Scratch,
     rules: Rules,
-    ground: Ground,
+    ground: SearchInput,
     standing: Standing,
-    buffers: Buffers,
+    buffers: SearchBuffers,
 ) -> None:
     """Enter the representative of a class, and work out its rests anew, but that of a newcomer.
 
@@ -307,18 +307,20 @@ def enter(
         record = order[at]
         if record != newcomer:
             _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            vertices = _extended(
+            vertices = _align_from(
                 order, at + 1, size, NOBODY, at, before, settings, work, fitting, ground, buffers
             )
             copy_rows(buffers.rep, vertices, standing.rest_rows[record])
-            standing.rest_saved[record] = saved_by(buffers.rep, vertices, settings.scale, rules.losses)
+            standing.rest_saved[record] = representative_saving(
+                buffers.rep, vertices, settings.scale, rules.losses
+            )
             standing.rest_lengths[record] = trace(
                 buffers.rep, 0, vertices, ground.worth, ground.passes, buffers.passed,
                 standing.rest_paths[record],
             )  # fmt: skip
         if at + 1 < size:
             _take_up(before, at, buffers.prefix, buffers.prefix_behind, buffers.rep, buffers.behind)
-            before = _extended(
+            before = _align_from(
                 order, at, at + 1, NOBODY, at, before, settings, work, fitting, ground, buffers
             )
             _take_up(before, at + 1, buffers.rep, buffers.behind, buffers.prefix, buffers.prefix_behind)

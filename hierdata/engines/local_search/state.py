@@ -17,7 +17,7 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.local_search.arrays import buffers_of, empty_standing, ground_of
 from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, seek
 from hierdata.engines.local_search.kernel_rejoin import gather
-from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class, saved_by
+from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class, representative_saving
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -32,7 +32,7 @@ _Aligned: TypeAlias = "tuple[NDArray[np.int32], int]"
 """The rows of a representative, and what it saves."""
 
 
-class Classes(Alignment):
+class ExchangedClasses(Alignment):
     """The classes as they stand; every change keeps all models.
 
     A class is its records in the order in which they are aligned.
@@ -47,7 +47,9 @@ class Classes(Alignment):
         near: int,
     ) -> None:
         self._given = partition
-        sizes = np.bincount(partition.class_of[partition.class_of >= 0], minlength=partition.class_count)
+        sizes = np.bincount(
+            partition.equivalence_class[partition.equivalence_class >= 0], minlength=partition.class_count
+        )
         self.least = constraints.min_class_size
         heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1))
         room = self.largest = min(
@@ -63,25 +65,27 @@ class Classes(Alignment):
         self._found = np.zeros((_ASKED if self._asks else 1, EXCHANGE), np.int64)
         self._tried = np.zeros(1, np.int64)
         self._changed: set[int] = set()
-        self._read()
+        self._read_classes()
 
-    def _read(self) -> None:
+    def _read_classes(self) -> None:
         """Take the classes over as they were published, the record that stands for the others first."""
         given, forest, standing = self._given, self.forest, self.standing
         shown = given.representative
-        order = np.argsort(given.class_of, kind="stable")
-        order = order[int((given.class_of < 0).sum()) :]
+        order = np.argsort(given.equivalence_class, kind="stable")
+        order = order[int((given.equivalence_class < 0).sum()) :]
         for own, records in enumerate(np.split(order, np.cumsum(standing.sizes)[:-1])):
             if len(records) > self.largest:
                 continue
             roots = forest.roots[records]
             leads = shown[roots] == roots
             standing.order[own, : len(records)] = [*records[leads], *records[~leads]]
-            count = self._given_rows(own)
-            saved = int(saved_by(self.representative, count, self.settings.scale, self.rules.losses))
+            count = self._write_rows(own)
+            saved = int(
+                representative_saving(self.representative, count, self.settings.scale, self.rules.losses)
+            )
             self._enter(own, self.representative[:count].copy(), saved, NOBODY)
 
-    def _given_rows(self, own: int) -> int:
+    def _write_rows(self, own: int) -> int:
         """Write the published representative of a class; answer its vertices."""
         forest, shown = self.forest, self._given.representative
         records = self.standing.order[own, : self.standing.sizes[own]]
@@ -111,11 +115,11 @@ class Classes(Alignment):
         )  # fmt: skip
 
     @property
-    def made(self) -> int:
+    def exchange_count(self) -> int:
         """How many exchanges have been made."""
         return int(self.standing.clock[0])
 
-    def saved(self) -> int:
+    def total_saving(self) -> int:
         """What all classes keep of 1 - LM', times the scale; in Python's integers, as it may be large."""
         pairs = zip(self.standing.sizes.tolist(), self.standing.saved.tolist(), strict=True)
         return sum(size * saved for size, saved in pairs)
@@ -127,13 +131,13 @@ class Classes(Alignment):
             self.standing, self._buffers, self._found, self._tried,
         )  # fmt: skip
         for to, who in self._found[:count, [TO, WHO]].tolist():
-            if self._exchanged(int(visits[at]), to, who):
+            if self._try_exchange(int(visits[at]), to, who):
                 return at
         if at < len(visits) and self.standing.class_of[visits[at]] < 0:
             self._join_together(int(visits[at]), visits)
         return at
 
-    def _exchanged(self, record: int, to: int, who: int) -> bool:
+    def _try_exchange(self, record: int, to: int, who: int) -> bool:
         """Make an exchange if it saves once all models have been asked; else nothing changes."""
         standing = self.standing
         own = int(standing.class_of[record])
@@ -141,7 +145,7 @@ class Classes(Alignment):
         if own >= 0 and own != to:
             stay = [one for one in self._members(own) if one != record]
             news[own] = stay if who == NOBODY else [*stay, who]
-        aligned = self._paying(news)
+        aligned = self._align_if_saving(news)
         if aligned is None:
             return False
         if who not in (NOBODY, record):
@@ -163,18 +167,18 @@ class Classes(Alignment):
             to = int(self._buffers.near[at])
             joining = self._buffers.parties[at, : self._buffers.party_sizes[at]].copy()
             news = {to: [*self._members(to), *joining.tolist()]}
-            aligned = self._paying(news)
+            aligned = self._align_if_saving(news)
             if aligned is not None:
                 self.standing.class_of[joining] = to
                 self._change(news, aligned, False)
                 return
 
-    def _paying(self, news: dict[int, list[int]]) -> list[_Aligned] | None:
+    def _align_if_saving(self, news: dict[int, list[int]]) -> list[_Aligned] | None:
         """These classes aligned anew; None if a model fails at a root, or if they save nothing."""
         found = []
         gain = 0
         for one, records in news.items():
-            built = self._aligned(records)
+            built = self._align_class(records)
             if built is None:
                 return None
             found.append(built)
@@ -209,19 +213,19 @@ class Classes(Alignment):
             self._ground, self._buffers,
         )  # fmt: skip
 
-    def _aligned(self, records: list[int]) -> _Aligned | None:
+    def _align_class(self, records: list[int]) -> _Aligned | None:
         """The representative of a class, and what it saves where all models hold; None if it fails."""
         count = self._build(records)
         if not count:
             return None
         rows = self.representative[:count].copy()
         if not self._asks:
-            return rows, int(saved_by(rows, count, self.settings.scale, self.rules.losses))
+            return rows, int(representative_saving(rows, count, self.settings.scale, self.rules.losses))
         members = self.members[: len(records), :count]
         if not self._closing.holds_at_root(rows, members):
             return None
-        kept = rows[self._closing.kept(rows, members)]
-        return rows, int(saved_by(kept, len(kept), self.settings.scale, self.rules.losses))
+        kept = rows[self._closing.find_safe_vertices(rows, members)]
+        return rows, int(representative_saving(kept, len(kept), self.settings.scale, self.rules.losses))
 
     def partition(self) -> Partition:
         """The classes as a partition."""
@@ -235,7 +239,7 @@ class Classes(Alignment):
             rows, members = self.representative[:count], self.members[: len(records), :count]
             kept = np.ones(count, np.bool_)
             if self._asks:
-                kept = self._closing.kept(rows, members)
+                kept = self._closing.find_safe_vertices(rows, members)
             shown[members[:, kept]] = members[0, kept]
             for kind, starts in enumerate(self._firsts):
                 chosen = np.flatnonzero(kept & (rows[:, KIND] == kind))
@@ -243,15 +247,17 @@ class Classes(Alignment):
                     at = forest.first_node[members[0, chosen]] + position
                     nodes[at] = rows[chosen, FIRST_NODE + position] - start
         costs = self._costs(given, shown, int((standing.class_of < 0).sum()))
-        return replace(given, class_of=standing.class_of, representative=shown, nodes=nodes, costs=costs)
+        return replace(
+            given, equivalence_class=standing.class_of, representative=shown, nodes=nodes, costs=costs
+        )
 
     def _costs(self, given: Partition, shown: NDArray[np.int64], suppressed: int) -> Counter[str]:
         """What was given up, now."""
         costs = Counter(given.costs)
         costs["exchanges"] += int(self._tried[0])
-        costs["exchanges_made"] += self.made
-        if self.made:
-            costs["records_taken_in"] += int((given.class_of < 0).sum()) - suppressed
+        costs["exchanges_made"] += self.exchange_count
+        if self.exchange_count:
+            costs["records_taken_in"] += int((given.equivalence_class < 0).sum()) - suppressed
             for name in ("vertices_without_partner", "vertices_lost_at_closing"):
                 del costs[name]
             published = np.repeat(self.standing.class_of >= 0, np.diff(self.forest.roots))

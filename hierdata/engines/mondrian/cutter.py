@@ -23,9 +23,9 @@ from hierdata.engines.mondrian.kernel import (
     TOP,
     advance,
 )
-from hierdata.engines.rows.caps import RowCaps, packed
-from hierdata.engines.rows.kernel import within_caps
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.caps import RowCaps, pack_row_caps
+from hierdata.engines.rows.kernel import keeps_caps
+from hierdata.engines.rows.order import RowLine
 
 Judge: TypeAlias = Callable[[NDArray[np.int64]], bool]
 """Whether a class of these rows would satisfy what the caps leave open."""
@@ -57,7 +57,7 @@ class Regions:
 
 
 def cut(
-    line: Line,
+    line: RowLine,
     rows: NDArray[np.int64],
     caps: Sequence[RowCaps],
     least: int,
@@ -76,15 +76,15 @@ def cut(
     A region that does not hold may have parts that do: it is cut by the first cut after which a side
     holds, or else by that of least loss, down to regions that are too small.
     """
-    return _Work(line, rows, caps, least, judge).run(progress)
+    return _MondrianWork(line, rows, caps, least, judge).run(progress)
 
 
-class _Work:
+class _MondrianWork:
     """The arrays of one run. Every compiled call is handed all of them."""
 
     def __init__(
         self,
-        line: Line,
+        line: RowLine,
         rows: NDArray[np.int64],
         caps: Sequence[RowCaps],
         least: int,
@@ -101,7 +101,7 @@ class _Work:
         self._state = np.zeros(STATE, np.int64)
         self._stack = np.zeros((regions, 3), np.int64)
         self._closed = np.zeros((regions, 3), np.int64)
-        self._caps = packed(caps, len(line.places))
+        self._caps = pack_row_caps(caps, len(line.places))
         self._arrays = (
             self._state,
             self._stack,
@@ -123,7 +123,7 @@ class _Work:
     def run(self, progress: Callable[[int], None]) -> Regions:
         count = len(self._order)
         if count >= self._least:
-            keeps = within_caps(0, count, self._order, *self._caps)
+            keeps = keeps_caps(0, count, self._order, *self._caps)
             self._stack[0] = 0, count, bool(keeps) and self._holds(0, count)
             self._state[TOP] = 1
         verdict = 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Numbers, Places, loss_between, within_caps
+from hierdata.engines.rows.kernel import Numbers, Places, keeps_caps, loss_between
 
 LEFT, RIGHT, BOTH = 1, 2, 3
 """Which sides of a cut hold, as bits."""
@@ -325,9 +325,9 @@ def advance(
                     spare_places,
                 )
                 sides = 0
-                if within_caps(start, middle, order, groups, first_group, most, reach, shares, tally):
+                if keeps_caps(start, middle, order, groups, first_group, most, reach, shares, tally):
                     sides += LEFT
-                if (sides == LEFT or state[WHOLE] == 0) and within_caps(
+                if (sides == LEFT or state[WHOLE] == 0) and keeps_caps(
                     middle, end, order, groups, first_group, most, reach, shares, tally
                 ):
                     sides += RIGHT

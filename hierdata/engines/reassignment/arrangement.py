@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.reassignment.ground import ground_of
-from hierdata.engines.reassignment.kernel import Classes, Ground, Loss, refresh_all
-from hierdata.engines.rows.asking import Asked
-from hierdata.engines.rows.caps import packed
+from hierdata.engines.reassignment.kernel import ClosenessArrays, Loss, ReassignedClasses, refresh_all
+from hierdata.engines.rows.asking import ClassConstraints
+from hierdata.engines.rows.caps import pack_row_caps
 from hierdata.engines.rows.closeness import strangers
-from hierdata.engines.rows.decided_caps import decided
+from hierdata.engines.rows.decided_caps import split_decided
 from hierdata.engines.rows.kernel import Caps
-from hierdata.engines.rows.order import Line
-from hierdata.engines.rows.table import by_class, class_sizes, classes_of, dense
+from hierdata.engines.rows.order import RowLine
+from hierdata.engines.rows.table import class_sizes, classes_of, dense, rows_by_class
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
@@ -25,11 +25,11 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 class Arrangement:
     """Classes as runs of ``classes.members``; ``asked`` are the models that the arrays do not know."""
 
-    classes: Classes
-    ground: Ground
+    classes: ReassignedClasses
+    ground: ClosenessArrays
     loss: Loss
     caps: Caps
-    asked: Asked
+    asked: ClassConstraints
 
     @classmethod
     def of(
@@ -37,11 +37,11 @@ class Arrangement:
     ) -> Arrangement:
         """The classes as they are; rows without one stay out."""
         sizes = class_sizes(classes)
-        line = Line.of(forest, scope)
-        caps, asked = decided(forest, scope, constraints.left_to({"closeness"}))
+        line = RowLine.of(forest, scope)
+        caps, asked = split_decided(forest, scope, constraints.without_mended({"closeness"}))
         made = cls(
-            Classes(
-                by_class(classes),
+            ReassignedClasses(
+                rows_by_class(classes),
                 np.cumsum([0, *sizes]),
                 np.zeros(len(sizes), np.int64),
                 np.zeros(len(sizes), np.int64),
@@ -49,8 +49,8 @@ class Arrangement:
             ),
             ground_of(forest, scope, constraints.closeness(scope.kind), int(sizes.max(initial=0))),
             Loss(line.places, line.first, line.above, line.losses),
-            packed(caps, len(classes)),
-            Asked(forest, scope, asked),
+            pack_row_caps(caps, len(classes)),
+            ClassConstraints(forest, scope, asked),
         )
         refresh_all(made.classes, made.ground, made.loss)
         return made
@@ -64,7 +64,7 @@ class Arrangement:
         return found
 
 
-def started(
+def initial_classes(
     forest: Forest, scope: Scope, constraints: Constraints, partition: Partition
 ) -> NDArray[np.int64]:
     """The classes of the step before, without rows whose values the original lacks: no class holds them."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.kernel import best_swaps, refresh
-from hierdata.engines.reassignment.repair import enlarged, may_stay
+from hierdata.engines.reassignment.repair import enlarge_classes, may_stay
 from hierdata.forest.forest import Forest, Scope
 
 _PATIENCE = 16
@@ -44,7 +44,7 @@ class Descent:
             if not beyond.any() or np.count_nonzero(beyond) >= len(failing):
                 return
 
-    def against_loss(self, passes: int, progress: Callable[[int], None]) -> None:
+    def reduce_loss(self, passes: int, progress: Callable[[int], None]) -> None:
         """Swap what loses less and takes nobody farther, class after class, until a pass changes nothing."""
         for _ in range(passes):
             before = self.made
@@ -69,19 +69,19 @@ class Descent:
                 at.classes, at.ground, at.loss, at.caps, found,
             )  # fmt: skip
             for one, other in found[wanted // 4 : count, :2].tolist():  # the others were refused before
-                if self._made(one, other):
+                if self._try_exchange(one, other):
                     return True
             if count < wanted or wanted >= _ASKED:
                 return False
             wanted *= 4
 
-    def _made(self, one: int, other: int) -> bool:
+    def _try_exchange(self, one: int, other: int) -> bool:
         """Exchange two entries, and answer whether all models allow it; else they stand as before."""
         at = self._at
         members, starts = at.classes.members, at.classes.starts
         members[[one, other]] = members[[other, one]]
         classes = np.searchsorted(starts, [one, other], side="right") - 1
-        if at.asked.anything:
+        if at.asked.has_constraints:
             runs = (members[starts[own] : starts[own + 1]] for own in classes.tolist())
             if not all(map(at.asked, runs)):
                 members[[one, other]] = members[[other, one]]
@@ -92,7 +92,7 @@ class Descent:
         return True
 
 
-def descended(
+def descend_classes(
     forest: Forest,
     scope: Scope,
     constraints: Constraints,
@@ -113,10 +113,10 @@ def descended(
         failing = arrangement.classes.beyond > 0
         if not failing.any() or len(failing) < 2:
             break
-        larger = enlarged(forest, scope, arrangement.numbers(), failing)
+        larger = enlarge_classes(forest, scope, arrangement.numbers(), failing)
         if not may_stay(forest, scope, constraints, larger):
             break
         classes = larger
-    descent.against_loss(passes, progress)
+    descent.reduce_loss(passes, progress)
     classes = arrangement.numbers()
     return classes, before - int(classes.max(initial=-1))

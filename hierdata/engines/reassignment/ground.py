@@ -8,7 +8,7 @@ from math import floor
 
 import numpy as np
 
-from hierdata.engines.reassignment.kernel import Ground
+from hierdata.engines.reassignment.kernel import ClosenessArrays
 from hierdata.engines.rows.table import bits_over, codes_of
 from hierdata.forest.forest import MISSING, Forest, Scope, look_up
 from hierdata.privacy.base import FOREIGN, Closeness
@@ -17,7 +17,9 @@ _FINE = 2**20
 """Bounds with larger denominators are rounded down to this part of 1 for the search."""
 
 
-def ground_of(forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], largest: int) -> Ground:
+def ground_of(
+    forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], largest: int
+) -> ClosenessArrays:
     """The constraints in the layout of the kernels, for classes of ``largest`` rows at most.
 
     Where products would not fit into 64 bits, low bits of the counts are dropped: that steers the search, and
@@ -48,7 +50,7 @@ def ground_of(forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], 
     for c, (position, _) in enumerate(forms):
         own = look_up(numbers[c], codes[:, position])
         sets[c] = np.where(own == MISSING, first[-1] + c, own)
-    return Ground(
+    return ClosenessArrays(
         sets,
         np.array(first, np.int64),
         np.array(parents, np.int32),

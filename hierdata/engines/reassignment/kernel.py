@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Caps, Numbers, Places, loss_between, within_caps
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
 
 UNIT = 2**30
 """Distances are ordered after rounding to this part of 1; what is within its bound is decided exactly."""
@@ -29,7 +29,7 @@ LOW, NEXT_LOW, HIGH, NEXT_HIGH = range(4)
 """The two least and the two greatest places of a class at a quasi-identifier."""
 
 
-class Ground(NamedTuple):
+class ClosenessArrays(NamedTuple):
     """Closeness constraints: ``sets[constraint, row]`` is the smallest set that holds the row's value.
 
     Constraint c has the sets from ``first[c]`` to ``first[c + 1]``; with n values the distance is the sum of
@@ -57,7 +57,7 @@ class Loss(NamedTuple):
     losses: Numbers
 
 
-class Classes(NamedTuple):
+class ReassignedClasses(NamedTuple):
     """The classes: their rows, how far each is beyond its bounds, what it loses, and its places."""
 
     members: Numbers
@@ -68,7 +68,7 @@ class Classes(NamedTuple):
 
 
 @jit
-def excess(constraint: int, moved: int, present: int, ground: Ground) -> int:
+def excess(constraint: int, moved: int, present: int, ground: ClosenessArrays) -> int:
     """How far a distance is beyond its bound, in units: 0 if it is within, at least 1 if not."""
     top = ground.top[constraint]
     bottom = ground.bottom[constraint]
@@ -79,7 +79,9 @@ def excess(constraint: int, moved: int, present: int, ground: Ground) -> int:
 
 
 @jit
-def weigh(start: int, end: int, members: Numbers, ground: Ground, held: Numbers, known: Numbers) -> None:
+def weigh(
+    start: int, end: int, members: Numbers, ground: ClosenessArrays, held: Numbers, known: Numbers
+) -> None:
     """Write to ``known`` what the class ``members[start:end]`` is at every set.
 
     ``held`` receives how many of its values each set holds; that of a constraint's first set is the number
@@ -155,7 +157,9 @@ def _extend(start: int, end: int, members: Numbers, places: Places, extent: Plac
 
 
 @jit
-def refresh(own: int, classes: Classes, ground: Ground, loss: Loss, held: Numbers, known: Numbers) -> None:
+def refresh(
+    own: int, classes: ReassignedClasses, ground: ClosenessArrays, loss: Loss, held: Numbers, known: Numbers
+) -> None:
     """Work out anew what is kept of a class."""
     start = classes.starts[own]
     end = classes.starts[own + 1]
@@ -175,7 +179,7 @@ def refresh(own: int, classes: Classes, ground: Ground, loss: Loss, held: Number
 
 
 @jit
-def refresh_all(classes: Classes, ground: Ground, loss: Loss) -> None:
+def refresh_all(classes: ReassignedClasses, ground: ClosenessArrays, loss: Loss) -> None:
     """Work out what is kept of every class."""
     held = np.zeros(ground.first[-1], np.int64)
     known = np.zeros((5, ground.first[-1]), np.int64)
@@ -184,8 +188,8 @@ def refresh_all(classes: Classes, ground: Ground, loss: Loss) -> None:
 
 
 @jit
-def _exchanged(
-    c: int, goes: int, comes: int, shared: int, ground: Ground, held: Numbers, known: Numbers
+def _excess_with(
+    c: int, goes: int, comes: int, shared: int, ground: ClosenessArrays, held: Numbers, known: Numbers
 ) -> int:
     """How far a class is beyond a bound with one value for another; both lie below ``shared``."""
     first = ground.first[c]
@@ -202,7 +206,7 @@ def _exchanged(
 
 
 @jit
-def _meet(own: int, c: int, ground: Ground, shared: Places) -> None:
+def _meet(own: int, c: int, ground: ClosenessArrays, shared: Places) -> None:
     """Write, for every set of a constraint, the smallest set that holds it and ``own``."""
     first = ground.first[c]
     behind = ground.first[c + 1]
@@ -239,7 +243,7 @@ def _keeps(at: int, row: int, start: int, end: int, members: Numbers, caps: Caps
     """Whether a class keeps every cap with another row at one place of its run."""
     before = members[at]
     members[at] = row
-    holds = within_caps(
+    holds = keeps_caps(
         start, end, members, caps.groups, caps.first_group, caps.most, caps.reach, caps.shares, caps.tally
     )
     members[at] = before
@@ -252,8 +256,8 @@ def best_swaps(
     least: int,
     window: int,
     at_most: int,
-    classes: Classes,
-    ground: Ground,
+    classes: ReassignedClasses,
+    ground: ClosenessArrays,
     loss: Loss,
     caps: Caps,
     found: Numbers,
@@ -282,9 +286,9 @@ def best_swaps(
             goes = ground.sets[c, members[start + i]]
             _meet(goes, c, ground, shared[i])
             for s in range(ground.first[c], ground.first[c + 1]):
-                options[i, s] = _exchanged(c, goes, s, shared[i, s], ground, held, known)
+                options[i, s] = _excess_with(c, goes, s, shared[i, s], ground, held, known)
             missing = count_of_sets + c
-            options[i, missing] = _exchanged(c, goes, missing, 0, ground, held, known)
+            options[i, missing] = _excess_with(c, goes, missing, 0, ground, held, known)
 
     worst = 0  # the constraint that says most about a swap is looked at first
     farthest = -1
@@ -344,7 +348,7 @@ def best_swaps(
                     goes = ground.sets[c, y]
                     comes = ground.sets[c, x]
                     meet = shared[i, goes] if goes < count_of_sets else 0
-                    theirs = max(theirs, _exchanged(c, goes, comes, meet, ground, held, known))
+                    theirs = max(theirs, _excess_with(c, goes, comes, meet, ground, held, known))
                     if mine + theirs - before > last_beyond:
                         break
                 less = mine + theirs - before
@@ -378,7 +382,9 @@ def best_swaps(
 
 
 @jit
-def objective(members: Numbers, starts: Numbers, ground: Ground, caps: Caps) -> tuple[int, int, int, int]:
+def objective(
+    members: Numbers, starts: Numbers, ground: ClosenessArrays, caps: Caps
+) -> tuple[int, int, int, int]:
     """Rows in classes that break a cap, the largest distance, the sum over rows, and how many are beyond.
 
     Distances are those of the classes, the largest over all constraints, in units.
@@ -389,7 +395,7 @@ def objective(members: Numbers, starts: Numbers, ground: Ground, caps: Caps) -> 
     for own in range(len(starts) - 1):
         start = starts[own]
         end = starts[own + 1]
-        if not within_caps(
+        if not keeps_caps(
             start, end, members, caps.groups, caps.first_group, caps.most, caps.reach, caps.shares, caps.tally
         ):
             broken += end - start

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.asking import Asked
-from hierdata.engines.rows.contents import Contents, satisfied
+from hierdata.engines.rows.asking import ClassConstraints
+from hierdata.engines.rows.contents import Contents, check_classes
 from hierdata.engines.rows.decided_caps import one_of_each_record
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import (
     class_sizes,
     codes_of,
     dense,
-    dissolved,
+    dissolve_failing,
     joins,
     members_of,
     nodes_of,
     partition_of,
     summable,
-    unaccepted,
+    unaccepted_cost,
 )
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -32,7 +32,7 @@ _TRIED = 64
 """So many unions of a class are shown to the models, the one of least loss first."""
 
 
-def published(
+def publish_classes(
     forest: Forest,
     scope: Scope,
     constraints: Constraints,
@@ -51,17 +51,17 @@ def published(
     costs = Counter(before.costs)
     reached = _smallest(forest, scope, constraints, classes)
     start = np.count_nonzero(classes == SUPPRESSED)
-    classes, more = _all_united(forest, scope, constraints, dense(classes))
-    failing = _failing(forest, scope, constraints, classes)
+    classes, more = _unite_all(forest, scope, constraints, dense(classes))
+    failing = _find_failing(forest, scope, constraints, classes)
     dissolved_rows = int(failing[classes[classes >= 0]].sum()) if len(failing) else 0
-    classes = dissolved(classes, failing) if len(failing) else classes
+    classes = dissolve_failing(classes, failing) if len(failing) else classes
     if not (classes != SUPPRESSED).any() and start < len(classes):
         whole = _whole(forest, scope, constraints)
         classes = whole if whole is not None else classes
     left = np.flatnonzero(classes == SUPPRESSED)
     classes = attach(forest, scope, constraints, classes, left, rng)
     gone = int((classes == SUPPRESSED).sum())
-    costs[unaccepted(scope)] = gone
+    costs[unaccepted_cost(scope)] = gone
     costs["rows_in_the_nearest_class"] += len(left) - gone
     costs["classes_united"] += united + more
     costs["rows_of_classes_dissolved"] += dissolved_rows
@@ -72,15 +72,15 @@ def published(
     return partition_of(forest, scope, classes, costs, reason)
 
 
-def _failing(
+def _find_failing(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Which classes lack something; one without values may hold and be too small all the same."""
     small = class_sizes(classes) < constraints.min_class_size
-    return small | ~satisfied(forest, scope, constraints, classes)
+    return small | ~check_classes(forest, scope, constraints, classes)
 
 
-def enlarged(
+def enlarge_classes(
     forest: Forest, scope: Scope, classes: NDArray[np.int64], failing: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """The classes, each that fails united with the one by which that loses least; none takes part twice."""
@@ -101,37 +101,37 @@ def may_stay(forest: Forest, scope: Scope, constraints: Constraints, classes: ND
     held = classes >= 0
     pairs = np.unique(classes[held] * max(1, forest.record_count) + scope.records[held])
     return len(pairs) == held.sum() and bool(
-        satisfied(forest, scope, constraints.left_to({"closeness"}), classes).all()
+        check_classes(forest, scope, constraints.without_mended({"closeness"}), classes).all()
     )
 
 
-def _all_united(
+def _unite_all(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
     """The classes united until none fails, as far as the other models let them; and how many were."""
     united = 0
     while True:
-        classes, more = _united(forest, scope, constraints, classes)
+        classes, more = _unite_failing(forest, scope, constraints, classes)
         united += more
-        failing = _failing(forest, scope, constraints, classes)
+        failing = _find_failing(forest, scope, constraints, classes)
         if not failing.any() or len(failing) < 2:
             return classes, united
-        larger = enlarged(forest, scope, classes, failing)
+        larger = enlarge_classes(forest, scope, classes, failing)
         if not may_stay(forest, scope, constraints, larger):
             return classes, united
         united += len(failing) - 1 - int(larger.max())
         classes = larger
 
 
-def _united(
+def _unite_failing(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
     """The classes, those that fail united with others where all constraints hold then; and how many were."""
-    asked = Asked(forest, scope, constraints)
+    asked = ClassConstraints(forest, scope, constraints)
     unions = Unions(forest, scope, classes)
     members = members_of(classes)
     result, united = classes.copy(), 0
-    for own in np.flatnonzero(_failing(forest, scope, constraints, classes)).tolist():
+    for own in np.flatnonzero(_find_failing(forest, scope, constraints, classes)).tolist():
         mine = members[own]
         for other in unions.nearest(own)[:_TRIED] if unions.free[own] else ():
             rows = np.concatenate([mine, members[other]])
@@ -174,7 +174,7 @@ class Unions:
 def _whole(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.int64] | None:
     """All rows as one class, if that may be."""
     classes = np.zeros(len(scope.rows), np.int64)
-    if one_of_each_record(scope) or _failing(forest, scope, constraints, classes).any():
+    if one_of_each_record(scope) or _find_failing(forest, scope, constraints, classes).any():
         return None
     return classes
 
@@ -191,7 +191,10 @@ def _smallest(
         if not close or not (classes != SUPPRESSED).any():
             continue
         contents = Contents(classes, codes[:, position])
-        own = [max(one.achieved(view).get("t", Fraction(0)) for one in close) for view in contents.views]
+        own = [
+            max(one.achieved_parameters(view).get("t", Fraction(0)) for one in close)
+            for view in contents.views
+        ]
         of_class = [own[at] for at in contents.of_class.tolist()]
         distances = of_class if distances is None else list(map(max, distances, of_class))
     return min(distances) if distances else None

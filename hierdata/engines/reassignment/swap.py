@@ -45,11 +45,11 @@ class Swap(Engine):
 
     def find_classes(self, given: StepInput) -> Partition:
         """Swap records between the classes of the step before; see the class."""
-        from hierdata.engines.reassignment.arrangement import started
-        from hierdata.engines.reassignment.descent import descended
-        from hierdata.engines.reassignment.repair import published
+        from hierdata.engines.reassignment.arrangement import initial_classes
+        from hierdata.engines.reassignment.descent import descend_classes
+        from hierdata.engines.reassignment.repair import publish_classes
 
-        classes = started(*given.problem, given.previous)
-        classes, united = descended(*given.problem, classes, self.window, self.passes, given.progress)
+        classes = initial_classes(*given.problem, given.previous)
+        classes, united = descend_classes(*given.problem, classes, self.window, self.passes, given.progress)
         given.progress(len(classes))
-        return published(*given.problem, classes, given.previous, united, given.rng)
+        return publish_classes(*given.problem, classes, given.previous, united, given.rng)

@@ -50,15 +50,17 @@ class Swarm(Engine):
 
     def find_classes(self, given: StepInput) -> Partition:
         """Let the swarm reassign the records of the step before; see the class."""
-        from hierdata.engines.reassignment.arrangement import Arrangement, started
-        from hierdata.engines.reassignment.repair import published
-        from hierdata.engines.reassignment.swarming import Flight, seeds, swarmed
+        from hierdata.engines.reassignment.arrangement import Arrangement, initial_classes
+        from hierdata.engines.reassignment.repair import publish_classes
+        from hierdata.engines.reassignment.swarming import Flight, run_swarm, seeds
 
-        classes = started(*given.problem, given.previous)
+        classes = initial_classes(*given.problem, given.previous)
         arrangement = Arrangement.of(*given.problem, classes)
         flight = Flight(*map(float, (self.inertia, self.cognitive, self.social, self.velocity)))
         first = seeds(arrangement)
-        members = swarmed(arrangement, flight, first, self.particles, self.rounds, given.rng, given.progress)
+        members = run_swarm(
+            arrangement, flight, first, self.particles, self.rounds, given.rng, given.progress
+        )
         arrangement.classes.members[:] = members
         given.progress(len(classes))
-        return published(*given.problem, arrangement.numbers(), given.previous, 0, given.rng)
+        return publish_classes(*given.problem, arrangement.numbers(), given.previous, 0, given.rng)

@@ -26,7 +26,7 @@ class Flight:
     social: float
     bound: float
 
-    def moved(
+    def move_keys(
         self, keys: Keys, speed: Keys, best: Keys, leader: Keys, draws: tuple[Keys, Keys]
     ) -> tuple[Keys, Keys]:
         """The next keys, within 0..1, and the speed with which they were reached, at most the bound."""
@@ -39,18 +39,18 @@ class Flight:
         return np.clip(keys + pulled, 0.0, 1.0), pulled
 
 
-def decoded(keys: Keys, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def decode_keys(keys: Keys, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows in the order of their keys, ties by index: cut into the sizes of the classes, a partition."""
     return rows[np.argsort(keys, kind="stable")]
 
 
-def encoded(members: NDArray[np.int64]) -> Keys:
+def encode_members(members: NDArray[np.int64]) -> Keys:
     """Keys, for the rows in ascending order, that are decoded to these."""
     keys: Keys = (np.argsort(members) + 0.5) / max(1, len(members))
     return keys
 
 
-def dealt(order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
+def deal_rows(order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Rows in an order, one to each class in turn; a class that is full is passed over."""
     sizes = np.diff(starts)
     classes = np.repeat(np.arange(len(sizes)), sizes)
@@ -70,10 +70,10 @@ def along_the_leaves(arrangement: Arrangement) -> NDArray[np.int64]:
 def seeds(arrangement: Arrangement) -> tuple[NDArray[np.int64], ...]:
     """The classes as they are, and the rows dealt round robin along their sensitive values."""
     own = arrangement.classes
-    return own.members.copy(), dealt(along_the_leaves(arrangement), own.starts)
+    return own.members.copy(), deal_rows(along_the_leaves(arrangement), own.starts)
 
 
-def swarmed(
+def run_swarm(
     arrangement: Arrangement,
     flight: Flight,
     first: Sequence[NDArray[np.int64]],
@@ -94,13 +94,13 @@ def swarmed(
 
     def score(keys: Keys) -> tuple[Score, bool]:
         broken, largest, total, failing = objective(
-            decoded(keys, rows), starts, arrangement.ground, arrangement.caps
+            decode_keys(keys, rows), starts, arrangement.ground, arrangement.caps
         )
         return (broken, largest, total), not broken and not failing
 
     keys = rng.random((particles, len(rows)))
     for at, own in enumerate(first):
-        keys[at] = encoded(own)
+        keys[at] = encode_members(own)
     speed = rng.uniform(-flight.bound, flight.bound, keys.shape)
     best = keys.copy()
     scores = [score(own) for own in keys]
@@ -109,11 +109,11 @@ def swarmed(
         if scores[leader][1]:
             break
         draws = rng.random(keys.shape), rng.random(keys.shape)
-        keys, speed = flight.moved(keys, speed, best, best[leader], draws)
+        keys, speed = flight.move_keys(keys, speed, best, best[leader], draws)
         for at, own in enumerate(keys):
             found = score(own)
             if found[0] < scores[at][0]:
                 scores[at], best[at] = found, own
         leader = min(range(len(scores)), key=lambda at: scores[at][0])
         progress(done)
-    return decoded(best[leader], rows)
+    return decode_keys(best[leader], rows)

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.rows.contents import check_classes
 from hierdata.engines.rows.table import codes_of, dense, joins, nodes_of
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED
 
 
-class Asked:
+class ClassConstraints:
     """Whether a class of some rows would satisfy the constraints; it is true of all where there are none."""
 
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
@@ -26,7 +26,7 @@ class Asked:
         self._attributes = [(np.ascontiguousarray(codes[:, at]), own) for at, own in bound if own]
 
     @property
-    def anything(self) -> bool:
+    def has_constraints(self) -> bool:
         """Whether there is a constraint to ask."""
         return bool(self._constraints.on_records or self._attributes)
 
@@ -49,10 +49,10 @@ class Asked:
         return True
 
 
-def confirmed(
+def confirm_classes(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """The classes without those that fail a model, numbered without gaps."""
     classes = dense(classes)
-    holds = np.append(satisfied(forest, scope, constraints, classes), False)  # SUPPRESSED is -1: the last
+    holds = np.append(check_classes(forest, scope, constraints, classes), False)  # SUPPRESSED is -1: the last
     return dense(np.where(holds[classes], classes, SUPPRESSED))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.rows.kernel import Caps
 from hierdata.forest.forest import look_up
-from hierdata.privacy.base import ShareCaps
+from hierdata.privacy.base import FrequencyCaps
 
 _UNBOUNDED = 2**62
 
@@ -20,14 +20,14 @@ class RowCaps:
     """Share caps with the group of every row, -1 for a missing value."""
 
     groups: NDArray[np.int32]
-    caps: ShareCaps
+    caps: FrequencyCaps
 
     def fits(self) -> bool:
         """Whether count * denominator fits into 64 bits at every size."""
         return all(share.denominator * len(self.groups) < _UNBOUNDED for share in self.caps.share)
 
 
-def packed(bound: Sequence[RowCaps], rows: int) -> Caps:
+def pack_row_caps(bound: Sequence[RowCaps], rows: int) -> Caps:
     """Caps on so many rows for compiled code; without any, every region passes."""
     counts = [len(own.caps.share) for own in bound]
     alone = [[(group, group) for group in range(count)] for count in counts]
@@ -43,6 +43,6 @@ def packed(bound: Sequence[RowCaps], rows: int) -> Caps:
     )
 
 
-def row_caps(codes: NDArray[np.int32], caps: ShareCaps) -> RowCaps:
+def row_caps(codes: NDArray[np.int32], caps: FrequencyCaps) -> RowCaps:
     """The caps with the groups of rows that hold these codes."""
     return RowCaps(look_up(caps.group_of, codes), caps)

@@ -33,7 +33,7 @@ class Contents:
         starts = np.cumsum(lengths) - lengths
         self.views: list[ClassView] = []
         self.of_class = np.empty(len(sizes), np.int64)
-        for alike in _alike(sizes, lengths, starts, values, counts):
+        for alike in _group_alike(sizes, lengths, starts, values, counts):
             one = alike[0]
             own = slice(starts[one], starts[one] + lengths[one])
             held = dict(zip(values[own].tolist(), counts[own].tolist(), strict=True))
@@ -41,7 +41,7 @@ class Contents:
             self.views.append(ClassView(int(sizes[one]), held))
 
 
-def _alike(
+def _group_alike(
     sizes: NDArray[np.int64],
     lengths: NDArray[np.int64],
     starts: NDArray[np.int64],
@@ -63,7 +63,7 @@ def _alike(
         yield from np.split(classes[order], np.flatnonzero(np.diff(keys[order])) + 1)
 
 
-def satisfied(
+def check_classes(
     forest: Forest,
     scope: Scope,
     constraints: Constraints,
@@ -80,23 +80,23 @@ def satisfied(
         return holds
     if constraints.population is None:
         for size in np.unique(sizes).tolist():
-            holds[sizes == size] = accepted(constraints.on_records, ClassView(size, {}))
+            holds[sizes == size] = accepts_all(constraints.on_records, ClassView(size, {}))
     else:
         roots = published
         if roots is None:
             roots = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
         views = map(constraints.view, sizes.tolist(), repeat({}), roots.tolist())
-        holds &= np.array([accepted(constraints.on_records, view) for view in views], np.bool_)
+        holds &= np.array([accepts_all(constraints.on_records, view) for view in views], np.bool_)
     codes = codes_of(forest, scope)
     for position, bound in enumerate(constraints.on_values[scope.kind]):
         if bound:
             contents = Contents(classes, codes[:, position])
-            answers = [accepted(bound, view) for view in contents.views]
+            answers = [accepts_all(bound, view) for view in contents.views]
             holds &= np.array(answers, np.bool_)[contents.of_class]
     return holds
 
 
-def accepted(constraints: tuple[Constraint, ...], view: ClassView) -> bool:
+def accepts_all(constraints: tuple[Constraint, ...], view: ClassView) -> bool:
     """Whether all of them hold."""
     return all(constraint.holds(view) for constraint in constraints)
 

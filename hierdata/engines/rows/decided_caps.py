@@ -10,7 +10,7 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.rows.caps import RowCaps, row_caps
 from hierdata.engines.rows.table import codes_of
 from hierdata.forest.forest import Forest, Scope
-from hierdata.privacy.base import ClassView, Constraint, ShareCaps
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
 
 
 def one_of_each_record(scope: Scope) -> list[RowCaps]:
@@ -19,10 +19,12 @@ def one_of_each_record(scope: Scope) -> list[RowCaps]:
     if len(records) == len(scope.records):
         return []
     groups = which.ravel().astype(np.int32)
-    return [RowCaps(groups, ShareCaps((), (Fraction(1),) * len(records), most=1))]
+    return [RowCaps(groups, FrequencyCaps((), (Fraction(1),) * len(records), most=1))]
 
 
-def decided(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[list[RowCaps], Constraints]:
+def split_decided(
+    forest: Forest, scope: Scope, constraints: Constraints
+) -> tuple[list[RowCaps], Constraints]:
     """The caps on the rows, and the constraints that these and the least size do not decide.
 
     Caps decide alone where they are sufficient and every row has a value (erratum ML-8).

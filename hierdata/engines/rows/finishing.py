@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.rows.contents import check_classes
 from hierdata.engines.rows.leftovers import attach
-from hierdata.engines.rows.table import dissolved, partition_of, unaccepted
+from hierdata.engines.rows.table import dissolve_failing, partition_of, unaccepted_cost
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 
-def finished(
+def finish_partition(
     forest: Forest,
     scope: Scope,
     constraints: Constraints,
@@ -29,13 +29,13 @@ def finished(
     ``reason`` says for a number of rows that are published why there are no more; it is asked where rows are
     suppressed.
     """
-    failing = ~satisfied(forest, scope, constraints, classes)
+    failing = ~check_classes(forest, scope, constraints, classes)
     costs: Counter[str] = Counter()
     if failing.any():
         costs["classes_dissolved"] = int(failing.sum())
-        classes = dissolved(classes, failing)
+        classes = dissolve_failing(classes, failing)
     classes = attach(forest, scope, constraints, classes, np.flatnonzero(classes == SUPPRESSED), rng)
     published = int((classes != SUPPRESSED).sum())
-    gone = costs[unaccepted(scope)] = len(classes) - published
+    gone = costs[unaccepted_cost(scope)] = len(classes) - published
     why = reason(published) if gone else ""
     return partition_of(forest, scope, classes, costs, why)

@@ -20,7 +20,7 @@ Places: TypeAlias = "NDArray[np.int32]"
 
 
 class Caps(NamedTuple):
-    """Share caps in the layout of ``within_caps``."""
+    """Share caps in the layout of ``keeps_caps``."""
 
     groups: Places
     first_group: Numbers
@@ -42,7 +42,7 @@ def loss_between(low: int, high: int, above: Places, losses: Numbers) -> int:
 
 
 @jit
-def within_caps(
+def keeps_caps(
     start: int,
     end: int,
     order: Numbers,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Numbers, Places, loss_between, within_caps
+from hierdata.engines.rows.kernel import Numbers, Places, keeps_caps, loss_between
 
 
 @jit
@@ -53,7 +53,7 @@ def _keeps_caps(
                 members[filled] = member
                 filled += 1
                 member = earlier[member]
-            return within_caps(0, filled, members, groups, first_group, most, reach, shares, tally)
+            return keeps_caps(0, filled, members, groups, first_group, most, reach, shares, tally)
     return True
 
 
@@ -138,7 +138,7 @@ def nearest(
 
 
 @jit
-def joined(row: int, own: int, nodes: Places, joins: Places, ancestors: Places) -> Places:
+def join_row(row: int, own: int, nodes: Places, joins: Places, ancestors: Places) -> Places:
     """The nodes of a class with a row in it: the deepest entries that both have."""
     found = np.empty(nodes.shape[1], np.int32)
     for b in range(nodes.shape[1]):

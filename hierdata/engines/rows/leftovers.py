@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.caps import packed, row_caps
-from hierdata.engines.rows.contents import Question, satisfied
-from hierdata.engines.rows.kernel_nearest import joined, nearest
-from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of, numbered
+from hierdata.engines.rows.caps import pack_row_caps, row_caps
+from hierdata.engines.rows.contents import Question, check_classes
+from hierdata.engines.rows.kernel_nearest import join_row, nearest
+from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of, number_hierarchies
 from hierdata.forest.forest import MISSING, Forest, Scope
 from hierdata.forest.partition import SUPPRESSED
 from hierdata.privacy.base import ClassView, Constraint
@@ -52,7 +52,7 @@ def attach(
     result[result != SUPPRESSED] = numbers[result[result != SUPPRESSED]]
     if constraints.population is not None:
         # Where the steps of a hierarchy do not nest, the join of all members can lie below that of the steps.
-        failing = ~satisfied(forest, scope, constraints, result)
+        failing = ~check_classes(forest, scope, constraints, result)
         result[failing[result] & (classes == SUPPRESSED)] = SUPPRESSED
     return result
 
@@ -73,17 +73,17 @@ class _Attachment:
         self._classes = classes
         self._codes = codes_of(forest, scope)
         self._population = constraints.population
-        self._on_records = _Asked(constraints.on_records)
-        self._on_values = [_Asked(own) for own in constraints.on_values[scope.kind]]
+        self._on_records = _RememberedConstraints(constraints.on_records)
+        self._on_values = [_RememberedConstraints(own) for own in constraints.on_values[scope.kind]]
         self._contents: dict[int, list[dict[int, int]]] = {}
         self._sizes = class_sizes(classes)
         self._window = max(_AFFORDED, _COMPARED * len(classes)) // leftovers
         self._spare = _ASKED
-        self._first, ancestors = numbered(hierarchies)
+        self._first, ancestors = number_hierarchies(hierarchies)
         nodes = nodes_of(forest, scope)
         self._nodes: NDArray[np.int32] = nodes + self._first
         self._joins: NDArray[np.int32] = joins(hierarchies, nodes, classes) + self._first
-        self._latest, self._earlier = _linked(classes)
+        self._latest, self._earlier = _link_members(classes)
         # A class that refused a row is not asked again under the same stamp.
         self._stamp = 0
         self._refused = np.zeros(len(self._sizes), np.int64)
@@ -92,7 +92,7 @@ class _Attachment:
             for position, caps in constraints.caps(scope.kind)
             if caps.necessary
         ]
-        caps = packed([own for own in bound if own.fits()], len(classes))
+        caps = pack_row_caps([own for own in bound if own.fits()], len(classes))
         self._ancestors = ancestors
         self._recurring = scope.kind > 0  # at the root a record has one row, so nobody can meet himself
         self._alike = constraints.population is None and not self._recurring
@@ -153,18 +153,18 @@ class _Attachment:
         records = int(self._sizes[own]) + 1
         population = None
         if self._population is not None:
-            population = self._population((self._joined(row, own) - self._first).tolist())
+            population = self._population((self._join_row(row, own) - self._first).tolist())
         if not self._on_records.hold(ClassView(records, {}, population)):
             return False
         for asked, held, code in zip(
-            self._on_values, self._held(own), self._codes[row].tolist(), strict=True
+            self._on_values, self._class_counts(own), self._codes[row].tolist(), strict=True
         ):
             counts = held if code == MISSING else held | {code: held.get(code, 0) + 1}
             if not asked.hold(ClassView(records, counts)):
                 return False
         return True
 
-    def _held(self, own: int) -> list[dict[int, int]]:
+    def _class_counts(self, own: int) -> list[dict[int, int]]:
         """How often each value occurs in a class, by sensitive attribute; counted when it is first asked."""
         if own not in self._contents:
             rows = list(self._members(own))
@@ -180,20 +180,20 @@ class _Attachment:
             yield row
             row = int(self._earlier[row])
 
-    def _joined(self, row: int, own: int) -> NDArray[np.int32]:
-        return joined(row, own, self._nodes, self._joins, self._ancestors)
+    def _join_row(self, row: int, own: int) -> NDArray[np.int32]:
+        return join_row(row, own, self._nodes, self._joins, self._ancestors)
 
     def _join(self, row: int, own: int) -> None:
-        for held, code in zip(self._held(own), self._codes[row].tolist(), strict=True):
+        for held, code in zip(self._class_counts(own), self._codes[row].tolist(), strict=True):
             if code != MISSING:
                 held[code] = held.get(code, 0) + 1
-        self._joins[own] = self._joined(row, own)
+        self._joins[own] = self._join_row(row, own)
         self._classes[row] = own
         self._sizes[own] += 1
         self._earlier[row], self._latest[own] = self._latest[own], row
 
 
-class _Asked:
+class _RememberedConstraints:
     """Constraints that are asked once for each summary."""
 
     def __init__(self, constraints: Sequence[Constraint]) -> None:
@@ -204,7 +204,7 @@ class _Asked:
         return all(question.holds(view) for question in self._questions)
 
 
-def _linked(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _link_members(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The last member of each class, and of each row the member before it; -1 without one."""
     order = np.argsort(classes, kind="stable")
     order = order[np.searchsorted(classes[order], 0) :]

@@ -14,7 +14,7 @@ from hierdata.forest.forest import MISSING, Forest, Scope
 
 
 @dataclass(frozen=True)
-class Line:
+class RowLine:
     """The rows of a scope by the places of their nodes, in the layout of ``kernels.cutting``.
 
     ``places[row, i]`` is the place of the row's node among those that occur at the i-th quasi-identifier,
@@ -28,7 +28,7 @@ class Line:
     losses: NDArray[np.int64]
 
     @classmethod
-    def of(cls, forest: Forest, scope: Scope) -> Line:
+    def of(cls, forest: Forest, scope: Scope) -> RowLine:
         """The line of a scope's rows."""
         hierarchies, losses = forest.hierarchies[scope.kind], forest.losses[scope.kind]
         nodes = nodes_of(forest, scope)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import class_sizes, codes_of, dense, losses_of
 from hierdata.engines.rows.tracks import Apart
 from hierdata.forest.forest import Forest, Scope
@@ -17,7 +17,7 @@ from hierdata.forest.partition import SUPPRESSED
 
 
 def redealt(
-    forest: Forest, scope: Scope, constraints: Constraints, line: Line, classes: NDArray[np.int64]
+    forest: Forest, scope: Scope, constraints: Constraints, line: RowLine, classes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """The classes, those dealt to smaller ones for which that loses less and leaves all models satisfied.
 
@@ -38,7 +38,7 @@ def redealt(
         if not len(rows):
             break
         rows = rows[np.argsort(classes[rows], kind="stable")]
-        dealt = _chunks(rows, classes, value, room).dealt(line, scope, _blocks(rows, classes), size)
+        dealt = _chunks(rows, classes, value, room).deal_blocks(line, scope, _blocks(rows, classes), size)
         taken = _better(forest, scope, constraints, classes, dealt)
         classes = dense(np.where(taken[classes], dealt + 1 + classes.max(), classes))
     return classes
@@ -81,7 +81,7 @@ def _better(
     complete = np.bincount(classes[there], minlength=count) == class_sizes(classes)
     parent = np.empty(int(dealt.max(initial=-1)) + 1, np.int64)
     parent[dealt[there]] = classes[there]
-    whole = np.bincount(parent[~satisfied(forest, scope, constraints, dealt)], minlength=count) == 0
+    whole = np.bincount(parent[~check_classes(forest, scope, constraints, dealt)], minlength=count) == 0
     after = np.zeros(count, np.int64)
     np.add.at(after, parent, losses_of(forest, scope, dealt))
     return np.append(complete & whole & (after < losses_of(forest, scope, classes)), False)

@@ -27,7 +27,7 @@ def codes_of(forest: Forest, scope: Scope) -> NDArray[np.int32]:
 
 def classes_of(partition: Partition, scope: Scope) -> NDArray[np.int64]:
     """The classes that an earlier step gave the rows of a scope."""
-    classes: NDArray[np.int64] = partition.class_of[scope.rows]
+    classes: NDArray[np.int64] = partition.equivalence_class[scope.rows]
     return classes
 
 
@@ -39,7 +39,7 @@ def dense(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return numbered
 
 
-def dissolved(classes: NDArray[np.int64], failing: NDArray[np.bool_]) -> NDArray[np.int64]:
+def dissolve_failing(classes: NDArray[np.int64], failing: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The classes without those that fail, numbered anew; rows of these have no class."""
     kept = classes != SUPPRESSED
     kept[kept] = ~failing[classes[kept]]
@@ -58,7 +58,7 @@ def joins(
 
     That is the deepest entry that the ancestors of all of them share. O(rows x depth) beside one sort.
     """
-    order = by_class(classes)
+    order = rows_by_class(classes)
     sizes = class_sizes(classes)
     starts = np.cumsum(sizes) - sizes
     joined = np.zeros((len(sizes), len(hierarchies)), np.int32)
@@ -77,7 +77,7 @@ def joins(
     return joined
 
 
-def numbered(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def number_hierarchies(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The ancestors of the nodes of all hierarchies under one numbering, and each one's first number."""
     counts = [len(tree.ancestors) for tree in hierarchies]
     first = np.cumsum([0, *counts])[:-1].astype(np.int32)
@@ -144,7 +144,7 @@ def partition_of(
     return Partition(class_of, representative, nodes, costs, scope.kind, reason)
 
 
-def unaccepted(scope: Scope) -> str:
+def unaccepted_cost(scope: Scope) -> str:
     """The cost that counts the rows of a scope which no class accepts."""
     return "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
 
@@ -152,10 +152,10 @@ def unaccepted(scope: Scope) -> str:
 def members_of(classes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """The rows of each class, ascending."""
     sizes = class_sizes(classes)
-    return np.split(by_class(classes), np.cumsum(sizes)[:-1]) if len(sizes) else []
+    return np.split(rows_by_class(classes), np.cumsum(sizes)[:-1]) if len(sizes) else []
 
 
-def by_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+def rows_by_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows that have a class, class after class."""
     order = np.argsort(classes, kind="stable")
     return order[np.count_nonzero(classes == SUPPRESSED) :]

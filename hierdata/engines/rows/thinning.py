@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from hierdata.engines.rows.caps import RowCaps
 
 
-def thinned(rows: NDArray[np.int64], bound: Iterable[RowCaps], rng: np.random.Generator) -> NDArray[np.int64]:
+def thin_rows(
+    rows: NDArray[np.int64], bound: Iterable[RowCaps], rng: np.random.Generator
+) -> NDArray[np.int64]:
     """The rows, without those by which a group has more than its share; a random choice among its rows.
 
     Of one cap as few are taken as possible: N rows can keep it if and only if the groups have N rows with at
@@ -22,11 +24,11 @@ def thinned(rows: NDArray[np.int64], bound: Iterable[RowCaps], rng: np.random.Ge
     while len(rows) != before:
         before = len(rows)
         for own in plain:
-            rows = _thinned(rows, own, rng)
+            rows = _thin_own_rows(rows, own, rng)
     return rows
 
 
-def _thinned(rows: NDArray[np.int64], own: RowCaps, rng: np.random.Generator) -> NDArray[np.int64]:
+def _thin_own_rows(rows: NDArray[np.int64], own: RowCaps, rng: np.random.Generator) -> NDArray[np.int64]:
     groups = own.groups[rows]
     shares = own.caps.share
     counts = np.bincount(groups[groups >= 0], minlength=len(shares)).tolist()

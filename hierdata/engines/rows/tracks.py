@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.rows.kernel_dealing import deal, keep
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.order import RowLine
 from hierdata.forest.forest import Scope
 
 WIDEST = 32
@@ -51,8 +51,8 @@ class Apart:
         rows = self._ascending(rows)
         return int(keep(1, self.groups[rows], self.ends, np.empty(len(rows), np.int64)))
 
-    def dealt(
-        self, line: Line, scope: Scope, blocks: Sequence[NDArray[np.int64]], least: int
+    def deal_blocks(
+        self, line: RowLine, scope: Scope, blocks: Sequence[NDArray[np.int64]], least: int
     ) -> NDArray[np.int64]:
         """The class of each row of the scope: the blocks dealt to classes of ``least`` rows or more; else -1.
 

@@ -46,6 +46,6 @@ class Spread(Engine):
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope. Raises PolicyError where no model limits what lies near."""
-        from hierdata.engines.spread.run import spread
+        from hierdata.engines.spread.run import spread_rows
 
-        return spread(given)
+        return spread_rows(given)

@@ -16,20 +16,20 @@ from hierdata.domains.number import plain
 from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.mondrian.cutter import cut
 from hierdata.engines.mondrian.run import mondrian
-from hierdata.engines.rows.asking import confirmed
+from hierdata.engines.rows.asking import confirm_classes
 from hierdata.engines.rows.caps import RowCaps, row_caps
 from hierdata.engines.rows.leftovers import attach
-from hierdata.engines.rows.order import Line
-from hierdata.engines.rows.table import codes_of, losses_of, partition_of, unaccepted
+from hierdata.engines.rows.order import RowLine
+from hierdata.engines.rows.table import codes_of, losses_of, partition_of, unaccepted_cost
 from hierdata.engines.rows.tracks import Apart
 from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
-from hierdata.privacy.base import ShareCaps
+from hierdata.privacy.base import FrequencyCaps
 from hierdata.records.schema import Role
 
 
-def spread(given: StepInput) -> Partition:
+def spread_rows(given: StepInput) -> Partition:
     """Partition the rows of the scope (see ``Spread``). Raises PolicyError where no model has a reach."""
     forest, scope, constraints = given.problem
     apart, l = nearness(forest, scope, constraints)  # noqa: E741  (the paper's letter)
@@ -37,8 +37,8 @@ def spread(given: StepInput) -> Partition:
     count = len(scope.rows)
     present = np.flatnonzero(apart.groups >= 0)
     kept = apart.tracks(present, Fraction(least))
-    classes = _in_classes(forest, scope, apart, kept, least, given.progress)
-    classes = confirmed(forest, scope, constraints, classes)
+    classes = _deal_classes(forest, scope, apart, kept, least, given.progress)
+    classes = confirm_classes(forest, scope, constraints, classes)
 
     left = np.flatnonzero(classes == SUPPRESSED)
     if least == l and len(kept) == int((classes[present] != SUPPRESSED).sum()):
@@ -48,7 +48,7 @@ def spread(given: StepInput) -> Partition:
 
     gone = int((classes == SUPPRESSED).sum())
     reason = _reason(apart, present, l, least) if gone else ""
-    dealt = partition_of(forest, scope, classes, Counter({unaccepted(scope): gone}), reason)
+    dealt = partition_of(forest, scope, classes, Counter({unaccepted_cost(scope): gone}), reason)
     if least == ceil(l):
         return dealt
     # Classes of more than l values, all apart, are more than is asked: cuts ask for no more than the models.
@@ -59,7 +59,7 @@ def spread(given: StepInput) -> Partition:
 
 def _worth(forest: Forest, scope: Scope, partition: Partition) -> tuple[int, int]:
     """More published rows are better, then less loss."""
-    classes = partition.class_of[scope.rows]
+    classes = partition.equivalence_class[scope.rows]
     return int((classes != SUPPRESSED).sum()), -int(losses_of(forest, scope, classes).sum())
 
 
@@ -93,7 +93,7 @@ def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Ap
     return Apart(groups, ends), 1 / share
 
 
-def _in_classes(
+def _deal_classes(
     forest: Forest,
     scope: Scope,
     apart: Apart,
@@ -104,11 +104,11 @@ def _in_classes(
     """Cut the kept rows where W * least <= size on both sides, and deal the blocks."""
     if not len(kept):
         return np.full(len(scope.rows), SUPPRESSED, np.int64)
-    line = Line.of(forest, scope)
+    line = RowLine.of(forest, scope)
     reach = tuple(enumerate(apart.ends.tolist()))
-    caps = ShareCaps(tuple(range(len(reach))), (Fraction(1, least),) * len(reach), reach=reach)
+    caps = FrequencyCaps(tuple(range(len(reach))), (Fraction(1, least),) * len(reach), reach=reach)
     blocks = cut(line, kept, [RowCaps(apart.groups, caps)], least, None, progress)
-    return apart.dealt(line, scope, np.split(blocks.order, blocks.starts[1:]), least)
+    return apart.deal_blocks(line, scope, np.split(blocks.order, blocks.starts[1:]), least)
 
 
 def _reason(apart: Apart, present: NDArray[np.int64], l: Fraction, least: int) -> str:  # noqa: E741

@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
-from hierdata.engines.rows.asking import Asked
-from hierdata.engines.rows.caps import packed
-from hierdata.engines.rows.decided_caps import decided
-from hierdata.engines.rows.kernel import Places, within_caps
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.asking import ClassConstraints
+from hierdata.engines.rows.caps import pack_row_caps
+from hierdata.engines.rows.decided_caps import split_decided
+from hierdata.engines.rows.kernel import Places, keeps_caps
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import codes_of, nodes_of
-from hierdata.engines.sweep.kernel import Memory, remember, spread_out
+from hierdata.engines.sweep.kernel import Memory, mix_words, remember
 from hierdata.forest.forest import Forest, Scope
 
 NODES = 2**14
 """So many nodes are listed: all of eight quasi-identifiers with usual hierarchies, the cheapest of more."""
 
 
-def by_loss(line: Line, generalized: Places, most: int = NODES) -> NDArray[np.int32]:
+def best_depths(line: RowLine, generalized: Places, most: int = NODES) -> NDArray[np.int32]:
     """The depths of every quasi-identifier at the ``most`` nodes of least loss, best first.
 
     The loss of a node is what publishing all rows at its depths would lose. It is a sum over the
@@ -56,23 +56,23 @@ class Answers:
     """
 
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
-        bound, open_ones = decided(forest, scope, constraints)
+        bound, open_ones = split_decided(forest, scope, constraints)
         rows = len(scope.rows)
         self.least = constraints.min_class_size
-        self.caps = packed(bound, rows)
-        self._asked = Asked(forest, scope, open_ones)
-        self.asking = self._asked.anything
+        self.caps = pack_row_caps(bound, rows)
+        self._asked = ClassConstraints(forest, scope, open_ones)
+        self.asking = self._asked.has_constraints
         seen = codes_of(forest, scope)
         if constraints.population is not None:
             seen = np.hstack([seen, nodes_of(forest, scope)])
         alike = np.unique(seen, axis=0, return_inverse=True)[1] if self.asking else np.zeros(rows, np.int64)
-        self.marks = spread_out(alike.ravel().astype(np.int64))
+        self.marks = mix_words(alike.ravel().astype(np.int64))
         places = 2 ** (_REMEMBERED * rows + 1024).bit_length() if self.asking else 2
         self.memory = Memory(np.zeros(places, np.uint64), np.zeros(places, np.int8), np.zeros(1, np.int64))
 
     def holds(self, rows: NDArray[np.int64]) -> bool:
         """Whether these rows may be a class."""
-        return bool(within_caps(0, len(rows), rows, *self.caps)) and (not self.asking or self._asked(rows))
+        return bool(keeps_caps(0, len(rows), rows, *self.caps)) and (not self.asking or self._asked(rows))
 
     def ask(self, groups: Sequence[NDArray[np.int64]]) -> None:
         """Ask about groups that keep the caps, and remember what is said."""

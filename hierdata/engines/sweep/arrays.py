@@ -6,21 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.rows.kernel import Numbers, Places
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.sweep.kernel import Lines
 
 _TABLED = 256
 """The joins of so many places of a quasi-identifier, and no more, are put into a table."""
 
 
-def in_order(line: Line) -> Line:
+def order_columns(line: RowLine) -> RowLine:
     """The line with the quasi-identifiers that have most places first, since they tell most rows apart."""
     order = np.argsort(-np.diff(line.first), kind="stable")
     places = np.ascontiguousarray(line.places[:, order])
-    return Line(places, np.append(line.first[order], line.first[-1]), line.above, line.losses)
+    return RowLine(places, np.append(line.first[order], line.first[-1]), line.above, line.losses)
 
 
-def packed(line: Line) -> Lines:
+def pack_line(line: RowLine) -> Lines:
     """The line for compiled code, with a table of joins where there are few places."""
     first = line.first[:-1]
     width = line.places.max(axis=0, initial=-1).astype(np.int64) + 1
@@ -33,7 +33,7 @@ def packed(line: Line) -> Lines:
     return Lines(line.places, first, width, pair_first, np.concatenate(tables), line.above, line.losses)
 
 
-def generalized(above: Places) -> Places:
+def generalized_places(above: Places) -> Places:
     """The node at each depth of a place; where a path ends above it or skips it, the last one before."""
     found = above.copy()
     for depth in range(1, found.shape[1]):

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.rows.order import Line
-from hierdata.engines.sweep.answers import Answers, by_loss
-from hierdata.engines.sweep.arrays import generalized
-from hierdata.engines.sweep.kernel import ASKED, LEFT, MADE, STATE, VISITS, spread_out, sweep
+from hierdata.engines.rows.order import RowLine
+from hierdata.engines.sweep.answers import Answers, best_depths
+from hierdata.engines.sweep.arrays import generalized_places
+from hierdata.engines.sweep.kernel import ASKED, LEFT, MADE, STATE, VISITS, mix_words, sweep
 from hierdata.forest.partition import SUPPRESSED
 
 VISITED = 256
@@ -19,7 +19,7 @@ _WEIGHT = 256
 """A group that is asked about counts for as many visits."""
 
 
-def closed(line: Line, answers: Answers, progress: Callable[[int], None]) -> NDArray[np.int64]:
+def close_classes(line: RowLine, answers: Answers, progress: Callable[[int], None]) -> NDArray[np.int64]:
     """The classes of the sweep; rows that no node closed have none.
 
     At each node the rows that are left are grouped by what they are published as at its depths; every group
@@ -27,7 +27,7 @@ def closed(line: Line, answers: Answers, progress: Callable[[int], None]) -> NDA
     """
     count = len(line.places)
     classes = np.full(count, SUPPRESSED, np.int64)
-    nodes = generalized(line.above)
+    nodes = generalized_places(line.above)
     size = max(16, 2 ** (2 * count).bit_length())
     left, grouped = np.arange(count), np.empty(count, np.int64)
     state = np.zeros(STATE, np.int64)
@@ -35,8 +35,8 @@ def closed(line: Line, answers: Answers, progress: Callable[[int], None]) -> NDA
     groups = count // answers.least + 1
     asked, prints = np.empty((groups, 2), np.int64), np.empty(groups, np.uint64)
     arrays = (
-        by_loss(line, nodes), line.places, line.first, nodes,
-        spread_out(np.arange(len(line.losses))), answers.marks, left, classes, state,
+        best_depths(line, nodes), line.places, line.first, nodes,
+        mix_words(np.arange(len(line.losses))), answers.marks, left, classes, state,
         np.empty(count, np.int64), np.empty(size, np.uint64), np.empty(size, np.int64),
         grouped, asked, prints, answers.caps, answers.memory,
     )  # fmt: skip

@@ -47,6 +47,6 @@ class Sweep(Engine):
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope; this engine starts from rows, not from an earlier partition."""
-        from hierdata.engines.sweep.run import swept
+        from hierdata.engines.sweep.run import sweep_rows
 
-        return swept(given, self.passes)
+        return sweep_rows(given, self.passes)

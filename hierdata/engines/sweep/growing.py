@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import silent
 from hierdata.engines.mondrian.cutter import cut
-from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.order import RowLine
 from hierdata.engines.sweep.answers import Answers
 from hierdata.engines.sweep.kernel import Lines
 from hierdata.engines.sweep.kernel_gather import crowding, gather, near
@@ -23,8 +23,8 @@ _REFUSED = 64
 """So many more rows than those with success may find no class around them."""
 
 
-def gathered(
-    line: Line, lines: Lines, answers: Answers, classes: NDArray[np.int64], rng: np.random.Generator
+def gather_classes(
+    line: RowLine, lines: Lines, answers: Answers, classes: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """The classes, and new ones of rows without a class.
 

@@ -15,7 +15,7 @@ from hierdata.engines.sweep.kernel_improve import (
     CHANGED,
     COMPLETE,
     STATE,
-    Classes,
+    SweepClasses,
     dissolve,
     move,
     start_classes,
@@ -29,7 +29,9 @@ _OPTIONS = 4
 """A row is offered to so many classes, the nearest first."""
 
 
-def improved(lines: Lines, answers: Answers, classes: NDArray[np.int64], passes: int) -> NDArray[np.int64]:
+def improve_classes(
+    lines: Lines, answers: Answers, classes: NDArray[np.int64], passes: int
+) -> NDArray[np.int64]:
     """The classes after some passes; what they lose falls, and all models hold in them as before.
 
     A pass dissolves classes of at most twice the least size, then moves single rows; each time
@@ -41,7 +43,7 @@ def improved(lines: Lines, answers: Answers, classes: NDArray[np.int64], passes:
     rows = len(classes)
     if not count:
         return classes
-    own = Classes(
+    own = SweepClasses(
         classes.copy(),
         np.full(count, -1),
         np.full(rows, -1),
@@ -71,7 +73,7 @@ def _run(
     work: Callable[..., bool],
     order: NDArray[np.int64],
     looked_at: NDArray[np.int64],
-    own: Classes,
+    own: SweepClasses,
     lines: Lines,
     answers: Answers,
 ) -> NDArray[np.int64]:

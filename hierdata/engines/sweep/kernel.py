@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Caps, Numbers, Places, loss_between, within_caps
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
 
 Words: TypeAlias = "NDArray[np.uint64]"
 
@@ -48,7 +48,7 @@ class Memory(NamedTuple):
 
 
 @jit
-def between(q: int, low: int, high: int, lines: Lines) -> int:
+def join_loss(q: int, low: int, high: int, lines: Lines) -> int:
     """The loss of the join of the nodes at two places of a quasi-identifier, the lower one first."""
     if lines.pair_first[q] >= 0:
         return lines.pairs[lines.pair_first[q] + low * lines.width[q] + high]  # type: ignore[no-any-return]
@@ -56,7 +56,7 @@ def between(q: int, low: int, high: int, lines: Lines) -> int:
 
 
 @jit
-def mixed(word: int) -> np.uint64:
+def mix_word(word: int) -> np.uint64:
     """A number that spreads over 64 bits (the finalizer of splitmix64)."""
     z = np.uint64(word) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -65,16 +65,16 @@ def mixed(word: int) -> np.uint64:
 
 
 @jit
-def spread_out(numbers: Numbers) -> Words:
-    """``mixed`` of each number."""
+def mix_words(numbers: Numbers) -> Words:
+    """``mix_word`` of each number."""
     found = np.empty(len(numbers), np.uint64)
     for at in range(len(numbers)):
-        found[at] = mixed(numbers[at])
+        found[at] = mix_word(numbers[at])
     return found
 
 
 @jit
-def remembered(one: np.uint64, prints: Words, answers: NDArray[np.int8]) -> int:
+def recall_answer(one: np.uint64, prints: Words, answers: NDArray[np.int8]) -> int:
     """What was said of a class of this print."""
     mask = np.uint64(len(prints) - 1)
     at = one & mask
@@ -176,13 +176,13 @@ def sweep(
             while keys[slot] != key or counts[slot] == 0:
                 slot = (slot + np.uint64(1)) & mask
             end = -counts[slot] - 1
-            if within_caps(start, end, grouped, groups, first_group, most, reach, shares, tally):
+            if keeps_caps(start, end, grouped, groups, first_group, most, reach, shares, tally):
                 answer = YES
                 if asking:
                     own = np.uint64(0)
                     for at in range(start, end):
                         own += marks[grouped[at]]
-                    answer = remembered(own, prints, answers)
+                    answer = recall_answer(own, prints, answers)
                     if answer == UNKNOWN:
                         asked[state[ASKED], 0] = start
                         asked[state[ASKED], 1] = end

@@ -6,7 +6,7 @@ import numpy as np
 
 from hierdata.engines.jit import jit
 from hierdata.engines.rows.kernel import Numbers
-from hierdata.engines.sweep.kernel import Lines, between
+from hierdata.engines.sweep.kernel import Lines, join_loss
 
 
 @jit
@@ -25,7 +25,7 @@ def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numb
             for q in range(places.shape[1]):
                 low = min(places[row, q], places[other, q])
                 high = max(places[row, q], places[other, q])
-                distance += between(q, low, high, lines)
+                distance += join_loss(q, low, high, lines)
                 if count == nearest and distance >= distances[nearest - 1]:
                     break
             if count == nearest and distance >= distances[nearest - 1]:
@@ -60,7 +60,7 @@ def near(
         for q in range(places.shape[1]):
             low = min(places[row, q], places[other, q])
             high = max(places[row, q], places[other, q])
-            distance += between(q, low, high, lines)
+            distance += join_loss(q, low, high, lines)
             if count == len(found) and distance >= distances[count - 1]:
                 break
         if count == len(found) and distance >= distances[count - 1]:
@@ -95,7 +95,7 @@ def gather(size: int, wanted: int, found: Numbers, lines: Lines) -> None:
             for q in range(columns):
                 below = min(low[q], places[found[at], q])
                 beyond = max(high[q], places[found[at], q])
-                loss += between(q, below, beyond, lines)
+                loss += join_loss(q, below, beyond, lines)
                 if best >= 0 and loss >= least:
                     break
             if best < 0 or loss < least:

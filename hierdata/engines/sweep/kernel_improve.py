@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Caps, Numbers, Places, within_caps
-from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Lines, Memory, Words, between, remembered
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps
+from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Lines, Memory, Words, join_loss, recall_answer
 
 AT, SEEN, ASKED, CHANGED, COMPLETE, STATE = range(6)
 """What is known of half a pass: the entry of the order to look at next, how many classes were looked at, how
 many rows are to be asked about, how many changes were made, and whether the order came to its end."""
 
 
-class Classes(NamedTuple):
+class SweepClasses(NamedTuple):
     """Classes that change: members as a list that is linked both ways, least and greatest places, LM'."""
 
     of: Numbers
@@ -37,7 +37,7 @@ class Classes(NamedTuple):
 
 @jit
 def _candidates(
-    row: int, own: int, room: int, classes: Classes, lines: Lines, found: Numbers, increases: Numbers
+    row: int, own: int, room: int, classes: SweepClasses, lines: Lines, found: Numbers, increases: Numbers
 ) -> int:
     """Write the classes but ``own`` whose loss the row raises least, by less than ``room``; answer how many.
 
@@ -57,7 +57,7 @@ def _candidates(
         for q in range(places.shape[1]):
             low = min(places[row, q], lows[other, q])
             high = max(places[row, q], highs[other, q])
-            loss += between(q, low, high, lines)
+            loss += join_loss(q, low, high, lines)
             if loss > most:
                 break
         if loss > most:
@@ -75,7 +75,7 @@ def _candidates(
 
 
 @jit
-def _span(own: int, classes: Classes, lines: Lines) -> None:
+def _span(own: int, classes: SweepClasses, lines: Lines) -> None:
     """The least and greatest places of a class and its loss, from its members."""
     places = lines.places
     _, latest, earlier, _, _, lows, highs, losses, _ = classes
@@ -91,12 +91,12 @@ def _span(own: int, classes: Classes, lines: Lines) -> None:
     for q in range(places.shape[1]):
         low = lows[own, q]
         high = highs[own, q]
-        loss += between(q, low, high, lines)
+        loss += join_loss(q, low, high, lines)
     losses[own] = loss
 
 
 @jit
-def _take(row: int, classes: Classes, marks: Words) -> None:
+def _take(row: int, classes: SweepClasses, marks: Words) -> None:
     """Take a row out of its class; the span of the class stays as it was."""
     of, latest, earlier, later, sizes, _, _, _, prints = classes
     own = of[row]
@@ -114,7 +114,7 @@ def _take(row: int, classes: Classes, marks: Words) -> None:
 
 
 @jit
-def _give(row: int, own: int, classes: Classes, marks: Words) -> None:
+def _give(row: int, own: int, classes: SweepClasses, marks: Words) -> None:
     """Put a row into a class; the span of the class stays as it was."""
     of, latest, earlier, later, sizes, _, _, _, prints = classes
     before = latest[own]
@@ -129,7 +129,7 @@ def _give(row: int, own: int, classes: Classes, marks: Words) -> None:
 
 
 @jit
-def _spread(row: int, own: int, increase: int, classes: Classes, lines: Lines) -> None:
+def _extend_class(row: int, own: int, increase: int, classes: SweepClasses, lines: Lines) -> None:
     """Let a class span a row that it was given, which raised what it loses in all by ``increase``."""
     _, _, _, _, sizes, lows, highs, losses, _ = classes
     for q in range(lows.shape[1]):
@@ -139,7 +139,9 @@ def _spread(row: int, own: int, increase: int, classes: Classes, lines: Lines) -
 
 
 @jit
-def _verdict(own: int, asking: bool, classes: Classes, caps: Caps, memory: Memory, members: Numbers) -> int:
+def _verdict(
+    own: int, asking: bool, classes: SweepClasses, caps: Caps, memory: Memory, members: Numbers
+) -> int:
     """Whether a class keeps the caps and satisfies the models; its rows are written to ``members``."""
     _, latest, earlier, _, _, _, _, _, own_prints = classes
     groups, first_group, most, reach, shares, tally = caps
@@ -152,13 +154,13 @@ def _verdict(own: int, asking: bool, classes: Classes, caps: Caps, memory: Memor
         members[filled] = member
         filled += 1
         member = earlier[member]
-    if not within_caps(0, filled, members, groups, first_group, most, reach, shares, tally):
+    if not keeps_caps(0, filled, members, groups, first_group, most, reach, shares, tally):
         return NO
-    return remembered(own_prints[own], prints, answers) if asking else YES
+    return recall_answer(own_prints[own], prints, answers) if asking else YES
 
 
 @jit
-def start_classes(count: int, classes: Classes, marks: Words, lines: Lines) -> None:
+def start_classes(count: int, classes: SweepClasses, marks: Words, lines: Lines) -> None:
     """Link the members of ``count`` classes and look at their spans."""
     of = classes.of
     for row in range(len(of)):
@@ -176,7 +178,7 @@ def dissolve(
     asking: bool,
     order: Numbers,
     looked_at: Numbers,
-    classes: Classes,
+    classes: SweepClasses,
     lines: Lines,
     marks: Words,
     caps: Caps,
@@ -234,7 +236,7 @@ def dissolve(
                     old_low[moved] = lows[other]
                     old_high[moved] = highs[other]
                     old_loss[moved] = losses[other]
-                    _spread(row, other, increases[option], classes, lines)
+                    _extend_class(row, other, increases[option], classes, lines)
                     moved += 1
                     break
                 _take(row, classes, marks)
@@ -267,7 +269,7 @@ def move(
     asking: bool,
     order: Numbers,
     looked_at: Numbers,
-    classes: Classes,
+    classes: SweepClasses,
     lines: Lines,
     marks: Words,
     caps: Caps,
@@ -309,7 +311,7 @@ def move(
             _give(row, other, classes, marks)
             answer = _verdict(other, asking, classes, caps, memory, members)
             if answer == YES:
-                _spread(row, other, increases[option], classes, lines)
+                _extend_class(row, other, increases[option], classes, lines)
                 state[CHANGED] += 1
                 break
             if answer == UNKNOWN:

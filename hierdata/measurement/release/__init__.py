@@ -18,9 +18,9 @@ from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types
 from hierdata.forest.partition import SUPPRESSED
-from hierdata.forest.publication import Publication, by_form
-from hierdata.measurement.release.documents import Groups, expanded
-from hierdata.measurement.release.labels import OfOriginal, Reader
+from hierdata.forest.publication import Publication, group_by_form
+from hierdata.measurement.release.documents import ReleaseGroups, expand_representatives
+from hierdata.measurement.release.labels import LabelReader, OfOriginal
 from hierdata.measurement.release.suppressed import WithSuppressed
 from hierdata.policy.plan.plan import Prepared
 from hierdata.recodings import RecodingTraits
@@ -56,24 +56,24 @@ def rebuild(
     that do not fit the records.
     """
     schema, traits = prepared.schema, prepared.policy.recoding_traits
-    groups = Groups(beside, schema) if traits.separates_values else None
+    groups = ReleaseGroups(beside, schema) if traits.separates_values else None
     tables = {} if groups is None else groups.tables
-    untied = [*_untied(schema, traits, tables)]
+    untied = [*_find_untied_types(schema, traits, tables)]
     domains = [[OfOriginal.of(domain) for domain in own] for own in original.domains]
     readers = [
-        [Reader(tree, one.path, traits) for tree, one in zip(own, kind.of_role(Role.QUASI), strict=True)]
+        [LabelReader(tree, one.path, traits) for tree, one in zip(own, kind.of_role(Role.QUASI), strict=True)]
         for kind, own in zip(schema.types, original.hierarchies, strict=True)
     ]
     if groups is not None:
-        members = groups.joined(documents)
+        members = groups.join_groups(documents)
     elif traits.publishes_classes:
-        members = expanded(documents, schema)
+        members = expand_representatives(documents, schema)
     else:
         members = (document for document, times in documents for _ in range(times))
     completed = WithSuppressed(original, domains, untied, None if groups is None else groups.group_of)
     # What was published stands there, be it empty.
     records = completed.all(bind(members, replace(prepared.binding, sparse=False)))
-    forest = encode(records, schema, [[one.by_label for one in own] for own in readers], domains)
+    forest = encode(records, schema, [[one.label_hierarchy for one in own] for own in readers], domains)
     trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
     forest = replace(forest, hierarchies=trees, domains=original.domains)
     # The run rounded losses, or not, by the weight of its records: here suppressed vertices hang elsewhere.
@@ -86,7 +86,9 @@ def rebuild(
     return Rebuilt(publication, forest, *paths)
 
 
-def _untied(schema: Schema, traits: RecodingTraits, tables: Mapping[str, tuple[str, ...]]) -> Iterator[int]:
+def _find_untied_types(
+    schema: Schema, traits: RecodingTraits, tables: Mapping[str, tuple[str, ...]]
+) -> Iterator[int]:
     """The types with several sensitive attributes whose values at one vertex are not published together."""
     for kind in schema.types:
         paths = {attribute.path for attribute in kind.of_role(Role.SENSITIVE)}
@@ -96,12 +98,12 @@ def _untied(schema: Schema, traits: RecodingTraits, tables: Mapping[str, tuple[s
 
 
 def _publication(
-    forest: Forest, marks: NDArray[np.int64], prepared: Prepared, groups: Groups | None
+    forest: Forest, marks: NDArray[np.int64], prepared: Prepared, groups: ReleaseGroups | None
 ) -> Publication:
     """Every published vertex stands for itself; places and classes by form, or by group."""
     every = np.arange(forest.vertex_count)
     shown = np.where(marks >= 0, every, SUPPRESSED)
-    place, classes = by_form(forest, shown, forest.nodes)
+    place, classes = group_by_form(forest, shown, forest.nodes)
     if groups is None:
         return Publication((), shown, forest.nodes, place, classes)
     own = marks > 0
@@ -115,11 +117,11 @@ def _publication(
         classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
         classes[own] = number
     else:
-        classes = _joined(forest, shown, classes, own, number)
+        classes = _join_groups(forest, shown, classes, own, number)
     return Publication((), shown, forest.nodes, place, classes, tables=groups.tables)
 
 
-def _joined(
+def _join_groups(
     forest: Forest,
     shown: NDArray[np.int64],
     forms: NDArray[np.int64],

@@ -27,7 +27,7 @@ from hierdata.records.schema import Role, Schema, VertexType
 from hierdata.records.survey import Keys
 
 
-def expanded(documents: Iterable[tuple[Document, int]], schema: Schema) -> Iterator[Document]:
+def expand_representatives(documents: Iterable[tuple[Document, int]], schema: Schema) -> Iterator[Document]:
     """The records behind class representatives (recoding representatives). Raises VerificationError."""
     for document, times in documents:
         members = whole(single(document.get("@records", document.get("records"))))
@@ -58,11 +58,11 @@ def _own(member: int, members: int, kind: VertexType, vertex: Value) -> Value:
         if scalar:
             return own
         if own is not None and isinstance(vertex, dict):
-            _put(vertex, attribute.steps, own)
+            _put_value(vertex, attribute.steps, own)
     return vertex
 
 
-class Groups:
+class ReleaseGroups:
     """The values of groups, and the group of each vertex in the order of the records (anatomy, slicing).
 
     ``tables`` names for each part the sensitive attributes that it has, ``group_of`` is 0 for vertices
@@ -72,10 +72,10 @@ class Groups:
     def __init__(self, beside: Mapping[str, Iterable[Document]], schema: Schema) -> None:
         self._schema = schema
         self._rows: defaultdict[tuple[int, int], dict[str, list[dict[Keys, Value]]]] = defaultdict(dict)
-        self.tables = {part: self._read(part, rows) for part, rows in beside.items()}
+        self.tables = {part: self._read_part(part, rows) for part, rows in beside.items()}
         self.group_of: list[int] = []
 
-    def _read(self, part: str, rows: Iterable[Document]) -> tuple[str, ...]:
+    def _read_part(self, part: str, rows: Iterable[Document]) -> tuple[str, ...]:
         """Keep the rows of a part, each as often as it counts; which attributes there are."""
         kind = self._kind(part)
         there: set[str] = set()
@@ -100,7 +100,7 @@ class Groups:
                 return kind
         raise VerificationError(f"the part {part} belongs to no vertices of the original")
 
-    def joined(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Document]:
+    def join_groups(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Document]:
         """The records, each vertex with values of its group; VerificationError where they do not fit."""
         for document, times in documents:
             for _ in range(times):
@@ -126,7 +126,7 @@ class Groups:
         if _is_scalar(kind):
             return values.get(())
         for steps, value in values.items():
-            _put(vertex, steps, value)
+            _put_value(vertex, steps, value)
         return vertex
 
 
@@ -157,7 +157,7 @@ def _holder(vertex: Value, steps: Keys) -> Document | None:
     return vertex if isinstance(vertex, dict) else None
 
 
-def _put(vertex: Document, steps: Keys, value: Value) -> None:
+def _put_value(vertex: Document, steps: Keys, value: Value) -> None:
     """Put a value where the keys lead; an element on the way stands once."""
     for step in steps[:-1]:
         inner = single(vertex.get(step))

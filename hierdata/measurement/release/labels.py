@@ -18,7 +18,7 @@ from hierdata.recodings import RecodingTraits
 _Key = tuple[type, "str | bool | Number"]
 
 
-class Reader:
+class LabelReader:
     """The labels of one quasi-identifier; formats without numbers spell them as text."""
 
     def __init__(self, tree: Hierarchy, path: str, traits: RecodingTraits) -> None:
@@ -30,7 +30,7 @@ class Reader:
         self._sets = Sets(tree) if traits.publishes_value_sets else None
 
     @property
-    def by_label(self) -> Hierarchy:
+    def label_hierarchy(self) -> Hierarchy:
         """The hierarchy, for labels in the place of values; VerificationError for a label of no node."""
         return replace(self._tree, node_of=self._node_of)
 
@@ -85,7 +85,7 @@ class OfOriginal(SensitiveDomain):
         """Turns a value into its code. Raises VerificationError."""
         find = super().code_of
 
-        def known(value: Scalar) -> int:
+        def look_up(value: Scalar) -> int:
             try:
                 return find(value)
             except Uncovered:
@@ -95,4 +95,4 @@ class OfOriginal(SensitiveDomain):
                     revealed=(str(value),),
                 ) from None
 
-        return known
+        return look_up

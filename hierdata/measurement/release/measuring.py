@@ -8,9 +8,9 @@ from typing import Any
 
 from hierdata.measurement.release import Rebuilt
 from hierdata.metrics import metrics_of
-from hierdata.metrics.tallies import Counted, counted, tally
+from hierdata.metrics.tallies import Counted, count_part, tally
 from hierdata.policy.plan.plan import Prepared
-from hierdata.release.gates import bind_attackers, learned
+from hierdata.release.gates import attacker_risks, bind_attackers
 from hierdata.release.report.parts import Measure, figures
 from hierdata.release.report.wording import place
 
@@ -45,7 +45,7 @@ def _plain(measures: Mapping[str, Measure]) -> dict[str, Any]:
     return {name: one.model_dump(mode="json") for name, one in measures.items()}
 
 
-def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
+def measure_rebuilt(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
     """Every metric that applies, and the policy's attackers."""
     publication, forest = rebuilt.publication, rebuilt.forest
     left_out = {}
@@ -74,10 +74,10 @@ def measured(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
     left_out |= {
         name: "no field of the policy has what it measures" for name, own in found.items() if not own
     }
-    counts: Counted = tallies[counted]
+    counts: Counted = tallies[count_part]
     return ReleaseMeasurement(
         figures({name: own for name, own in found.items() if own}),
-        learned(attackers, tallies),
+        attacker_risks(attackers, tallies),
         left_out,
         counts.records,
         counts.published_records,

@@ -7,7 +7,13 @@ from collections.abc import Collection
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Uncovered
-from hierdata.release.recodings.sets_and_ranges import MISSING, Content, content_label, extended, spelled
+from hierdata.release.recodings.sets_and_ranges import (
+    MISSING,
+    Content,
+    content_label,
+    extend_hierarchy,
+    spell_label,
+)
 
 
 class Sets:
@@ -20,9 +26,9 @@ class Sets:
         self._texts = {label: node for node, label in enumerate(tree.labels) if isinstance(label, str)}
         if tree.axis is not None:
             axis = range(tree.axis.first, tree.axis.first + len(tree.axis.points))
-            self._texts = {spelled(tree.labels[node]): node for node in axis}
+            self._texts = {spell_label(tree.labels[node]): node for node in axis}
         self._others = {
-            spelled(label): node
+            spell_label(label): node
             for node, label in enumerate(tree.labels)
             if label is not None and not isinstance(label, str)
         }
@@ -30,14 +36,14 @@ class Sets:
 
     def hierarchy(self) -> Hierarchy:
         """The hierarchy with all nodes."""
-        return extended(self._tree, [*self._nodes])
+        return extend_hierarchy(self._tree, [*self._nodes])
 
     def node_of(self, label: Scalar) -> int | None:
         """The node of a set or range; None for a label that is neither. Raises Uncovered for a broken one."""
         if not isinstance(label, str):
             return None
         if label.startswith("{"):
-            content = self._set(label)
+            content = self._parse_set(label)
         elif self._tree.axis is not None and label.startswith("["):
             content = self._content(self._range(label), False)
         else:
@@ -48,15 +54,15 @@ class Sets:
             raise Uncovered  # as nobody spells it: a range from more to less, a value twice, another order
         return self._nodes.setdefault(content, len(self._tree.labels) + len(self._nodes))
 
-    def _set(self, label: str) -> Content:
+    def _parse_set(self, label: str) -> Content:
         nodes: list[int] = []
         lacking = False
         at = 1
         while label[at - 1 :] != "}":
             start = at
             if label.startswith('"', at):
-                text, at = _quoted(label, at)
-                nodes.append(_found(self._texts, text))
+                text, at = _read_quoted(label, at)
+                nodes.append(_find_node(self._texts, text))
             else:
                 at = label.find("]", at) + 1 if label.startswith("[", at) else _end(label, at)
                 member = label[start:at]
@@ -65,7 +71,7 @@ class Sets:
                 elif member == MISSING:
                     lacking = True
                 else:
-                    nodes.append(_found(self._plain, member))
+                    nodes.append(_find_node(self._plain, member))
             if at <= start or lacking > (label[at:] == "}"):
                 raise Uncovered
             at += 2 if label.startswith(", ", at) else 1
@@ -82,7 +88,7 @@ class Sets:
         least, comma, greatest = label.removeprefix("[").removesuffix("]").partition(", ")
         if not comma:
             raise Uncovered
-        return _found(self._plain, least), _found(self._plain, greatest)
+        return _find_node(self._plain, least), _find_node(self._plain, greatest)
 
 
 def _end(label: str, at: int) -> int:
@@ -91,13 +97,13 @@ def _end(label: str, at: int) -> int:
     return comma if comma >= 0 else len(label) - 1
 
 
-def _found(nodes: dict[str, int], text: str) -> int:
+def _find_node(nodes: dict[str, int], text: str) -> int:
     if text not in nodes:
         raise Uncovered
     return nodes[text]
 
 
-def _quoted(label: str, at: int) -> tuple[str, int]:
+def _read_quoted(label: str, at: int) -> tuple[str, int]:
     """The text in quotes that begins here, and where it ends."""
     try:
         text, end = json.JSONDecoder().raw_decode(label, at)

@@ -33,7 +33,7 @@ class WithSuppressed:
         groups: Sequence[int] | None,
     ) -> None:
         self._original, self._domains, self._untied, self._groups = original, domains, untied, groups
-        self._left = [self._held(kind) for kind in original.schema.types]
+        self._left = [self._count_combinations(kind) for kind in original.schema.types]
         self._known: dict[int, Vertex] = {}
         self._seen = 0
         self.marks: list[int] = []
@@ -57,7 +57,7 @@ class WithSuppressed:
                 yield record
         if self._groups is not None and len(self._groups) != self._seen:
             raise VerificationError("a vertex of a group holds no value where one is due")
-        for record in (*aside, *self._missing()):
+        for record in (*aside, *self._suppressed_vertices()):
             self.marks += [group_of.get(id(vertex), SUPPRESSED) for vertex in _breadth_first(record)]
             yield record
 
@@ -65,7 +65,7 @@ class WithSuppressed:
         before, self._seen = self._seen, self._seen + count
         return [0] * count if self._groups is None else self._groups[before : self._seen]
 
-    def _held(self, kind: VertexType) -> list[Counter[_Codes]]:
+    def _count_combinations(self, kind: VertexType) -> list[Counter[_Codes]]:
         """How often each combination of sensitive values occurs in the original; untied ones one by one."""
         vertices = np.flatnonzero(self._original.type == kind.index)
         width = len(self._domains[kind.index])
@@ -90,7 +90,7 @@ class WithSuppressed:
                     f"{what} in the release than in the original: it belongs to another input", path=kind.path
                 )
 
-    def _missing(self) -> list[Vertex]:
+    def _suppressed_vertices(self) -> list[Vertex]:
         """Suppressed vertices, each under any vertex of its parent's type; the records among them."""
         gone: list[list[Vertex]] = []
         for kind in self._original.schema.types:

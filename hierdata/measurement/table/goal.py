@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from hierdata.documents.document import Scalar
-from hierdata.documents.limits import confined
+from hierdata.documents.limits import require_confined
 from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels
 from hierdata.domains.semantic_partition import SemanticPartition
@@ -70,7 +70,7 @@ class Goal(SemanticPartition):
         return {value: blocks[code] for value, code in codes.items()}
 
 
-def stated(
+def load_goal(
     partition: str | Path | Mapping[str, Any] | SemanticPartition, root: str | Path | None = None
 ) -> tuple[Goal, Path]:
     """The partition of a YAML or JSON file or of plain data, and the folder its files are relative to.
@@ -92,5 +92,5 @@ def stated(
         raise PolicyError("\n".join(map(str, mistakes(error, Goal, data)))) from None
     named = None if goal.taxonomy is None else goal.taxonomy.named_file
     if root is not None and named is not None:
-        confined(named, folder, Path(root))
+        require_confined(named, folder, Path(root))
     return goal, folder

@@ -15,9 +15,9 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.errors import InputError, PolicyError
 from hierdata.measurement.table.figures import KeyRates, Measurement
-from hierdata.measurement.table.goal import Goal, stated
+from hierdata.measurement.table.goal import Goal, load_goal
 from hierdata.measurement.table.reading import rows
-from hierdata.measurement.table.rows import Column, Rows, Table
+from hierdata.measurement.table.rows import ContingencyTable, TableColumn, TableRows
 from hierdata.metrics.rates import Prior, ValueRate, entropy, rate, split, uncertainty
 from hierdata.progress import Progress, silent
 
@@ -64,7 +64,9 @@ def measure(
     found = everything.of(np.array([value is not None for value in of.values])[of.codes])
     if not found.total():
         raise InputError("no row has a value of the sensitive attribute", path=sensitive)
-    asked = _Asked.of(found, sensitive, keys, None if partition is None else stated(partition, root))
+    asked = _TableQuestion.of(
+        found, sensitive, keys, None if partition is None else load_goal(partition, root)
+    )
     measured = [asked.rates((key,), originals.get(key)) for key in keys]
     if len(keys) > 1:
         measured.append(asked.rates(tuple(keys), None))
@@ -91,19 +93,21 @@ def _check(keys: Sequence[str], sensitive: str, originals: Mapping[str, str]) ->
             raise PolicyError("an original is given for a column that is no key", path=key)
 
 
-def _in_blocks(column: Column, counts: Mapping[Scalar, int], sensitive: str, partition: _Stated) -> Column:
+def _recode_to_blocks(
+    column: TableColumn, counts: Mapping[Scalar, int], sensitive: str, partition: _Stated
+) -> TableColumn:
     """The column with the block of the sensitive value in its place (DR equation 6)."""
     goal, folder = partition
     block_of = goal.blocks_of(sensitive, counts, folder)
     blocks = tuple(dict.fromkeys(block_of.values()))
-    return column.recoded(blocks, {value: blocks.index(block) for value, block in block_of.items()})
+    return column.recode_values(blocks, {value: blocks.index(block) for value, block in block_of.items()})
 
 
-def _ordered(column: Column, there: Collection[Scalar]) -> Column:
+def _order_column(column: TableColumn, there: Collection[Scalar]) -> TableColumn:
     """The column with its values in order: numbers ascending, then text, then what is missing."""
     ordered: list[Scalar] = sorted((value for value in there if value is not None), key=_order)
     values = (*ordered, *([None] if None in there else []))
-    return column.recoded(values, {value: place for place, value in enumerate(values)})
+    return column.recode_values(values, {value: place for place, value in enumerate(values)})
 
 
 def _labels(values: Sequence[Scalar]) -> list[str]:
@@ -116,22 +120,24 @@ def _order(value: Scalar) -> tuple[bool, int | Decimal, str]:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _TableQuestion:
     """The rows; the sensitive column and how often each of its codes occurs; the keys, values in order."""
 
-    found: Rows
-    sensitive: Column
-    keys: Mapping[str, Column]
+    found: TableRows
+    sensitive: TableColumn
+    keys: Mapping[str, TableColumn]
     values: Mapping[int, int]
     prior: Prior
 
     @classmethod
-    def of(cls, found: Rows, sensitive: str, keys: Sequence[str], partition: _Stated | None) -> _Asked:
+    def of(
+        cls, found: TableRows, sensitive: str, keys: Sequence[str], partition: _Stated | None
+    ) -> _TableQuestion:
         column = found.columns[sensitive]
         if partition is not None:
-            column = _in_blocks(column, found.values(sensitive), sensitive, partition)
+            column = _recode_to_blocks(column, found.values(sensitive), sensitive, partition)
         counts = _counts(found, column)
-        ordered = {key: _ordered(found.columns[key], found.values(key)) for key in keys}
+        ordered = {key: _order_column(found.columns[key], found.values(key)) for key in keys}
         return cls(found, column, ordered, counts, Prior(split(counts.values())))
 
     def rates(self, keys: tuple[str, ...], original: str | None) -> KeyRates:
@@ -148,7 +154,7 @@ class _Asked:
         entropy = uncertainty(left) / self.found.total()
         return KeyRates(keys, rate, entropy, identity, skewness, self._by_value(by, table))
 
-    def _by_value(self, keys: Sequence[Column], table: Table) -> dict[str, ValueRate]:
+    def _by_value(self, keys: Sequence[TableColumn], table: ContingencyTable) -> dict[str, ValueRate]:
         """The figures of each value by label; most values of many keys show the same few rows."""
         known: dict[bytes, ValueRate] = {}
         shown = []
@@ -163,13 +169,13 @@ class _Asked:
         return found
 
 
-def _counts(found: Rows, column: Column) -> dict[int, int]:
+def _counts(found: TableRows, column: TableColumn) -> dict[int, int]:
     """How often each code of a column occurs, of those that do."""
     counts = found.sums(column).tolist()
     return {code: count for code, count in enumerate(counts) if count}
 
 
-def _rate(found: Rows, of: Column, by: Sequence[Column]) -> Fraction | float:
+def _rate(found: TableRows, of: TableColumn, by: Sequence[TableColumn]) -> Fraction | float:
     """DR of one column, given others."""
     return rate(found.table(of, by).split(), split(_counts(found, of).values()))
 

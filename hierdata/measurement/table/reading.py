@@ -19,8 +19,8 @@ from hierdata.documents.formats.source import PathSource
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import canonical, identity
 from hierdata.errors import InputError, PolicyError
-from hierdata.measurement.table.rows import Column, Rows
-from hierdata.progress import Progress, counted
+from hierdata.measurement.table.rows import TableColumn, TableRows
+from hierdata.progress import Progress, count_items
 from hierdata.sources.form import FileForm, open_layout
 from hierdata.sources.objects import is_table
 from hierdata.sources.stores import store_of
@@ -41,7 +41,7 @@ class _Codes(dict[Scalar, int]):
         return code
 
 
-def rows(source: object, columns: Sequence[str], format: str | None, progress: Progress) -> Rows:
+def rows(source: object, columns: Sequence[str], format: str | None, progress: Progress) -> TableRows:
     """The rows of a file (CSV, JSON, JSON Lines, Parquet) or of a table in memory or on a server, by columns.
 
     Equal numbers are one value, None is missing. Raises PolicyError for a column that there is not and for
@@ -55,14 +55,14 @@ def rows(source: object, columns: Sequence[str], format: str | None, progress: P
         finally:
             if store is not source:
                 store.close()
-    header, found_in = _opened(source, format)
+    header, found_in = _open_source(source, format)
     _require(columns, columns if header is None else header)
     unseen = set(columns if header is None else ())
     known: dict[tuple[type, Scalar], Scalar] = {}
     values = [_Codes() for _ in columns]
     codes = [array("q") for _ in columns]
     counts = array("q")
-    items = counted(found_in, "reading", None, progress, lambda item: item[1])
+    items = count_items(found_in, "reading", None, progress, lambda item: item[1])
     while batch := list(islice(items, _BATCH)):
         cells = [[document.get(column) for column in columns] for document, _ in batch]
         if not _PLAIN.issuperset(map(type, chain.from_iterable(cells))):
@@ -76,8 +76,10 @@ def rows(source: object, columns: Sequence[str], format: str | None, progress: P
     if not counts:
         raise InputError("the table has no rows")
     _require(columns, [column for column in columns if column not in unseen])
-    found = [Column(tuple(own), np.array(code, np.int64)) for own, code in zip(values, codes, strict=True)]
-    return Rows(dict(zip(columns, found, strict=True)), np.array(counts, np.int64))
+    found = [
+        TableColumn(tuple(own), np.array(code, np.int64)) for own, code in zip(values, codes, strict=True)
+    ]
+    return TableRows(dict(zip(columns, found, strict=True)), np.array(counts, np.int64))
 
 
 def _require(columns: Iterable[str], there: Sequence[str]) -> None:
@@ -102,7 +104,7 @@ def _single(value: Value, known: dict[tuple[type, Scalar], Scalar], ordinal: int
     return known[place]
 
 
-def _opened(
+def _open_source(
     source: object, format: str | None
 ) -> tuple[Sequence[str] | None, Iterator[tuple[Document, int]]]:
     """The columns, where there is a header, and the documents, each with how many equal ones there are."""
@@ -131,4 +133,4 @@ def _file(path: Path, format: str | None) -> tuple[Sequence[str] | None, Iterato
             f"a table is flat, and {kind.name.upper()} is not: write the records as JSON or CSV"
         )
     layout = open_layout(PathSource(path), kind, ())
-    return layout.columns or None, FileForm(kind, layout, kind.extension).counted(path)
+    return layout.columns or None, FileForm(kind, layout, kind.extension).count_documents(path)

@@ -19,35 +19,35 @@ _LARGEST = 2**62
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """The different values of a column, and which of them each row has."""
 
     values: tuple[Scalar, ...]
     codes: _Array
 
-    def recoded(self, values: tuple[Scalar, ...], code_of: Mapping[Scalar, int]) -> Column:
+    def recode_values(self, values: tuple[Scalar, ...], code_of: Mapping[Scalar, int]) -> TableColumn:
         """Other values, each in the place of some of these."""
         moved = np.array([code_of.get(value, -1) for value in self.values], np.int64)
-        return Column(values, moved[self.codes])
+        return TableColumn(values, moved[self.codes])
 
 
 @dataclass(frozen=True)
-class Rows:
+class TableRows:
     """Rows, each with how often it stands in the table; equal ones need not be together."""
 
-    columns: Mapping[str, Column]
+    columns: Mapping[str, TableColumn]
     counts: _Array
 
-    def of(self, there: NDArray[np.bool_]) -> Rows:
+    def of(self, there: NDArray[np.bool_]) -> TableRows:
         """Some of the rows."""
-        kept = {name: Column(own.values, own.codes[there]) for name, own in self.columns.items()}
-        return Rows(kept, self.counts[there])
+        kept = {name: TableColumn(own.values, own.codes[there]) for name, own in self.columns.items()}
+        return TableRows(kept, self.counts[there])
 
     def total(self) -> int:
         """The number of rows."""
         return int(self.counts.sum())
 
-    def sums(self, column: Column) -> _Array:
+    def sums(self, column: TableColumn) -> _Array:
         """How often each value of a column occurs."""
         return _sums(column.codes, len(column.values), self.counts)
 
@@ -57,16 +57,16 @@ class Rows:
         counts = zip(column.values, self.sums(column).tolist(), strict=True)
         return {value: count for value, count in counts if count}
 
-    def table(self, of: Column, by: Sequence[Column]) -> Table:
+    def table(self, of: TableColumn, by: Sequence[TableColumn]) -> ContingencyTable:
         """How often each value of one column occurs with each value of the others together."""
-        shown, row_of, place = _numbered(by)
+        shown, row_of, place = _number_combinations(by)
         width = len(of.values)
         cells, counts = _totals(place * width + of.codes, len(row_of) * width, self.counts)
-        return Table(shown, cells // width, cells % width, counts)
+        return ContingencyTable(shown, cells // width, cells % width, counts)
 
 
 @dataclass(frozen=True)
-class Table:
+class ContingencyTable:
     """The cells of a contingency table that are not empty, row by row.
 
     ``shown`` has for each row y its codes at the columns that tell rows apart; rows ascend by them. A cell
@@ -96,21 +96,21 @@ class Table:
         return dict(zip(cells[::2], cells[1::2], strict=True))
 
 
-def _numbered(columns: Sequence[Column]) -> tuple[tuple[_Array, ...], _Array, _Array]:
+def _number_combinations(columns: Sequence[TableColumn]) -> tuple[tuple[_Array, ...], _Array, _Array]:
     """The different values of some columns together: their codes, one row of each, and which a row has."""
     joint = np.zeros(len(columns[0].codes), np.int64)
     width = 1
     for column in columns:
         if width * len(column.values) > _LARGEST:
-            _, joint = _ranked(joint, width)
+            _, joint = _rank_numbers(joint, width)
             width = len(joint)
         joint = joint * len(column.values) + column.codes
         width *= len(column.values)
-    row_of, place = _ranked(joint, width)
+    row_of, place = _rank_numbers(joint, width)
     return tuple(column.codes[row_of] for column in columns), row_of, place
 
 
-def _ranked(numbers: _Array, width: int) -> tuple[_Array, _Array]:
+def _rank_numbers(numbers: _Array, width: int) -> tuple[_Array, _Array]:
     """A place where each different number below ``width`` stands, in their order, and the rank of all."""
     if width > _DENSE * len(numbers):
         _, first, rank = np.unique(numbers, return_index=True, return_inverse=True)
@@ -123,7 +123,7 @@ def _ranked(numbers: _Array, width: int) -> tuple[_Array, _Array]:
 
 def _totals(numbers: _Array, width: int, counts: _Array) -> tuple[_Array, _Array]:
     """The different numbers below ``width``, ascending, and the sum of the counts of each."""
-    place_of, rank = _ranked(numbers, width)
+    place_of, rank = _rank_numbers(numbers, width)
     return numbers[place_of], _sums(rank, len(place_of), counts)
 
 

@@ -10,7 +10,7 @@ from hierdata.errors import PolicyError
 from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import Problem, nearest
 from hierdata.records.rules import plant
-from hierdata.records.survey import Keys, Shape
+from hierdata.records.survey import Keys, PathSurvey
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 def problems(policy: Policy) -> Iterator[Problem]:
     """Every contradiction that needs more than one part of the policy to be seen."""
-    yield from _of_places(policy)
-    yield from _of_models(policy)
-    yield from _of_values_apart(policy)
-    yield from _of_sets(policy)
-    yield from _of_tables_apart(policy)
-    yield from _of_presets(policy)
+    yield from _check_places(policy)
+    yield from _check_models(policy)
+    yield from _check_separated_values(policy)
+    yield from _check_sets(policy)
+    yield from _check_separated_tables(policy)
+    yield from _check_presets(policy)
     if policy.effort is not None and policy.engine is not None:
         yield ("effort",), "it is for the search that is taken without `engine`: state `passes` of a step"
 
 
-def _of_places(policy: Policy) -> Iterator[Problem]:
-    yield from ((("fields",), str(problem)) for problem in plant(policy.rules(), Shape())[1])
+def _check_places(policy: Policy) -> Iterator[Problem]:
+    yield from ((("fields",), str(problem)) for problem in plant(policy.rules(), PathSurvey())[1])
     place = policy.paths[0].place
     if policy.records is not None and place and policy.place != place:
         yield ("records",), "the paths of the fields begin elsewhere"
 
 
-def _of_models(policy: Policy) -> Iterator[Problem]:
+def _check_models(policy: Policy) -> Iterator[Problem]:
     for index, model in enumerate(policy.models):
         if model.per_attribute and not policy.sensitive:
             yield ("models", index), f"{model.kind} judges sensitive fields, and there are none"
@@ -47,11 +47,11 @@ def _of_models(policy: Policy) -> Iterator[Problem]:
                 yield ("models", index, "on"), str(error)
             else:
                 if not known:
-                    names = [str(policy.by_keys[keys][0]) for keys in policy.sensitive]
+                    names = [str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive]
                     yield ("models", index, "on"), f"{text} is no sensitive field{nearest(text, names)}"
 
 
-def _of_values_apart(policy: Policy) -> Iterator[Problem]:
+def _check_separated_values(policy: Policy) -> Iterator[Problem]:
     """What does not go with sensitive values that are published apart."""
     if not policy.recoding_traits.separates_values:
         return
@@ -65,7 +65,7 @@ def _of_values_apart(policy: Policy) -> Iterator[Problem]:
             yield ("models", index), reason
 
 
-def _of_sets(policy: Policy) -> Iterator[Problem]:
+def _check_sets(policy: Policy) -> Iterator[Problem]:
     """Models that engines keep by hierarchy nodes, where smaller sets of values are published."""
     for index, model in enumerate(policy.models):
         if model.needs_population and policy.recoding_traits.publishes_value_sets:
@@ -76,7 +76,7 @@ def _of_sets(policy: Policy) -> Iterator[Problem]:
             yield ("models", index), reason
 
 
-def _of_tables_apart(policy: Policy) -> Iterator[Problem]:
+def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
     """What is wrong with the tables that sensitive fields are put into."""
     stated = policy.sensitive_tables
     if stated is None:
@@ -85,7 +85,7 @@ def _of_tables_apart(policy: Policy) -> Iterator[Problem]:
         yield ("sensitive_tables",), f"only recoding slicing has them, not {policy.recoding}"
     if isinstance(stated, int):
         return
-    names = {keys: str(policy.by_keys[keys][0]) for keys in policy.sensitive}
+    names = {keys: str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive}
     times = Counter[Keys]()
     for index, table in enumerate(stated):
         for text in table:
@@ -100,7 +100,7 @@ def _of_tables_apart(policy: Policy) -> Iterator[Problem]:
             yield ("sensitive_tables",), f"{name} stands {what}: each sensitive field belongs to one table"
 
 
-def _of_presets(policy: Policy) -> Iterator[Problem]:
+def _check_presets(policy: Policy) -> Iterator[Problem]:
     if policy.preset is None:
         return
     preset = PRESETS[policy.preset]

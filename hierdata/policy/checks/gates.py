@@ -26,7 +26,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
         if gate.attacker is not None and gate.attacker not in policy.attackers:
             hint = nearest(gate.attacker, policy.attackers)
             yield (*where, "attacker"), f"there is no attacker {gate.attacker}{hint}"
-        elif gate.measured.gated or gate.attacker in mistaken:
+        elif gate.metric_class.gated or gate.attacker in mistaken:
             continue
         elif not policy.sensitive:
             yield where, f"{gate.metric} measures sensitive fields, and there are none"
@@ -55,11 +55,11 @@ def _attacker_problems(
     measured = [*policy.sensitive] if attacker.on is None else [keys_of(policy, attacker.on)]
     seeing = [keys for keys in measured if all(_sees(policy, keys, key) for key in attacker.paths)]
     if not seeing or (not alone and len(seeing) < len(measured)):
-        yield from _out_of_sight(policy, where, attacker, measured)
+        yield from _check_visibility(policy, where, attacker, measured)
     elif attacker.partition is not None and len(seeing if alone else measured) > 1:
         yield where, "a partition is of one attribute's values: name the attribute under on"
     elif attacker.partition is not None:
-        path, rule = policy.by_keys[seeing[0]]
+        path, rule = policy.rules_by_keys[seeing[0]]
         if attacker.partition.depth is not None and getattr(rule, "taxonomy", None) is None:
             yield where, f"a partition by depth needs a taxonomy on {path}"
         if attacker.partition.levels and getattr(rule, "levels", None) is None:
@@ -86,14 +86,14 @@ def _sees(policy: Policy, attribute: Keys, key: str) -> bool:
     return attribute[: len(home)] == home
 
 
-def _out_of_sight(
+def _check_visibility(
     policy: Policy, where: tuple[int | str, ...], attacker: AttackerModel, measured: Iterable[Keys]
 ) -> Iterator[Problem]:
     """The keys that stand where the attributes that are measured do not."""
     for attribute in measured:
         for text in attacker.paths:
             if not _sees(policy, attribute, text):
-                path = policy.by_keys[attribute][0]
+                path = policy.rules_by_keys[attribute][0]
                 yield (
                     (*where, "keys"),
                     f"{text} belongs neither to the vertex of {path} nor to one above it",
@@ -107,4 +107,4 @@ def _stranger(policy: Policy, text: str, fields: Mapping[Keys, object], what: st
             return None
     except PolicyError as error:
         return str(error)
-    return f"{text} is no {what}{nearest(text, [str(policy.by_keys[keys][0]) for keys in fields])}"
+    return f"{text} is no {what}{nearest(text, [str(policy.rules_by_keys[keys][0]) for keys in fields])}"

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 def problems(policy: Policy) -> Iterator[Problem]:
     """What rules on identifiers and maps say against each other, or against the rest of the policy."""
     for keys, text in policy.maps.items():
-        if (*keys, KEY) not in policy.by_keys:
+        if (*keys, KEY) not in policy.rules_by_keys:
             yield ("fields", text), f"the keys of a map are values too: give them a rule, {text}[*]~"
-    yield from _of_domains(policy)
-    yield from _of_shifts(policy)
-    if policy.key is not None and not policy.keyed:
+    yield from _check_domains(policy)
+    yield from _check_shifts(policy)
+    if policy.key is not None and not policy.needs_key:
         yield ("key",), "nothing is replaced by a key: no field has the action pseudonym or shift"
     if policy.recoding_traits.publishes_classes and policy.pseudonyms:
         yield ("recoding",), f"{policy.recoding} publishes classes, and a class has no pseudonym: drop it"
 
 
-def _of_domains(policy: Policy) -> Iterator[Problem]:
+def _check_domains(policy: Policy) -> Iterator[Problem]:
     lengths: defaultdict[str, set[int]] = defaultdict(set)
     found = {
         text: tokens
         for text, rule in policy.fields.items()
-        if rule.acting is not None and (tokens := rule.acting.tokens(text)) is not None
+        if rule.stated_action is not None and (tokens := rule.stated_action.tokens(text)) is not None
     }
     for tokens in found.values():
         lengths[tokens.domain].add(tokens.length)
@@ -41,11 +41,11 @@ def _of_domains(policy: Policy) -> Iterator[Problem]:
             yield ("fields", text, "action"), "the pseudonyms of one domain have one length"
 
 
-def _of_shifts(policy: Policy) -> Iterator[Problem]:
+def _check_shifts(policy: Policy) -> Iterator[Problem]:
     shifts = {
         text: shift
         for text, rule in policy.fields.items()
-        if rule.acting is not None and (shift := rule.acting.date_shift()) is not None
+        if rule.stated_action is not None and (shift := rule.stated_action.date_shift()) is not None
     }
     if len(set(shifts.values())) > 1:
         yield (

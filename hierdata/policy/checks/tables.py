@@ -27,11 +27,11 @@ def problems(policy: Policy) -> Iterator[Problem]:
         yield ("recoding",), "a class with lists in it is no row of a table: take generalization or anatomy"
     if policy.format is not None and not format_named(policy.format).is_tabular:
         yield ("format",), "tables are CSV or Parquet"
-    for table in () if wrong else policy.joined:
+    for table in () if wrong else policy.joined_tables:
         for column in table.joins:
-            keys = (*places(policy.joined)[table.name], column)
-            if keys in policy.by_keys:
-                path = str(policy.by_keys[keys][0])
+            keys = (*places(policy.joined_tables)[table.name], column)
+            if keys in policy.rules_by_keys:
+                path = str(policy.rules_by_keys[keys][0])
                 yield ("fields", path), "the column joins tables and gets fresh numbers: it takes no rule"
 
 

@@ -11,8 +11,8 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import HierdataError
 from hierdata.policy.policy import Policy
 from hierdata.privacy import PrivacyModel
-from hierdata.privacy.base import ClassView, Constraint, ShareCaps
-from hierdata.privacy.wording import achieved
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
+from hierdata.privacy.wording import describe_achieved
 from hierdata.records.survey import Keys, Survey
 
 
@@ -25,7 +25,7 @@ def shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
             domain = domain_of(policy, keys, survey.values.get(keys, {}))
             counts = dict(enumerate(domain.reference or ()))
             if most := falls_short(model, model.bind(domain), survey.records, counts):
-                reached = f"with nothing suppressed, {achieved(most)} is the strongest that holds"
+                reached = f"with nothing suppressed, {describe_achieved(most)} is the strongest that holds"
                 yield keys, f"{model.kind}: {reached}, and the policy asks for more"
 
 
@@ -52,7 +52,7 @@ def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain
     """The domain of a sensitive attribute whose values were observed."""
     rule = policy.sensitive[keys]
     scale, taxonomy = rule.scale(observed), rule.semantics(policy.folder)
-    return SensitiveDomain.build(str(policy.by_keys[keys][0]), observed, scale, rule.number, taxonomy)
+    return SensitiveDomain.build(str(policy.rules_by_keys[keys][0]), observed, scale, rule.number, taxonomy)
 
 
 def falls_short(
@@ -71,7 +71,7 @@ def falls_short(
     """
     if bound.monotone:
         view = ClassView(records, counts)
-        return {} if bound.holds(view) else bound.achieved(view)
+        return {} if bound.holds(view) else bound.achieved_parameters(view)
     caps = bound.caps
     if caps is None or not caps.necessary or not any(counts.values()):
         return {}
@@ -82,7 +82,7 @@ def falls_short(
     return {letter: most} if most < getattr(model, letter) else {}
 
 
-def _fullest(caps: ShareCaps, counts: Mapping[int, int]) -> int:
+def _fullest(caps: FrequencyCaps, counts: Mapping[int, int]) -> int:
     """The most values of which a class can hold one: of a group, or from a group to the last it reaches."""
     sizes = [0] * len(caps.share)
     for code, count in counts.items():

@@ -38,5 +38,5 @@ def capacities(policy: Policy, least: int) -> dict[str, Capacities]:
         rows = tuple(
             tuple(map(min, zip(*(model.capacities(size) for model in models), strict=True))) for size in sizes
         )
-        tables[str(policy.by_keys[keys][0])] = Capacities(sizes, rows)
+        tables[str(policy.rules_by_keys[keys][0])] = Capacities(sizes, rows)
     return tables

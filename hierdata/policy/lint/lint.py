@@ -81,15 +81,15 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from (Finding("warning", _text(policy, keys), what) for keys, what in shortfalls(policy, survey))
     yield from (Finding("warning", _text(policy, keys), what) for keys, what in references(policy, survey))
     yield from _unique(policy, survey)
-    yield from _repeating(policy, survey)
-    yield from _telling(policy, survey)
+    yield from _find_repeated(policy, survey)
+    yield from _find_rare_types(policy, survey)
 
 
 def _text(policy: Policy, keys: Keys) -> str:
-    return str(policy.by_keys[keys][0])
+    return str(policy.rules_by_keys[keys][0])
 
 
-def _observed(survey: Survey | None, keys: Keys) -> Observed:
+def _observe_field(survey: Survey | None, keys: Keys) -> Observed:
     return survey.values.get(keys, {}) if survey is not None else {}
 
 
@@ -138,7 +138,7 @@ def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iter
         yield Finding("error", problem.path, problem.message, problem.revealed)
 
 
-def _counted(values: list[tuple[object, int]], what: str) -> tuple[str, tuple[str, ...]]:
+def _describe_values(values: list[tuple[object, int]], what: str) -> tuple[str, tuple[str, ...]]:
     """How many values and occurrences, and the values themselves for whoever may see them."""
     distinct, occurrences = len(values), sum(count for _, count in values)
     subject = "1 value" if distinct == 1 else f"{distinct} values"
@@ -149,18 +149,18 @@ def _counted(values: list[tuple[object, int]], what: str) -> tuple[str, tuple[st
 def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     """Domains that cannot be used, and quasi-identifier values that they do not cover."""
     for keys, domain in policy.quasi.items():
-        observed = _observed(survey, keys)
+        observed = _observe_field(survey, keys)
         try:
             hierarchy = domain.compile(observed, policy.folder)
         except HierdataError as error:
             yield Finding("error", _text(policy, keys), str(error))
             continue
-        if outside := _uncovered(hierarchy, observed):
-            message, revealed = _counted(outside, f"outside the {domain.called}{_due(domain)}")
+        if outside := _find_uncovered(hierarchy, observed):
+            message, revealed = _describe_values(outside, f"outside the {domain.called}{_due(domain)}")
             yield Finding("error", _text(policy, keys), message, revealed)
 
 
-def _uncovered(hierarchy: Hierarchy, observed: Observed) -> list[tuple[object, int]]:
+def _find_uncovered(hierarchy: Hierarchy, observed: Observed) -> list[tuple[object, int]]:
     outside: list[tuple[object, int]] = []
     for value, count in observed.items():
         try:
@@ -178,7 +178,7 @@ def _due(domain: QuasiDomain) -> str:
 def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Sensitive values without a level or that are no numbers, and doubtful scales."""
     for keys, rule in policy.sensitive.items():
-        observed = _observed(survey, keys)
+        observed = _observe_field(survey, keys)
         scale = policy.sensitive[keys].scale(observed)
         outside: list[tuple[object, int]] = []
         for value, count in observed.items():
@@ -192,7 +192,7 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
                 outside.append((value, count))
         if outside:
             what = "without a level" if scale is not None else "without a number, where one is due"
-            message, revealed = _counted(outside, what)
+            message, revealed = _describe_values(outside, what)
             yield Finding("error", _text(policy, keys), message, revealed)
         for warning in scale.warnings if scale is not None and observed else ():
             yield Finding("warning", _text(policy, keys), warning)
@@ -201,18 +201,18 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
 def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Sensitive values that their taxonomy misses, and distances that chain values further apart (LE-2)."""
     for keys, rule in policy.sensitive.items():
-        observed = _observed(survey, keys)
+        observed = _observe_field(survey, keys)
         with suppress(PolicyError):
             taxonomy = rule.semantics(policy.folder)
-            if taxonomy is not None and (outside := _uncovered(taxonomy, observed)):
-                message, revealed = _counted(outside, "outside the taxonomy")
+            if taxonomy is not None and (outside := _find_uncovered(taxonomy, observed)):
+                message, revealed = _describe_values(outside, "outside the taxonomy")
                 yield Finding("error", _text(policy, keys), message, revealed)
     for pair, model in pairs(policy):
         e = getattr(model, "e", None)
         if pair is None or e is None:
             continue
         with suppress(PolicyError):
-            paths = domain_of(policy, pair, _observed(survey, pair)).paths
+            paths = domain_of(policy, pair, _observe_field(survey, pair)).paths
             if paths is not None and not is_transitive(paths, e):
                 message = f"{model.kind}: distances up to {plain(e)} connect values that are further apart"
                 yield Finding("warning", _text(policy, pair), f"{message}, for they differ in depth")
@@ -247,7 +247,7 @@ def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:
 
 
 def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
-    observed = _observed(survey, keys)
+    observed = _observe_field(survey, keys)
     scale = policy.sensitive[keys].scale(observed)
     counts: dict[int, int] = {}
     for value, count in observed.items():
@@ -260,7 +260,7 @@ def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
 def _unique(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Sensitive values that nearly all differ: whoever knows one from elsewhere finds the record."""
     for keys in policy.sensitive:
-        counts = [count for value, count in _observed(survey, keys).items() if value is not None]
+        counts = [count for value, count in _observe_field(survey, keys).items() if value is not None]
         single = counts.count(1)
         if len(counts) >= _FEW and 2 * single > sum(counts):
             yield Finding(
@@ -270,27 +270,27 @@ def _unique(policy: Policy, survey: Survey) -> Iterator[Finding]:
             )
 
 
-def _repeating(policy: Policy, survey: Survey) -> Iterator[Finding]:
+def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Identifiers of the record that occur twice: k counts records, not individuals."""
-    for keys, (path, rule) in policy.by_keys.items():
+    for keys, (path, rule) in policy.rules_by_keys.items():
         inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
         if rule.role != "identifier" or inside:
             continue
         repeated = [
             (value, count)
-            for value, count in _observed(survey, keys).items()
+            for value, count in _observe_field(survey, keys).items()
             if count > 1 and value is not None
         ]
         if repeated:
-            message, revealed = _counted(list(repeated), "of this identifier repeat")
+            message, revealed = _describe_values(list(repeated), "of this identifier repeat")
             yield Finding("warning", str(path), f"{message}: k counts records, not individuals", revealed)
 
 
-def _telling(policy: Policy, survey: Survey) -> Iterator[Finding]:
+def _find_rare_types(policy: Policy, survey: Survey) -> Iterator[Finding]:
     """Vertex types that so few records have that their presence tells who it is."""
     size = class_size(policy)
     places: dict[Keys, str] = {}
-    for path, rule in policy.by_keys.values():
+    for path, rule in policy.rules_by_keys.values():
         if rule.published_as is not None:
             for depth in range(1, len(path.keys) + 1):
                 places.setdefault(path.keys[:depth], path.prefix(depth))

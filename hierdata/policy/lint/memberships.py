@@ -51,15 +51,15 @@ def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[
         else:
             points = [(label, corner, None) for label, corner in _corners(scale)]
         if scale is not None and points:
-            tables[str(policy.by_keys[keys][0])] = [
-                Degrees(label, scale.level(value), _rounded(scale.memberships(value)), revealed)
+            tables[str(policy.rules_by_keys[keys][0])] = [
+                Degrees(label, scale.level(value), _round_degrees(scale.memberships(value)), revealed)
                 for label, value, revealed in points
                 if scale.covers(value)
             ]
     return tables
 
 
-def _rounded(degrees: tuple[float, ...]) -> tuple[float, ...]:
+def _round_degrees(degrees: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(round(degree, _SHOWN) for degree in degrees)
 
 

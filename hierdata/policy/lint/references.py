@@ -24,28 +24,28 @@ def references(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
     """
     values = {
         keys: {text_of(value) for value in survey.values.get(keys, ()) if value is not None}
-        for keys, (_, rule) in policy.by_keys.items()
+        for keys, (_, rule) in policy.rules_by_keys.items()
         if rule.role == "identifier"
     }
-    yield from _broken(policy, values)
-    yield from _without_partner(policy, values)
-    for keys, (_, rule) in policy.by_keys.items():
+    yield from _find_broken(policy, values)
+    yield from _find_unmatched(policy, values)
+    for keys, (_, rule) in policy.rules_by_keys.items():
         if rule.role == "free_text" and rule.exempt is not None:
             yield keys, "free text is published as it stands: names and places may be written in it"
 
 
-def _broken(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tuple[Keys, str]]:
+def _find_broken(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tuple[Keys, str]]:
     """References that lead somewhere in the input, and nowhere in the release."""
     for pair in combinations(values, 2):
         other, keys = sorted(pair, key=lambda keys: -len(values[keys]))
         shared = len(values[keys] & values[other])
         apart = _domain(policy, keys) != _domain(policy, other)
         if shared >= _FEW and 2 * shared >= len(values[keys]) and apart:
-            where = policy.by_keys[other][0]
+            where = policy.rules_by_keys[other][0]
             yield keys, f"most of its values stand at {where} too: one domain for both keeps what they link"
 
 
-def _without_partner(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tuple[Keys, str]]:
+def _find_unmatched(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tuple[Keys, str]]:
     """Fields that share a domain with others, and no value."""
     together: defaultdict[str | None, list[Keys]] = defaultdict(list)
     for keys in values:

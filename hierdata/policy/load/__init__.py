@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hierdata.documents.limits import confined
+from hierdata.documents.limits import require_confined
 from hierdata.errors import MissingPluginError, PolicyError
 from hierdata.policy.checks import find_problems
 from hierdata.policy.load.json_schema import is_schema, policy_of
@@ -85,7 +85,7 @@ def _confine(policy: Policy, root: Path) -> None:
     problems = []
     for where, name in policy.files():
         try:
-            confined(name, policy.folder, root)
+            require_confined(name, policy.folder, root)
         except PolicyError as error:
             problems.append(f"{where}: {error}")
     if problems:

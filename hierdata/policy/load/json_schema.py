@@ -35,11 +35,11 @@ def policy_of(schema: Mapping[str, Any]) -> dict[str, Any]:
     stated = schema.get(KEY, {})
     if not isinstance(stated, Mapping):
         raise PolicyError(f"{KEY}: at the root a mapping with the policy's other keys is due")
-    walk = _Walk(schema)
+    walk = _SchemaWalk(schema)
     walk.visit(schema, (), ())
     walk.seen.add(id(schema))
     problems = walk.problems
-    for place, node in _annotated(schema, "#"):
+    for place, node in _find_annotated(schema, "#"):
         if id(node) not in walk.seen:
             problems.append(f"{place}: {KEY} stands where no property leads")
     fields = dict(stated.get("fields", {}))
@@ -51,7 +51,7 @@ def policy_of(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {**stated, "fields": {**fields, **walk.fields}}
 
 
-class _Walk:
+class _SchemaWalk:
     """The annotations found along properties and items."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
@@ -124,14 +124,14 @@ class _Walk:
         return node
 
 
-def _annotated(node: object, place: str) -> Iterator[tuple[str, object]]:
+def _find_annotated(node: object, place: str) -> Iterator[tuple[str, object]]:
     """Every object with an annotation, and where it is."""
     if isinstance(node, Mapping):
         if KEY in node:
             yield place, node
         for key, below in node.items():
             if key != KEY:
-                yield from _annotated(below, f"{place}/{key}")
+                yield from _find_annotated(below, f"{place}/{key}")
     elif isinstance(node, list):
         for index, below in enumerate(node):
-            yield from _annotated(below, f"{place}/{index}")
+            yield from _find_annotated(below, f"{place}/{index}")

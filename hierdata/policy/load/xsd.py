@@ -11,7 +11,7 @@ from hierdata.errors import PolicyError
 from hierdata.policy.load.yaml import fragment
 from hierdata.records.path import parse, xpath
 from hierdata.records.survey import Keys
-from hierdata.records.xsd import Node, Xsd, opened
+from hierdata.records.xsd import Node, Xsd, open_xsd
 
 NAMESPACE = "urn:hierdata:policy:1"
 
@@ -27,8 +27,8 @@ def policy_in(file: Path) -> dict[str, Any]:
     stands ``xs:appinfo`` with our namespace as its ``source``, a mapping in YAML. Raises PolicyError with
     every annotation that stands where no path leads, TargetError where the file cannot be read.
     """
-    with opened(file) as xsd:
-        stated = _noted(xsd, xsd.root, "xs:schema") or {}
+    with open_xsd(file) as xsd:
+        stated = _read_annotation(xsd, xsd.root, "xs:schema") or {}
         namespaces = {prefix or "": uri for prefix, uri in xsd.nsmap.items()}
         stated.setdefault("namespaces", {prefix: uri for prefix, uri in namespaces.items() if uri != _XS})
         records = stated.get("records")
@@ -39,7 +39,7 @@ def policy_in(file: Path) -> dict[str, Any]:
             )
         path = parse(records, stated["namespaces"], 1)
         place = (*path.place, *path.keys)
-        walk = _Walk(xsd, place)
+        walk = _XsdWalk(xsd, place)
         walk.visit(xsd.record(place), (), ())
         walk.check_reached()
     fields = stated.get("fields", {})
@@ -53,7 +53,7 @@ def policy_in(file: Path) -> dict[str, Any]:
 _XS = "http://www.w3.org/2001/XMLSchema"
 
 
-class _Walk:
+class _XsdWalk:
     """The annotations found along elements and attributes."""
 
     def __init__(self, xsd: Xsd, place: Keys) -> None:
@@ -86,26 +86,26 @@ class _Walk:
     def _record(self, node: Node, keys: Keys) -> None:
         self._reached.add(node)
         text = xpath(self._place, keys)
-        rule = _noted(self._xsd, node, text)
+        rule = _read_annotation(self._xsd, node, text)
         if rule is not None and self.fields.setdefault(text, rule) != rule:
             self.problems.append(f"{text}: two annotations differ")
 
     def check_reached(self) -> None:
         """Note the annotations that stand where no path of the records leads."""
-        for node in self._annotated():
+        for node in self._find_annotated():
             if node not in self._reached:
                 self.problems.append(
                     f"line {node.sourceline}: an annotation stands where no path of the records leads"
                 )
 
-    def _annotated(self) -> Iterator[Node]:
+    def _find_annotated(self) -> Iterator[Node]:
         for node in self._xsd.root.iter(f"{{{_XS}}}*"):
             noted, texts = self._xsd.notes(node, NAMESPACE)
             if noted or texts:
                 yield node
 
 
-def _noted(xsd: Xsd, node: Node, where: str) -> dict[str, Any] | None:
+def _read_annotation(xsd: Xsd, node: Node, where: str) -> dict[str, Any] | None:
     """What is noted at a component, as plain data; None where nothing is."""
     attributes, texts = xsd.notes(node, NAMESPACE)
     if not attributes and not texts:

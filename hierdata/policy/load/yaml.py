@@ -121,13 +121,15 @@ def _loader() -> Any:
     """A loader that tells numbers, booleans and null from text by our rules, not by those of YAML 1.1."""
     import yaml
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # as libyaml is there or not
+    class PolicyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml or not
         yaml_implicit_resolvers: ClassVar[dict[str | None, Any]] = {}
 
-    Loader.add_implicit_resolver(_TAG + "bool", re.compile("(?:true|false)$"), list("tf"))
-    Loader.add_implicit_resolver(_TAG + "null", re.compile("(?:null|~|)$"), ["n", "~", ""])
-    Loader.add_implicit_resolver(_TAG + "float", re.compile(f"(?:{_NUMBER.pattern})$"), list("-+.0123456789"))
-    return Loader
+    PolicyLoader.add_implicit_resolver(_TAG + "bool", re.compile("(?:true|false)$"), list("tf"))
+    PolicyLoader.add_implicit_resolver(_TAG + "null", re.compile("(?:null|~|)$"), ["n", "~", ""])
+    PolicyLoader.add_implicit_resolver(
+        _TAG + "float", re.compile(f"(?:{_NUMBER.pattern})$"), list("-+.0123456789")
+    )
+    return PolicyLoader
 
 
 def _at(mark: yaml.Mark | None) -> str:

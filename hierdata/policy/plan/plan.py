@@ -14,8 +14,8 @@ from hierdata.engines import Constraints
 from hierdata.errors import PolicyError, PromiseError
 from hierdata.forest.encoded import Frame
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
-from hierdata.policy.plan.stages import Stage, staged
-from hierdata.policy.plan.treatment import unlinked
+from hierdata.policy.plan.stages import Stage, plan_stages
+from hierdata.policy.plan.treatment import unlinked_domains
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.privacy.base import Constraint
@@ -82,7 +82,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
         )
         for own in by_type
     )
-    scales = compiled_scales(policy, survey)
+    scales = compile_scales(policy, survey)
     taxonomies = semantics(policy)
     sensitive = [
         [(keys, attribute) for keys, attribute in own.items() if attribute.role is Role.SENSITIVE]
@@ -107,7 +107,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     _check_rows(policy, population)
     crowd = None if population is None else population.at_root(root, hierarchies[0]).count
     constraints = replace(_constraints(policy, sensitive, domains), population=crowd)
-    stages = tuple(staged(policy, schema, constraints))
+    stages = tuple(plan_stages(policy, schema, constraints))
     for stage in stages:
         for step in stage.steps:
             step.check(stage.kind, hierarchies[stage.kind])
@@ -125,7 +125,7 @@ def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
         )
     for kind in schema.types:
         for keys, attribute in _keys(schema, kind.index):
-            if keys not in policy.pseudonyms or policy.by_keys[keys][1].exempt is not None:
+            if keys not in policy.pseudonyms or policy.rules_by_keys[keys][1].exempt is not None:
                 continue
             there = survey.shape.find(schema.keys(kind.index)) if kind.parent is not None else survey.shape
             vertices = 0 if there is None else there.objects + there.scalars + there.texts + there.empties
@@ -149,7 +149,7 @@ def _check_rows(policy: Policy, population: Population | None) -> None:
             )
 
 
-def compiled_scales(policy: Policy, survey: Survey) -> Scales:
+def compile_scales(policy: Policy, survey: Survey) -> Scales:
     """The level scale of each sensitive attribute, from the policy and the surveyed values."""
     return {keys: rule.scale(survey.values[keys]) for keys, rule in policy.sensitive.items()}
 
@@ -208,15 +208,15 @@ def population_of(
     for keys in named.keys() - set(at_root):
         raise PolicyError(
             "a population table is compared with the record itself, not with what lies below it",
-            path=str(policy.by_keys[keys][0]),
+            path=str(policy.rules_by_keys[keys][0]),
         )
     compared = [
         Compared(
             keys,
-            str(policy.by_keys[keys][0]),
+            str(policy.rules_by_keys[keys][0]),
             column,
             policy.quasi[keys],
-            frozenset(policy.by_keys[keys][1].missing),
+            frozenset(policy.rules_by_keys[keys][1].missing),
             books.get(keys),
         )
         for keys, column in named.items()
@@ -236,12 +236,12 @@ def judge_rules(
     ``codebooks`` tell by path how the quasi-identifiers of the collection are spelled, where that is known.
     """
     taxonomies = semantics(policy)
-    books = {keys: (codebooks or {}).get(str(path), {}) for keys, (path, _) in policy.by_keys.items()}
+    books = {keys: (codebooks or {}).get(str(path), {}) for keys, (path, _) in policy.rules_by_keys.items()}
     return JudgeRules(
         sensitive=tuple(
             SensitiveRule(
                 keys,
-                str(policy.by_keys[keys][0]),
+                str(policy.rules_by_keys[keys][0]),
                 scales[keys],
                 rule.number,
                 frozenset(rule.missing),
@@ -252,14 +252,14 @@ def judge_rules(
         ),
         models=policy.scoped_models,
         exempt=frozenset(policy.exempt),
-        tokens=unlinked(policy),
+        tokens=unlinked_domains(policy),
         patterns={
             keys: pattern
-            for keys, (_, rule) in policy.by_keys.items()
-            if rule.acting is not None and (pattern := rule.acting.pattern()) is not None
+            for keys, (_, rule) in policy.rules_by_keys.items()
+            if rule.stated_action is not None and (pattern := rule.stated_action.pattern()) is not None
         },
-        forbidden=policy.forbidden,
-        listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
+        forbidden=policy.forbidden_fields,
+        listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.rules_by_keys),
         vertices=policy.vertices | frozenset(vertices),
         recoding=policy.recoding_traits.judged_as,
         tables=_tables(policy),
@@ -269,10 +269,10 @@ def judge_rules(
 
 def _tables(policy: Policy) -> int | tuple[frozenset[Keys], ...] | None:
     """Which sensitive attributes share a table, as far as the policy says."""
-    if not isinstance(policy.divided, tuple):
-        return policy.divided
-    keys_of = {str(path): keys for keys, (path, _) in policy.by_keys.items()}
-    return tuple(frozenset(keys_of[path] for path in table) for table in policy.divided)
+    if not isinstance(policy.table_division, tuple):
+        return policy.table_division
+    keys_of = {str(path): keys for keys, (path, _) in policy.rules_by_keys.items()}
+    return tuple(frozenset(keys_of[path] for path in table) for table in policy.table_division)
 
 
 def many_keys(schema: Schema) -> frozenset[Keys]:

@@ -25,21 +25,21 @@ class Stage:
         """Each step with the constraints that it must keep: all but those that a later one mends."""
         for at, step in enumerate(self.steps, 1):
             mended = frozenset[Mended]().union(*(later.mends for later in self.steps[at:]))
-            yield step, self.constraints.left_to(mended)
+            yield step, self.constraints.without_mended(mended)
 
-    def settled(self, trials: Mapping[Hashable, Trial]) -> Stage:
-        """The stage with the choice of its first step made by trials of its ways (``Engine.settled``)."""
+    def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Stage:
+        """The stage with the choice of its first step made by trials (``Engine.choose_by_trials``)."""
         first, *others = self.steps
-        return replace(self, steps=(first.settled(trials), *others))
+        return replace(self, steps=(first.choose_by_trials(trials), *others))
 
 
-def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
+def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
     """The stages of a search, parents before children. Raises PolicyError for what does not fit."""
     steps = policy.steps
     if steps:
         _check_scopes(policy, schema, steps)
     if (steps and steps[0].aligns) or not policy.recoding_traits.partitions_each_type:
-        stages = [Stage(0, steps or _unasked(policy, schema, constraints), constraints)]
+        stages = [Stage(0, steps or default_engines(policy, schema, constraints), constraints)]
     else:
         stages = []
         for kind in schema.types:
@@ -64,7 +64,7 @@ def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator
     yield from stages
 
 
-def _unasked(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
+def default_engines(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
     """The engines where the policy names none (DECISIONS 8): those that lose least, as measured.
 
     Alignment alone knows trees; local search goes on from its classes, with as much effort as is stated. Of
@@ -163,7 +163,7 @@ def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
         return
     base = schema.keys(kind.index)
     needed = {(*base, GROUP)} | {(*base, COUNT) for one in sensitive if one.steps[:1] == (COUNT,)}
-    for keys, (path, _) in policy.by_keys.items():
+    for keys, (path, _) in policy.rules_by_keys.items():
         if keys[: len(base) + 1] in needed:
             raise PolicyError(
                 f"recoding: {policy.recoding} writes a field `{keys[len(base)]}` beside these: give the "
@@ -175,7 +175,7 @@ def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
 def _check_tables(policy: Policy, schema: Schema) -> None:
     """Raise PolicyError where a sensitive table has values of different vertices, which share no row."""
     owner = {attribute.path: kind.path for kind in schema.types for attribute in kind.attributes}
-    for table in policy.divided if isinstance(policy.divided, tuple) else ():
+    for table in policy.table_division if isinstance(policy.table_division, tuple) else ():
         there = [path for path in table if path in owner]
         for path in there:
             if owner[path] != owner[there[0]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError
-from hierdata.records.identifiers.key import Key, per_run
+from hierdata.records.identifiers.key import Key, random_key
 from hierdata.records.identifiers.treatment import Treated, Treatment
 from hierdata.records.survey import Keys
 
@@ -24,15 +24,15 @@ def linked_domains(policy: Policy) -> dict[str, str]:
     return {tokens.domain: tokens.links for tokens in policy.pseudonyms.values() if tokens.links is not None}
 
 
-def unlinked(policy: Policy) -> dict[Keys, str]:
+def unlinked_domains(policy: Policy) -> dict[Keys, str]:
     """The fields whose pseudonyms stand in one record alone, each with its domain."""
     linked = linked_domains(policy)
     return {keys: tokens.domain for keys, tokens in policy.pseudonyms.items() if tokens.domain not in linked}
 
 
-def looked_at(policy: Policy) -> Treatment:
+def dry_treatment(policy: Policy) -> Treatment:
     """What is done to documents that nobody publishes: pseudonyms are counted, dates tried; values stay."""
-    return Treatment(tuple(policy.maps.items()), _fields(policy), _by(policy), per_run(), kept=True)
+    return Treatment(tuple(policy.maps.items()), _fields(policy), _by(policy), random_key(), kept=True)
 
 
 def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatment:
@@ -41,7 +41,7 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
     ``again``: what was published before is worked out once more. Then pseudonyms do not matter, but days do:
     raises PolicyError where dates were moved and the key is not given. So it does without a key.
     """
-    if not policy.keyed:
+    if not policy.needs_key:
         return Treatment(tuple(policy.maps.items()), _fields(policy))
     moved = bool(policy.date_shifts)
     if policy.key == "per-run":
@@ -51,19 +51,19 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
             raise PolicyError(
                 "dates were moved by a key that ended with its run: what the original has cannot be compared"
             )
-        key = per_run()
+        key = random_key()
     elif key is None:
         if moved or not again:
             raise PolicyError(NO_KEY)
-        key = per_run()
+        key = random_key()
     return Treatment(tuple(policy.maps.items()), _fields(policy), _by(policy), key)
 
 
 def _fields(policy: Policy) -> tuple[Treated, ...]:
     return tuple(
-        Treated(keys, str(path), rule.acting, frozenset(rule.missing))
-        for keys, (path, rule) in policy.by_keys.items()
-        if rule.acting is not None and not rule.dropped
+        Treated(keys, str(path), rule.stated_action, frozenset(rule.missing))
+        for keys, (path, rule) in policy.rules_by_keys.items()
+        if rule.stated_action is not None and not rule.is_dropped
     )
 
 

@@ -37,7 +37,7 @@ def _spelling(value: object) -> object:
     return value if value is None or isinstance(value, str | list | dict) else str(value)
 
 
-def _sorted(spellings: tuple[str, ...]) -> tuple[str, ...]:
+def _sort_spellings(spellings: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(set(spellings)))
 
 
@@ -58,14 +58,14 @@ class _ActionSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @property
-    def stated(self) -> Action:
+    def stated_action(self) -> Action:
         """The action."""
         found: Action = next(action for kind in ACTIONS if (action := getattr(self, kind)) is not None)
         return found
 
     @model_validator(mode="before")
     @classmethod
-    def _named(cls, spec: Any) -> Any:
+    def _name_kind(cls, spec: Any) -> Any:
         return {spec: {}} if isinstance(spec, str) else spec
 
     @model_validator(mode="after")
@@ -75,8 +75,8 @@ class _ActionSpec(BaseModel):
         return self
 
     @model_serializer(mode="wrap")
-    def _spelled(self, handler: SerializerFunctionWrapHandler) -> Any:
-        kind = self.stated.kind
+    def _spell_action(self, handler: SerializerFunctionWrapHandler) -> Any:
+        kind = self.stated_action.kind
         needs = handler(self)[kind]
         return {kind: needs} if needs else kind
 
@@ -127,7 +127,7 @@ class _FieldRule(BaseModel):
     number: bool = Field(default=False, description="the sensitive values are numbers, in XML too")
     missing: Annotated[
         tuple[Annotated[str, BeforeValidator(_spelling, json_schema_input_type=str | float | bool)], ...],
-        AfterValidator(_sorted),
+        AfterValidator(_sort_spellings),
     ] = Field(default=(), description="spellings that mean: no value")
     optional: bool = Field(default=False, description="the rule may match nothing")
     vertex: bool = Field(default=False, description="a single object here is a vertex of its own")
@@ -142,21 +142,21 @@ class _FieldRule(BaseModel):
     )
 
     @property
-    def acting(self) -> Action | None:
+    def stated_action(self) -> Action | None:
         """The action, if there is one."""
-        return None if self.action is None else self.action.stated
+        return None if self.action is None else self.action.stated_action
 
     @property
-    def dropped(self) -> bool:
+    def is_dropped(self) -> bool:
         """Whether the field is left out of the release."""
-        return self.acting is not None and self.acting.drops
+        return self.stated_action is not None and self.stated_action.drops
 
     @property
     def domain(self) -> QuasiDomain | None:
         """The domain of a field that the promise treats as a quasi-identifier."""
         if self.published_as is not Role.QUASI:
             return None
-        if self.acting is not None and self.acting.makes_constant:
+        if self.stated_action is not None and self.stated_action.makes_constant:
             return Flat()
         stated = next((getattr(self, key) for key in _DOMAIN_KEYS if getattr(self, key) is not None), None)
         return stated or Flat()
@@ -166,8 +166,8 @@ class _FieldRule(BaseModel):
         """What the field is in the published records, None where it is not there."""
         if self.role is None:
             return None
-        if self.acting is not None:
-            return self.acting.published_as(self.role)
+        if self.stated_action is not None:
+            return self.stated_action.published_as(self.role)
         if self.role == "insensitive":
             return Role.QUASI if self.exempt is None else Role.CARRIED
         if self.role == "free_text":
@@ -209,10 +209,10 @@ class _FieldRule(BaseModel):
         return self
 
     def _problems(self) -> Iterator[str]:
-        if self.dropped or self.map:
+        if self.is_dropped or self.map:
             yield from self._alone()
             return
-        acting = self.acting
+        acting = self.stated_action
         if acting is not None and self.role not in acting.roles:
             yield f"the action {acting.kind} is for the role {' or '.join(acting.roles)}"
             return
@@ -240,8 +240,8 @@ class _FieldRule(BaseModel):
 
     def _takes(self, key: str) -> bool:
         """Whether a key belongs to the rule's role and action."""
-        if key == "exempt" and self.acting is not None:
-            return self.acting.takes_exempt
+        if key == "exempt" and self.stated_action is not None:
+            return self.stated_action.takes_exempt
         return self.role in _TAKEN_BY.get(key, ("quasi",))
 
 

@@ -25,7 +25,7 @@ _TOO_NEAR = Fraction(1, 10**12)
 """Far above the rounding of a figure that is no fraction, far below what matters."""
 
 
-def _known(name: object) -> str:
+def _check_metric_name(name: object) -> str:
     """Check a metric's name as pydantic checks a Literal. Metrics bring arrays: only gates import them."""
     from hierdata.metrics import METRICS
 
@@ -42,7 +42,7 @@ class _MetricName:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(_known)
+        return core_schema.no_info_plain_validator_function(_check_metric_name)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: object) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class Gate(BaseModel):
         return _COMPARE[self.operator](found, self.value)
 
     @property
-    def measured(self) -> type[Metric]:
+    def metric_class(self) -> type[Metric]:
         """The metric whose figure is limited."""
         from hierdata.metrics import metric_named
 
@@ -178,7 +178,7 @@ class Gate(BaseModel):
     def _problems(self) -> Iterator[str]:
         from hierdata.metrics import Risk
 
-        metric = self.measured
+        metric = self.metric_class
         if not metric.gated and not issubclass(metric, Risk):
             yield f"{self.metric} has no figure that a gate may limit"
             return

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hierdata.errors import PolicyError
 from hierdata.policy.spec.fields import FieldRule
-from hierdata.records.maps import in_maps
+from hierdata.records.maps import resolve_maps
 from hierdata.records.path import parse
 from hierdata.records.survey import Keys
 
@@ -18,7 +18,7 @@ def maps_of(fields: Mapping[str, FieldRule], namespaces: Mapping[str, str]) -> d
     for path in sorted(stated, key=lambda path: (len(path.steps), bool(path.steps and path.steps[-1].many))):
         if path.place or not path.steps:
             raise PolicyError(f"{path}: a map is an object of JSON below the record; XML has none")
-        there = in_maps(path, found, whole=True)
+        there = resolve_maps(path, found, whole=True)
         if path.steps[-1].many and there.keys[:-1] not in found:
             raise PolicyError(f"{path}: a map is named without [*]; its values are {path}")
         found[there.keys] = path.text

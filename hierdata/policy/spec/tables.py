@@ -40,7 +40,7 @@ class TableRule(BaseModel):
     )
 
 
-def in_order(rules: Mapping[str, TableRule]) -> tuple[Table, ...]:
+def order_tables(rules: Mapping[str, TableRule]) -> tuple[Table, ...]:
     """The tables, the root first and parents before their children, else as they are stated."""
     ordered: dict[str, Table] = {}
     while len(ordered) < len(rules):

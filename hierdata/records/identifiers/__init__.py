@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hierdata.records.identifiers.base import Action, DateShift, Tokens
+from hierdata.records.identifiers.base import Action, DateShift, PseudonymSpec
 from hierdata.records.identifiers.drop import Drop
 from hierdata.records.identifiers.pseudonym import Pseudonym
 from hierdata.records.identifiers.redact import Redact
@@ -15,4 +15,4 @@ ACTIONS: dict[str, type[Action]] = {
     "shift": Shift,
 }
 
-__all__ = ["ACTIONS", "Action", "DateShift", "Drop", "Pseudonym", "Redact", "Shift", "Tokens"]
+__all__ = ["ACTIONS", "Action", "DateShift", "Drop", "Pseudonym", "PseudonymSpec", "Redact", "Shift"]

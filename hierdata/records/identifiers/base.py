@@ -22,12 +22,12 @@ Raises RefusedError.
 """
 
 
-class RefusedError(Exception):
+class RefusedValueError(Exception):
     """A value cannot be replaced; the message says why and does not quote it."""
 
 
 @dataclass(frozen=True)
-class Tokens:
+class PseudonymSpec:
     """The pseudonyms of a field: hexadecimal digits, equal for equal values of one ``domain``.
 
     ``links`` gives the reason why one may stand in more than one record, None where it must not.
@@ -78,7 +78,7 @@ class Action(BaseModel, ABC):
         """The regular expression that all published values match, None where any value may stand."""
         return None
 
-    def tokens(self, path: str) -> Tokens | None:
+    def tokens(self, path: str) -> PseudonymSpec | None:
         """The pseudonyms that replace the values of a field, None where nothing does."""
         return None
 

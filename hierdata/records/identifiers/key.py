@@ -32,7 +32,7 @@ class Key:
             raise PolicyError(f"a key has at least {LEAST} bytes, and this one has {len(value)}: {_HOW}")
         self._secret = Secret(value)
 
-    def derived(self, purpose: str, name: str) -> bytes:
+    def derive_key(self, purpose: str, name: str) -> bytes:
         """The key of one purpose and name, such as a domain of pseudonyms: HMAC-SHA-256."""
         label = f"hierdata/{purpose}\0{name}".encode("utf-8", "surrogatepass")
         return hmac.digest(self._secret.reveal(), label, "sha256")
@@ -46,7 +46,7 @@ def key_of(stated: bytes | None) -> Key | None:
     return None if stated is None else Key(stated)
 
 
-def per_run() -> Key:
+def random_key() -> Key:
     """A key that nobody knows, and that ends with the run."""
     return Key(os.urandom(LEAST))
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from hierdata.documents.document import Scalar
-from hierdata.records.identifiers.base import Action, Replace, Tokens, text_of
+from hierdata.records.identifiers.base import Action, PseudonymSpec, Replace, text_of
 from hierdata.records.identifiers.key import Key
 from hierdata.records.schema import Role
 
@@ -45,17 +45,17 @@ class Pseudonym(Action):
         """Carried: no quasi-identifier, and not judged but for its form."""
         return Role.CARRIED
 
-    def tokens(self, path: str) -> Tokens:
+    def tokens(self, path: str) -> PseudonymSpec:
         """The pseudonyms of a field; their domain is its path where none is stated."""
-        return Tokens(self.domain or path, self.length, self.links)
+        return PseudonymSpec(self.domain or path, self.length, self.links)
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
         """The token of a value."""
         assert key is not None
-        own, length = key.derived("pseudonym", self.tokens(path).domain), self.length
+        own, length = key.derive_key("pseudonym", self.tokens(path).domain), self.length
         known: dict[str, str] = {}
 
-        def replaced(value: Scalar, days: int) -> Scalar:
+        def replace_value(value: Scalar, days: int) -> Scalar:
             text = text_of(value)
             token = known.get(text)
             if token is None:
@@ -64,7 +64,7 @@ class Pseudonym(Action):
                     known[text] = token
             return token
 
-        return replaced
+        return replace_value
 
     def pattern(self) -> str | None:
         """So many digits."""

@@ -56,10 +56,10 @@ class Redact(Action):
     def replace(self, path: str, key: Key | None) -> Replace | None:
         """The constant."""
 
-        def replaced(value: Scalar, days: int) -> Scalar:
+        def replace_value(value: Scalar, days: int) -> Scalar:
             return self.text
 
-        return replaced
+        return replace_value
 
     def pattern(self) -> str | None:
         """The constant, generalized or not, or in a set with nothing else but what is missing."""

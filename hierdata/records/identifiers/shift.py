@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from hierdata.documents.document import Scalar
-from hierdata.documents.scalars.days import spelled
+from hierdata.documents.scalars.days import spell_day
 from hierdata.domains.base import Uncovered
-from hierdata.domains.date import named_day
-from hierdata.records.identifiers.base import Action, DateShift, RefusedError, Replace
+from hierdata.domains.date import parse_day
+from hierdata.records.identifiers.base import Action, DateShift, RefusedValueError, Replace
 from hierdata.records.identifiers.key import Key
 from hierdata.records.schema import Role
 
@@ -65,7 +65,7 @@ class Shift(Action):
 
         Each number between the limits is as likely as any other.
         """
-        own, numbers = key.derived("shift", "days"), 2 * self.days + 1
+        own, numbers = key.derive_key("shift", "days"), 2 * self.days + 1
 
         def offset(identity: str) -> int:
             text = identity.encode("utf-8", "surrogatepass")
@@ -76,34 +76,34 @@ class Shift(Action):
     def replace(self, path: str, key: Key | None) -> Replace | None:
         """The date, moved."""
 
-        def replaced(value: Scalar, days: int) -> Scalar:
+        def replace_value(value: Scalar, days: int) -> Scalar:
             if not isinstance(value, str):
-                raise RefusedError(_NO_DATE)
+                raise RefusedValueError(_NO_DATE)
             if _PARTIAL.fullmatch(value):
                 if self.partial == "drop":
                     return None
-                raise RefusedError(_NO_DAY)
-            moved = _moved(value, days)
+                raise RefusedValueError(_NO_DAY)
+            moved = _shift_date(value, days)
             if moved is None:
-                raise RefusedError(_NO_DATE)
+                raise RefusedValueError(_NO_DATE)
             return type(value)(moved)  # a text that knows its type keeps it
 
-        return replaced
+        return replace_value
 
     def describe(self, role: str) -> str:
         """What it was, with other dates."""
         return f"moved by days; {role}"
 
 
-def _moved(value: str, days: int) -> str | None:
+def _shift_date(value: str, days: int) -> str | None:
     """The text with its date moved, spelled as it was; None where it is none."""
     written = _WRITTEN.fullmatch(value)
     try:
-        day = named_day(value) + days
+        day = parse_day(value) + days
     except Uncovered:
         return None
     if written is None:
         return None
     text, rest = written.groups()
-    moved = spelled(day)
+    moved = spell_day(day)
     return (moved if "-" in text else moved.replace("-", "")) + rest

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
-from hierdata.records.identifiers.base import Action, RefusedError, Replace, text_of
+from hierdata.records.identifiers.base import Action, RefusedValueError, Replace, text_of
 from hierdata.records.identifiers.key import Key
-from hierdata.records.maps import unfolded
+from hierdata.records.maps import unfold_map
 from hierdata.records.survey import Keys
 from hierdata.records.values import Missing
 
@@ -44,7 +44,7 @@ class Traces:
     marks: dict[str, bytearray] = field(default_factory=dict)
 
 
-class _MisfitError(Exception):
+class _ValueMisfitError(Exception):
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
         self.path = path
@@ -65,7 +65,7 @@ class Treatment:
     kept: bool = False
 
     @property
-    def keyed(self) -> bool:
+    def needs_key(self) -> bool:
         """Whether anything is replaced by the key."""
         return any(treated.action.keyed for treated in self.fields)
 
@@ -79,7 +79,7 @@ class Treatment:
         if not self.maps and not self.fields:
             yield from documents
             return
-        work = _Work(self, traces)
+        work = _TreatmentWork(self, traces)
         for number, document in enumerate(documents, before + 1):
             refused = work.treat(document)
             if refused is not None:
@@ -91,13 +91,13 @@ UNTREATED = Treatment()
 """Documents as they come in."""
 
 
-class _Node:
+class _TreatmentNode:
     """What is done at a path, and below it."""
 
     __slots__ = ("below", "domain", "keys", "map", "missing", "path", "replace", "stays")
 
     def __init__(self) -> None:
-        self.below: dict[str, _Node] = {}
+        self.below: dict[str, _TreatmentNode] = {}
         self.path = ""
         self.keys: Keys = ()
         self.map = False
@@ -107,12 +107,12 @@ class _Node:
         self.stays = False
 
 
-class _Work:
+class _TreatmentWork:
     """A treatment in one process."""
 
     def __init__(self, treatment: Treatment, traces: Traces | None) -> None:
         self._traces = traces
-        self._root = _Node()
+        self._root = _TreatmentNode()
         self._by = treatment.by
         self._by_path = ""
         self._offset: Callable[[str], int] | None = None
@@ -136,19 +136,19 @@ class _Work:
         self._days = 0
         self._seen: set[tuple[str, str]] = set()
 
-    def _at(self, keys: Keys) -> _Node:
+    def _at(self, keys: Keys) -> _TreatmentNode:
         node = self._root
         for key in keys:
-            node = node.below.setdefault(key, _Node())
+            node = node.below.setdefault(key, _TreatmentNode())
         return node
 
-    def treat(self, document: Document) -> _MisfitError | None:
+    def treat(self, document: Document) -> _ValueMisfitError | None:
         """Treat a record; what is wrong with it, if anything is."""
         try:
             if self._offset is not None:
                 self._days = self._offset(self._identity(document))
             self._object(self._root, document)
-        except _MisfitError as misfit:
+        except _ValueMisfitError as misfit:
             return misfit
         if self._traces is not None:
             for domain, token in self._seen:
@@ -166,21 +166,23 @@ class _Work:
             value = value.get(step) if isinstance(value, dict) else None
             value = value[0] if isinstance(value, Siblings) and len(value) == 1 else value
         if value is None or isinstance(value, dict | list):
-            raise _MisfitError(
+            raise _ValueMisfitError(
                 self._by_path, "the dates of a record are moved by this value, and it has none"
             )
         return text_of(value)
 
-    def _object(self, node: _Node, document: Document) -> None:
+    def _object(self, node: _TreatmentNode, document: Document) -> None:
         for key, below in node.below.items():
             if key in document:
                 document[key] = self._value(below, document[key])
 
-    def _value(self, node: _Node, value: Value) -> Value:
+    def _value(self, node: _TreatmentNode, value: Value) -> Value:
         if node.map and value is not None:
-            entries = unfolded(value)
+            entries = unfold_map(value)
             if entries is None:
-                raise _MisfitError(node.path, "the policy says that this is a map, and here it is no object")
+                raise _ValueMisfitError(
+                    node.path, "the policy says that this is a map, and here it is no object"
+                )
             value = entries
         if isinstance(value, list):
             elements = isinstance(value, Siblings)
@@ -189,30 +191,30 @@ class _Work:
             return value
         return self._item(node, value, False)
 
-    def _item(self, node: _Node, value: Value, element: bool) -> Value:
+    def _item(self, node: _TreatmentNode, value: Value, element: bool) -> Value:
         if isinstance(value, dict):
             self._object(node, value)
             return value
         if isinstance(value, list):  # arrays in arrays: binding refuses them
             return value
         if node.replace is not None:
-            return self._replaced(node, value)
+            return self._replace_value(node, value)
         text = node.below.get(TEXT)
         if element and value != "" and text is not None and text.replace is not None:
-            return self._replaced(text, value)
+            return self._replace_value(text, value)
         return value
 
-    def _replaced(self, node: _Node, value: Scalar) -> Scalar:
+    def _replace_value(self, node: _TreatmentNode, value: Scalar) -> Scalar:
         assert node.replace is not None
         if value is None or (node.missing is not None and value in node.missing):
             return value
         refused = None
         try:
             found = node.replace(value, self._days)
-        except RefusedError as error:
+        except RefusedValueError as error:
             refused = str(error)
         if refused is not None:
-            raise _MisfitError(node.path, refused)
+            raise _ValueMisfitError(node.path, refused)
         if node.domain is not None and self._traces is not None:
             self._traces.made[node.keys] += 1
             self._seen.add((node.domain, str(found)))

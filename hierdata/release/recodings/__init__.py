@@ -6,7 +6,7 @@ from hierdata import plugins
 from hierdata.recodings import traits_of
 from hierdata.release.recodings.anatomy import Anatomy
 from hierdata.release.recodings.base import Recoding
-from hierdata.release.recodings.full_domain import FullDomain
+from hierdata.release.recodings.full_domain import FullDomainRecoding
 from hierdata.release.recodings.generalization import Generalization
 from hierdata.release.recodings.representatives import Representatives
 from hierdata.release.recodings.sets_and_ranges import SetsAndRanges
@@ -15,7 +15,7 @@ from hierdata.release.recodings.slicing import Slicing
 RECODINGS: dict[str, type[Recoding]] = {
     "generalization": Generalization,
     "representatives": Representatives,
-    "full_domain": FullDomain,
+    "full_domain": FullDomainRecoding,
     "sets_and_ranges": SetsAndRanges,
     "anatomy": Anatomy,
     "slicing": Slicing,

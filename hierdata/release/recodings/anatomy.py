@@ -12,7 +12,7 @@ from typing import ClassVar
 from hierdata.documents.document import sensitive_part
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Publication, grouped
+from hierdata.forest.publication import Publication, publish_grouped
 from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.records.schema import Role, VertexType
 from hierdata.release.recodings.groups import ByGroup
@@ -27,9 +27,9 @@ class Anatomy(ByGroup):
 
     traits: ClassVar[RecodingTraits] = TRAITS["anatomy"]
 
-    def arranged(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
-        """See ByGroup.arranged."""
-        return grouped(forest, tuple(partitions), ())
+    def arrange_publication(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
+        """See ByGroup.arrange_publication."""
+        return publish_grouped(forest, tuple(partitions), ())
 
     def tables(self, forest: Forest, kind: VertexType) -> Iterator[tuple[str, tuple[int, ...]]]:
         """See ByGroup.tables."""

@@ -17,7 +17,7 @@ from hierdata.documents.document import Document, Scalar, Value
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import ranks
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Part, Publication, generalized
+from hierdata.forest.publication import Publication, PublishedPart, publish_generalized
 from hierdata.recodings import RecodingTraits
 from hierdata.records.binding import hang, items_of
 from hierdata.records.schema import Role, Schema, VertexType
@@ -86,12 +86,12 @@ class ByRecord(Recoding):
 
         def documents() -> Iterator[Document]:
             published = Published(forest, partition.representative, partition.nodes)
-            class_of = partition.class_of.tolist()
+            class_of = partition.equivalence_class.tolist()
             kept = [record for record in order if class_of[record] >= 0]
             return published.documents(kept, forest.schema, published.sensitive, _ByForm(published))
 
-        part = Part(RECORDS, documents, int((partition.class_of >= 0).sum()))
-        return generalized(forest, partition, part)
+        part = PublishedPart(RECORDS, documents, int((partition.equivalence_class >= 0).sum()))
+        return publish_generalized(forest, partition, part)
 
 
 class SiblingOrder(ABC):
@@ -117,8 +117,8 @@ class _ByForm(SiblingOrder):
         published = self._published
         columns = (
             map(published.rank.__getitem__, published.shown[vertices].tolist()),
-            published.by_type(vertices, published.texts),
-            published.by_type(vertices, published.carried_texts),
+            published.group_by_type(vertices, published.texts),
+            published.group_by_type(vertices, published.carried_texts),
         )
         return list(zip(*columns, strict=True))
 
@@ -158,7 +158,7 @@ class Published:
 
     @cached_property
     def _texts(self) -> NDArray[np.object_]:
-        return _array([in_order(value) for value in self._spellings.tolist()])
+        return _array([sort_key(value) for value in self._spellings.tolist()])
 
     def documents(
         self, records: Sequence[int], schema: Schema, sensitive: ColumnsOf, order: SiblingOrder
@@ -166,13 +166,13 @@ class Published:
         """Records as they are published; ``schema`` says where ``sensitive`` answers are put."""
 
         def items(kind: VertexType, own: NDArray[np.int64]) -> list[Value]:
-            values = (self.labels(kind, own), sensitive(kind, own), self._carried(kind, own))
+            values = (self.labels(kind, own), sensitive(kind, own), self._carried_columns(kind, own))
             return items_of(schema.types[kind.index], values, len(own))
 
         for begin in range(0, len(records), _BLOCK):
             vertices = self.vertices(records[begin : begin + _BLOCK])
             is_root = self._forest.parent[vertices] < 0
-            found = self.by_type(vertices, items)
+            found = self.group_by_type(vertices, items)
             if not is_root.all():
                 self._hang(vertices, found, order)
             yield from compress(cast("list[Document]", found), is_root.tolist())
@@ -201,7 +201,7 @@ class Published:
         kept: NDArray[np.int64] = every[self.shown[every] >= 0]
         return kept
 
-    def by_type(
+    def group_by_type(
         self, vertices: NDArray[np.int64], of_type: Callable[[VertexType, NDArray[np.int64]], Sequence[Asked]]
     ) -> list[Asked]:
         """What vertices come to that are asked about type by type."""
@@ -231,7 +231,7 @@ class Published:
         first = self._forest.first_sensitive[vertices]
         return [self._forest.spelling[first + at] for at, _ in enumerate(self._forest.domains[kind.index])]
 
-    def _carried(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
+    def _carried_columns(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
         if not kind.of_role(Role.CARRIED):
             return []
         rows = [self._forest.carried[vertex] for vertex in vertices.tolist()]
@@ -244,7 +244,7 @@ class Published:
 
     def carried_texts(self, kind: VertexType, vertices: NDArray[np.int64]) -> Rows:
         """The carried values of original vertices of a type, as they are put in order."""
-        columns = [list(map(in_order, column)) for column in self._carried(kind, vertices)]
+        columns = [list(map(sort_key, column)) for column in self._carried_columns(kind, vertices)]
         return _rows(columns, len(vertices))
 
     def nodes(self, kind: VertexType, vertices: NDArray[np.int64]) -> Rows:
@@ -267,12 +267,12 @@ def _array(values: Sequence[Any]) -> NDArray[np.object_]:
     return array
 
 
-def in_order(value: Scalar) -> str:
+def sort_key(value: Scalar) -> str:
     """The text by which values are put in order: the same only for what is written alike.
 
     A tie would keep the order of the input: 1 beside "1", 1e2 beside 1E+2.
 
-    >>> sorted(["A+", 1, "A", "1"], key=in_order)
+    >>> sorted(["A+", 1, "A", "1"], key=sort_key)
     ['1', 1, 'A', 'A+']
     """
     if type(value) is str:

@@ -72,7 +72,7 @@ def tables(forest: Forest, kind: int, asked: int) -> tuple[tuple[int, ...], ...]
         return tuple((position,) for position in positions)
     first = forest.first_sensitive[forest.type == kind]
     columns = [categories(domain, forest.sensitive[first + at]) for at, domain in enumerate(domains)]
-    return clustered(distances(columns), asked)
+    return cluster_attributes(distances(columns), asked)
 
 
 def categories(domain: SensitiveDomain, codes: NDArray[np.int32]) -> Column:
@@ -102,7 +102,7 @@ def distances(columns: Sequence[Column]) -> NDArray[np.int64]:
     return found
 
 
-def clustered(apart: NDArray[np.int64], clusters: int) -> tuple[tuple[int, ...], ...]:
+def cluster_attributes(apart: NDArray[np.int64], clusters: int) -> tuple[tuple[int, ...], ...]:
     """k-medoids: clusters of attributes around medoids, of least sum of distances to the nearest medoid.
 
     Of equal choices of medoids the first in the order of attributes is taken, of equally near medoids the
@@ -115,7 +115,7 @@ def clustered(apart: NDArray[np.int64], clusters: int) -> tuple[tuple[int, ...],
         choices = np.array([*combinations(range(size), clusters)])
         medoids = choices[apart[:, choices].min(axis=2).sum(axis=0).argmin()].tolist()
     else:
-        medoids = _exchanged(apart, clusters)
+        medoids = _exchange_medoids(apart, clusters)
     members: dict[int, list[int]] = {medoid: [] for medoid in medoids}
     for attribute in range(size):
         nearest = min(medoids, key=lambda medoid: int(apart[attribute, medoid]))
@@ -123,7 +123,7 @@ def clustered(apart: NDArray[np.int64], clusters: int) -> tuple[tuple[int, ...],
     return tuple(sorted(tuple(own) for own in members.values()))
 
 
-def _exchanged(apart: NDArray[np.int64], clusters: int) -> list[int]:
+def _exchange_medoids(apart: NDArray[np.int64], clusters: int) -> list[int]:
     """Partitioning around medoids: build, then swap (Kaufman and Rousseeuw 1990)."""
     medoids: list[int] = []
     nearest = np.full(len(apart), np.iinfo(np.int64).max // len(apart))

@@ -15,7 +15,7 @@ from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.base import ByRecord
 
 
-class FullDomain(ByRecord):
+class FullDomainRecoding(ByRecord):
     """Every value of a quasi-identifier is published as its node at one depth, the same for all records.
 
     The depth is the greatest at which the members of every class are published alike, whatever engine found

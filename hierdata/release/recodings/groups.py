@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, Document
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Part, Publication
+from hierdata.forest.publication import Publication, PublishedPart
 from hierdata.records.binding import objects
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.release.recodings.base import RECORDS, Columns, Key, Published, Recoding, SiblingOrder
@@ -36,7 +36,7 @@ class ByGroup(Recoding):
     """
 
     @abstractmethod
-    def arranged(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
+    def arrange_publication(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
         """What is shown of each vertex, and the places that are groups; without parts."""
 
     @abstractmethod
@@ -45,10 +45,10 @@ class ByGroup(Recoding):
 
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         """See Recoding.publish."""
-        publication = self.arranged(forest, partitions)
+        publication = self.arrange_publication(forest, partitions)
         published = Published(forest, publication.shown, publication.nodes)
         schema = _with_groups(forest.schema)
-        group = _numbered(forest, publication, order)
+        group = _number_groups(forest, publication, order)
         there = publication.shown[forest.roots[:-1]] >= 0
 
         def groups(kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
@@ -58,7 +58,7 @@ class ByGroup(Recoding):
             kept = [record for record in order if there[record]]
             return published.documents(kept, schema, groups, _ByGroup(forest, published, group))
 
-        parts = [Part(RECORDS, records, int(there.sum()))]
+        parts = [PublishedPart(RECORDS, records, int(there.sum()))]
         together: dict[str, tuple[str, ...]] = {}
         for kind in forest.schema.types:
             if not group[forest.type == kind.index].any():
@@ -66,7 +66,7 @@ class ByGroup(Recoding):
             sensitive = kind.of_role(Role.SENSITIVE)
             for name, own in self.tables(forest, kind):
                 values = partial(_values, published, forest, kind, own, group)
-                parts.append(Part(name, values, None, "value"))
+                parts.append(PublishedPart(name, values, None, "value"))
                 together[name] = tuple(sensitive[position].path for position in own)
         return replace(publication, parts=tuple(parts), tables=together)
 
@@ -84,7 +84,7 @@ def _with_groups(schema: Schema) -> Schema:
     return Schema(tuple(map(of, schema.types)))
 
 
-def _numbered(forest: Forest, publication: Publication, order: Sequence[int]) -> NDArray[np.int64]:
+def _number_groups(forest: Forest, publication: Publication, order: Sequence[int]) -> NDArray[np.int64]:
     """The group of each vertex: numbers from 1 in each vertex type, 0 where there is none.
 
     Groups whose first members are vertices of one record stand by a keyed hash: their vertices' places in the
@@ -92,7 +92,7 @@ def _numbered(forest: Forest, publication: Publication, order: Sequence[int]) ->
     """
     key = hashlib.blake2b(np.array(order, np.int64).tobytes(), digest_size=32).digest()
 
-    def drawn(place: int) -> bytes:
+    def draw_order(place: int) -> bytes:
         return hashlib.blake2b(place.to_bytes(8), key=key, digest_size=16).digest()
 
     position = np.empty(forest.record_count, np.int64)
@@ -101,11 +101,11 @@ def _numbered(forest: Forest, publication: Publication, order: Sequence[int]) ->
     for kind in forest.schema.types:
         if not kind.of_role(Role.SENSITIVE):
             continue
-        vertices = np.flatnonzero((forest.type == kind.index) & (publication.place >= 0))
-        places, own = np.unique(publication.place[vertices], return_inverse=True)
+        vertices = np.flatnonzero((forest.type == kind.index) & (publication.equivalence_position >= 0))
+        places, own = np.unique(publication.equivalence_position[vertices], return_inverse=True)
         first = np.full(len(places), forest.record_count)
         np.minimum.at(first, own, position[forest.record_of[vertices]])
-        keys = [(at, drawn(place)) for at, place in zip(first.tolist(), places.tolist(), strict=True)]
+        keys = [(at, draw_order(place)) for at, place in zip(first.tolist(), places.tolist(), strict=True)]
         number = np.empty(len(places), np.int64)
         number[sorted(range(len(places)), key=keys.__getitem__)] = np.arange(1, len(places) + 1)
         group[vertices] = number[own]
@@ -125,9 +125,9 @@ class _ByGroup(SiblingOrder):
         published = self._published
         columns = (
             self._forest.type[vertices].tolist(),
-            published.by_type(vertices, published.nodes),
+            published.group_by_type(vertices, published.nodes),
             self._group[vertices].tolist(),
-            published.by_type(vertices, published.carried_texts),
+            published.group_by_type(vertices, published.carried_texts),
         )
         return list(zip(*columns, strict=True))
 

@@ -13,12 +13,12 @@ from hierdata.documents.document import LIST_IN_ITEM, Document, Scalar, Value, l
 from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Part, Publication, generalized
+from hierdata.forest.publication import Publication, PublishedPart, publish_generalized
 from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
-from hierdata.release.recodings.base import RECORDS, Published, Recoding, in_order, whole
+from hierdata.release.recodings.base import RECORDS, Published, Recoding, sort_key, whole
 
 
 class Representatives(Recoding):
@@ -40,27 +40,27 @@ class Representatives(Recoding):
             published = Published(forest, partition.representative, partition.nodes)
             members: defaultdict[int, list[int]] = defaultdict(list)
             for record in order:
-                members[int(partition.class_of[record])].append(record)
+                members[int(partition.equivalence_class[record])].append(record)
             members.pop(-1, None)
             for records in members.values():
                 root = _representative(forest, published, records)
                 yield {"records": len(records), "representative": unbind(root, schema)}
 
-        part = Part(RECORDS, documents, partition.class_count, element="class")
-        return generalized(forest, partition, part)
+        part = PublishedPart(RECORDS, documents, partition.class_count, element="class")
+        return publish_generalized(forest, partition, part)
 
 
 def _with_lists(schema: Schema) -> Schema:
     """The schema of class representatives: sensitive attributes stand where a list can."""
 
-    def moved(attribute: Attribute) -> Attribute:
+    def renumber(attribute: Attribute) -> Attribute:
         steps = attribute.steps
         if attribute.role is not Role.SENSITIVE or not steps:
             return attribute
         return replace(attribute, steps=(*steps[:-1], list_key(steps[-1])))
 
     def of(kind: VertexType) -> VertexType:
-        attributes = tuple(map(moved, kind.attributes))
+        attributes = tuple(map(renumber, kind.attributes))
         taken = [schema.types[child].steps for child in kind.children]
         for attribute in attributes:
             if attribute.steps in taken:
@@ -95,7 +95,7 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
     below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex]]] = defaultdict(list)
     root = -1
     for v in sorted(values, reverse=True):  # children stand after their parents
-        multisets = [sorted(multiset, key=in_order) for multiset in values[v]]
+        multisets = [sorted(multiset, key=sort_key) for multiset in values[v]]
         children = sorted(below.pop(v, []), key=lambda key: key[:2])
         kind = forest.schema.types[forest.type[v]]
         vertex = Vertex(
@@ -105,7 +105,7 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
             [None] * len(kind.of_role(Role.CARRIED)),
             [child for _, _, child in children],
         )
-        content = tuple(in_order(value) for multiset in multisets for value in multiset)
+        content = tuple(sort_key(value) for multiset in multisets for value in multiset)
         below[int(forest.parent[v])].append((published.rank[v], content, vertex))
         root = int(forest.parent[v])
     return below[root][0][2]

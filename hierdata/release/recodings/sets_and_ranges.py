@@ -96,12 +96,14 @@ def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy
     alone[Content((), True)] = missing
     made = sorted(set(contents) - alone.keys())  # never in the order of the input
     node_of = alone | {own: node for node, own in enumerate(made, len(tree.labels))}
-    return extended(tree, made), np.array([node_of[own] for own in contents], np.int32)
+    return extend_hierarchy(tree, made), np.array([node_of[own] for own in contents], np.int32)
 
 
-def extended(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
+def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
     """The hierarchy with a node more for each content."""
-    numbers = {spelled(label) for label in tree.labels if label is not None and not isinstance(label, str)}
+    numbers = {
+        spell_label(label) for label in tree.labels if label is not None and not isinstance(label, str)
+    }
     below = (-1,) * (tree.depths - 2)
     return replace(
         tree,
@@ -125,20 +127,22 @@ def content_label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> st
     if tree.axis is None:
         members = [_member(label, numbers) for label in labels]
     else:
-        members = ["[" + ", ".join(map(spelled, labels)) + "]" if len(labels) > 1 else spelled(labels[0])]
+        members = [
+            "[" + ", ".join(map(spell_label, labels)) + "]" if len(labels) > 1 else spell_label(labels[0])
+        ]
         if not own.lacking:
             return members[0]
     return "{" + ", ".join([*members, *[MISSING] * own.lacking]) + "}"
 
 
 def _member(label: Scalar, numbers: Collection[str]) -> str:
-    text = spelled(label)
+    text = spell_label(label)
     if not isinstance(label, str) or (_PLAIN.fullmatch(text) and text != MISSING and text not in numbers):
         return text
     return json.dumps(text, ensure_ascii=False)
 
 
-def spelled(label: Scalar) -> str:
+def spell_label(label: Scalar) -> str:
     """A label in a set or range, before it is put in quotes."""
     if isinstance(label, bool):
         return "true" if label else "false"

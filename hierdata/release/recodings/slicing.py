@@ -12,7 +12,7 @@ from typing import ClassVar
 from hierdata.documents.document import sensitive_part
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Publication, sliced
+from hierdata.forest.publication import Publication, publish_sliced
 from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.records.schema import Role, VertexType
 from hierdata.release.recodings.base import whole
@@ -32,17 +32,17 @@ class Slicing(ByGroup):
 
     traits: ClassVar[RecodingTraits] = TRAITS["slicing"]
 
-    def arranged(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
-        """See ByGroup.arranged."""
-        return sliced(forest, whole(partitions))
+    def arrange_publication(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
+        """See ByGroup.arrange_publication."""
+        return publish_sliced(forest, whole(partitions))
 
     def tables(self, forest: Forest, kind: VertexType) -> Iterator[tuple[str, tuple[int, ...]]]:
         """See ByGroup.tables."""
         keys = forest.schema.keys(kind.index)
-        for number, own in enumerate(self._divided(forest, kind), 1):
+        for number, own in enumerate(self._divide_attributes(forest, kind), 1):
             yield sensitive_part(keys, number), own
 
-    def _divided(self, forest: Forest, kind: VertexType) -> tuple[tuple[int, ...], ...]:
+    def _divide_attributes(self, forest: Forest, kind: VertexType) -> tuple[tuple[int, ...], ...]:
         paths = [attribute.path for attribute in kind.of_role(Role.SENSITIVE)]
         stated = self.stated
         if not isinstance(stated, tuple):

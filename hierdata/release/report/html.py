@@ -7,25 +7,25 @@ from fractions import Fraction
 from html import escape
 from string import Template
 
-from hierdata.privacy.wording import number, rounded
+from hierdata.privacy.wording import number, round_value
 from hierdata.release.report.glossary import glossary
 from hierdata.release.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
 from hierdata.release.report.style import PAGE
 from hierdata.release.report.wording import (
-    achieved,
+    attacker_rows,
     count,
-    found,
-    learned,
+    describe_achieved,
+    describe_judgement,
+    describe_outcome,
+    describe_standing,
     limit,
     of,
     parameters,
     percent,
     place,
-    published,
     risk_headings,
     share,
     sizes,
-    standing,
     verdict,
 )
 
@@ -59,11 +59,12 @@ def render(report: StewardReport) -> str:
 
 def _lead(report: StewardReport) -> Iterable[str]:
     """The findings in plain words, for a reader who reads nothing else."""
-    yield published(report)
+    yield describe_outcome(report)
     yield from (promise.statement for promise in report.promises if promise.held)
     for promise in report.promises:
         if not promise.held:
-            yield f"{promise.kind}: {standing(promise.held, promise.failing_classes)}. {promise.reason}"
+            standing = describe_standing(promise.held, promise.failing_classes)
+            yield f"{promise.kind}: {standing}. {promise.reason}"
             yield f"The policy asked for this: {promise.statement}"
     cost = report.metrics.get("lm_cost")
     if cost is not None and "per_value" in cost.figures:
@@ -119,8 +120,8 @@ def _promises(report: StewardReport) -> str:
             (
                 promise.kind,
                 parameters(promise),
-                standing(promise.held, promise.failing_classes),
-                found(promise),
+                describe_standing(promise.held, promise.failing_classes),
+                describe_judgement(promise),
             )
             for promise in report.promises
         ),
@@ -129,7 +130,12 @@ def _promises(report: StewardReport) -> str:
         "Achieved at each sensitive attribute, at its worst vertex",
         ("sensitive attribute", "model", "found", "achieved"),
         (
-            (path, promise.kind, standing(reached.held, reached.failing_classes), achieved(reached.achieved))
+            (
+                path,
+                promise.kind,
+                describe_standing(reached.held, reached.failing_classes),
+                describe_achieved(reached.achieved),
+            )
             for promise in report.promises
             for path, reached in promise.by_path.items()
         ),
@@ -168,14 +174,14 @@ def _metrics(report: StewardReport) -> str:
         "Figures",
         ("metric", "figure", "value", "unit", "range", "better"),
         (
-            (name, figure, rounded(value), measure.unit[figure], _range(measure, figure), measure.better)
+            (name, figure, round_value(value), measure.unit[figure], _range(measure, figure), measure.better)
             for name, measure in report.metrics.items()
             for figure, value in measure.figures.items()
         ),
     ) + _table(
         "What the attackers of the policy learn",
         ("attacker", "sensitive values", *risk_headings().values()),
-        learned(report.attackers),
+        attacker_rows(report.attackers),
     )
 
 
@@ -187,7 +193,7 @@ def _gates(report: StewardReport) -> str:
             (
                 gate.name or gate.metric,
                 f"{gate.metric}, {gate.figure or 'no figure'}",
-                "" if gate.value is None else rounded(gate.value),
+                "" if gate.value is None else round_value(gate.value),
                 limit(gate),
                 "passed" if gate.passed else "FAILED",
                 _attacker(gate),
@@ -254,7 +260,7 @@ def _memberships(path: str, table: LevelTable) -> str:
         f"{path}: degrees of membership in the fuzzy sets",
         ("at", "level", *(f"A{at}" for at in range(1, sets + 1))),
         (
-            (row.at, count(row.level), *(rounded(degree) for degree in row.degrees))
+            (row.at, count(row.level), *(round_value(degree) for degree in row.degrees))
             for row in table.memberships
         ),
         numbers=sets + 1,

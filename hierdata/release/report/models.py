@@ -27,9 +27,9 @@ from hierdata.release.report.parts import (
     Tally,
     costs,
     figures,
-    guarded,
+    guard_count,
 )
-from hierdata.release.report.sentences import GUARDED_COUNTS, limitations, on_identifiers
+from hierdata.release.report.sentences import GUARDED_COUNTS, identifier_sentences, limitations
 
 __all__ = [
     "FILES",
@@ -56,10 +56,10 @@ __all__ = [
     "costs",
     "dump",
     "figures",
-    "guarded",
+    "guard_count",
+    "identifier_sentences",
     "json_schemas",
     "limitations",
-    "on_identifiers",
 ]
 
 
@@ -142,7 +142,7 @@ class StewardReport(Outcome):
 
     def public(self) -> ReleaseFile:
         """What of it is given out, small cells guarded."""
-        counts = self.counts.guarded(self.class_size)
+        counts = self.counts.guard(self.class_size)
         shared = {name: getattr(self, name) for name in Outcome.model_fields}
         hint = (GUARDED_COUNTS,) if counts.is_guarded else ()
         return ReleaseFile(**(shared | {"counts": counts, "limitations": (*self.limitations, *hint)}))

@@ -161,10 +161,10 @@ def _exact(numbers: Mapping[str, Fraction]) -> dict[str, Exact]:
     return {letter: Exact.of(number) for letter, number in numbers.items()}
 
 
-def guarded(count: int, k: int) -> int | str:
+def guard_count(count: int, k: int) -> int | str:
     """A count as it may be given out: a small cell is written as less than k.
 
-    >>> guarded(0, 5), guarded(4, 5), guarded(5, 5)
+    >>> guard_count(0, 5), guard_count(4, 5), guard_count(5, 5)
     (0, '<5', 5)
     """
     return f"<{k}" if 0 < count < k else count
@@ -202,15 +202,15 @@ class Tally(Plain):
     published: Whole | Guarded
     suppressed: Whole | Guarded
 
-    def guarded(self, k: int) -> Tally:
+    def guard(self, k: int) -> Tally:
         """The public form. Where a part is guarded, so is ``input``: no subtraction undoes it.
 
-        >>> Tally(input=603, published=600, suppressed=3).guarded(5)
+        >>> Tally(input=603, published=600, suppressed=3).guard(5)
         Tally(input='<605', published=600, suppressed='<5')
         """
         if isinstance(self.input, str) or isinstance(self.published, str) or isinstance(self.suppressed, str):
             return self
-        parts = (guarded(self.published, k), guarded(self.suppressed, k))
+        parts = (guard_count(self.published, k), guard_count(self.suppressed, k))
         most = sum(k - 1 if isinstance(part, str) else part for part in parts)
         hidden = any(isinstance(part, str) for part in parts)
         return Tally(input=f"<{most + 1}" if hidden else self.input, published=parts[0], suppressed=parts[1])
@@ -244,10 +244,10 @@ class Counts(Plain):
     k_raw: Whole | None
     k_exempt: Whole | None
 
-    def guarded(self, k: int) -> Counts:
+    def guard(self, k: int) -> Counts:
         """The public form: no cell from 1 to k - 1."""
-        vertices = {path: tally.guarded(k) for path, tally in self.vertices.items()}
-        return self.model_copy(update={"records": self.records.guarded(k), "vertices": vertices})
+        vertices = {path: tally.guard(k) for path, tally in self.vertices.items()}
+        return self.model_copy(update={"records": self.records.guard(k), "vertices": vertices})
 
     @property
     def is_guarded(self) -> bool:

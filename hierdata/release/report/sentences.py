@@ -118,7 +118,7 @@ def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(own.limitation for own in ordered if own.limitation))
 
 
-def on_identifiers(
+def identifier_sentences(
     pseudonyms: Collection[str],
     links: Mapping[str, str],
     shifted: Collection[str],

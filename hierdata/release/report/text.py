@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hierdata.privacy.wording import achieved, rounded
+from hierdata.privacy.wording import describe_achieved, round_value
 from hierdata.release.report.models import Outcome, StewardReport
 from hierdata.release.report.wording import (
+    attacker_rows,
     count,
-    found,
-    learned,
+    describe_judgement,
+    describe_outcome,
+    describe_standing,
     limit,
     of,
     parameters,
     percent,
     place,
     plural,
-    published,
     risk_headings,
-    standing,
     verdict,
 )
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def summary(report: Outcome) -> str:
     """What was promised, achieved and lost; the steward's report also tells what the engine gave up."""
-    lines = [f"{report.dataset}: {verdict(report)}", published(report)]
+    lines = [f"{report.dataset}: {verdict(report)}", describe_outcome(report)]
     lines += _section("Promised and achieved", _promises(report))
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
@@ -48,7 +48,7 @@ def verdict_text(told: Verdict) -> str:
     opening = "The promise holds" if told.passed else "The promise does NOT hold"
     classes = plural(told.classes, "class", "classes")
     lines = [f"{opening}: {plural(told.records, 'record')} in {classes}, the smallest of {count(told.k)}."]
-    lines += _columns(_judged(judgement) for judgement in told.judgements)
+    lines += _columns(_judgement_row(judgement) for judgement in told.judgements)
     if told.k_raw is not None:
         lines.append(f"k over the records as written, without sensitive values: {count(told.k_raw)}")
     if told.k_exempt is not None:
@@ -63,15 +63,15 @@ def verdict_text(told: Verdict) -> str:
     return "\n".join(lines)
 
 
-def _judged(judgement: Judgement) -> tuple[str, str, str]:
-    held = standing(judgement.held, judgement.failing_classes)
+def _judgement_row(judgement: Judgement) -> tuple[str, str, str]:
+    held = describe_standing(judgement.held, judgement.failing_classes)
     return (judgement.model, judgement.path or "whole records", _with(held, judgement))
 
 
 def _with(held: str, judgement: Judgement) -> str:
     if judgement.reason:
         return f"{held}: {judgement.reason}"
-    return f"{held} ({achieved(judgement.achieved)})" if judgement.achieved else held
+    return f"{held} ({describe_achieved(judgement.achieved)})" if judgement.achieved else held
 
 
 def _section(title: str, rows: Iterable[tuple[str, ...]]) -> list[str]:
@@ -91,8 +91,8 @@ def _columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 def _promises(report: Outcome) -> Iterable[tuple[str, ...]]:
     for promise in report.promises:
-        held = standing(promise.held, promise.failing_classes)
-        reached = found(promise)
+        held = describe_standing(promise.held, promise.failing_classes)
+        reached = describe_judgement(promise)
         yield promise.kind, parameters(promise), f"{held} ({reached})" if reached else held
 
 
@@ -103,19 +103,19 @@ def _vertices(report: Outcome) -> Iterable[tuple[str, ...]]:
 
 def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:
     for name, measure in report.metrics.items():
-        shown = ", ".join(f"{figure} {rounded(value)}" for figure, value in measure.figures.items())
+        shown = ", ".join(f"{figure} {round_value(value)}" for figure, value in measure.figures.items())
         yield name, f"{shown} ({measure.better} is better)"
 
 
 def _attackers(report: Outcome) -> Iterable[tuple[str, ...]]:
     if report.attackers:
         yield "", "", *risk_headings().values()
-    yield from learned(report.attackers)
+    yield from attacker_rows(report.attackers)
 
 
 def _gates(report: Outcome) -> Iterable[tuple[str, ...]]:
     for gate in report.gates:
-        figure = "no figure" if gate.value is None else f"{gate.figure} {rounded(gate.value)}"
+        figure = "no figure" if gate.value is None else f"{gate.figure} {round_value(gate.value)}"
         yield gate.name or gate.metric, figure, f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from hierdata.privacy import wording
-from hierdata.privacy.wording import number, rounded
+from hierdata.privacy.wording import number, round_value
 from hierdata.release.report.models import Outcome, Promise, Tally
 from hierdata.release.report.parts import Exact, GateVerdict, Held, Measure
 
@@ -19,7 +19,7 @@ def risk_headings() -> dict[str, str]:
     return {name: risk.heading for name, risk in RISKS.items()}
 
 
-def learned(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tuple[str, ...]]:
+def attacker_rows(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tuple[str, ...]]:
     """What attackers learn, each of each sensitive attribute in a row: name, path, risks; a gap for none."""
     if not attackers:
         return
@@ -27,7 +27,7 @@ def learned(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tuple[st
     for name, measures in attackers.items():
         for path in dict.fromkeys(path for measure in measures.values() for path in measure.figures):
             own = (measures[risk].figures.get(path) if risk in measures else None for risk in risks)
-            yield name, path, *("" if value is None else rounded(value) for value in own)
+            yield name, path, *("" if value is None else round_value(value) for value in own)
 
 
 def count(value: int | str) -> str:
@@ -82,32 +82,36 @@ def plural(amount: int | str, noun: str, many: str = "") -> str:
 def parameters(promise: Promise) -> str:
     """The policy's letters in one line, ``k = 5, alpha = 0.8 0.6``, but for those it leaves out."""
     return ", ".join(
-        f"{letter} = {_setting(value)}" for letter, value in promise.parameters.items() if value is not None
+        f"{letter} = {_spell_setting(value)}"
+        for letter, value in promise.parameters.items()
+        if value is not None
     )
 
 
-def _setting(value: Any) -> str:
+def _spell_setting(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return " ".join(_setting(item) for item in value)
+        return " ".join(_spell_setting(item) for item in value)
     if isinstance(value, dict):  # of a partition its depth, or the names of its blocks
         stated = ((key, own) for key, own in value.items() if own is not None)
-        return " ".join(key if isinstance(own, list) else f"{key} {_setting(own)}" for key, own in stated)
+        return " ".join(
+            key if isinstance(own, list) else f"{key} {_spell_setting(own)}" for key, own in stated
+        )
     try:
         return number(Fraction(str(value)))
     except (ValueError, ZeroDivisionError):
         return str(value)
 
 
-def achieved(reached: Mapping[str, Exact]) -> str:
+def describe_achieved(reached: Mapping[str, Exact]) -> str:
     """What a promise achieved in one line."""
-    return wording.achieved({letter: value.fraction for letter, value in reached.items()})
+    return wording.describe_achieved({letter: value.fraction for letter, value in reached.items()})
 
 
-def found(promise: Promise) -> str:
+def describe_judgement(promise: Promise) -> str:
     """What was achieved of a promise; why it was not judged; that there was nothing to judge."""
     if promise.held and not promise.achieved:
         return "no value is published that it could judge"
-    return promise.reason or achieved(promise.achieved)
+    return promise.reason or describe_achieved(promise.achieved)
 
 
 def limit(gate: GateVerdict) -> str:
@@ -115,10 +119,10 @@ def limit(gate: GateVerdict) -> str:
     return f"{gate.operator} {number(Fraction(gate.limit.exact))}"
 
 
-def standing(held: Held, failing_classes: int) -> str:
+def describe_standing(held: Held, failing_classes: int) -> str:
     """Whether a promise held, in a few words.
 
-    >>> standing(True, 0), standing(False, 2), standing(None, 0)
+    >>> describe_standing(True, 0), describe_standing(False, 2), describe_standing(None, 0)
     ('held', 'FAILED in 2 classes', 'not judged')
     """
     if held is None:
@@ -131,7 +135,7 @@ def verdict(outcome: Outcome) -> str:
     return "This release keeps its promise." if outcome.passed else "This release does NOT keep its promise."
 
 
-def published(outcome: Outcome) -> str:
+def describe_outcome(outcome: Outcome) -> str:
     """What was published, in one sentence."""
     counts = outcome.counts
     return f"{of(counts.records)} records are published, in {sizes(outcome)}."

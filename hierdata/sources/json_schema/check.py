@@ -23,7 +23,7 @@ _BAD_PATTERN = (
 )
 
 
-def checked(documents: Iterable[Document], schema: Path) -> Iterator[Document]:
+def check_documents(documents: Iterable[Document], schema: Path) -> Iterator[Document]:
     """Pass documents on that satisfy a JSON Schema; InputError for the first that does not.
 
     Only the place in the record and in the schema is told: the validator's own message would quote the value.
@@ -67,7 +67,7 @@ def _validator(schema: Path) -> tuple[Validator, Work]:
     from hierdata.sources.json_schema.keywords import BadPattern, Patterns, Work, keywords
 
     patterns, work = Patterns(), Work()
-    stated = _stated(schema)
+    stated = _load_schema(schema)
     kind = validator_for(stated, default=Draft202012Validator)
     try:
         kind.check_schema(stated, format_checker=patterns.checker())  # type: ignore[call-arg]  # they lack it
@@ -83,7 +83,7 @@ def _validator(schema: Path) -> tuple[Validator, Work]:
     return cast("type[Validator]", bounded)(stated, registry=Registry()), work
 
 
-def _stated(schema: Path) -> Any:
+def _load_schema(schema: Path) -> Any:
     """What the file holds. Raises PolicyError for one that holds no JSON Schema of ours."""
     try:
         stated = read(schema, SCHEMA)

@@ -76,9 +76,9 @@ class Patterns:
 
     def search(self, pattern: str, text: str) -> bool:
         """Whether a pattern is found in a text. Raises BadPattern for one that cannot be compiled."""
-        return self.compiled(pattern).search(text) is not None
+        return self.compile_pattern(pattern).search(text) is not None
 
-    def compiled(self, pattern: str) -> Any:
+    def compile_pattern(self, pattern: str) -> Any:
         """The compiled pattern. JSON Schema spells characters as ``\\uXXXX``, the engine does not."""
         found = self._compiled.get(pattern)
         if found is None:
@@ -87,7 +87,7 @@ class Patterns:
             options = re2.Options()
             options.log_errors = False
             try:
-                found = re2.compile(_ESCAPE.sub(_respelled, pattern), options)
+                found = re2.compile(_ESCAPE.sub(_respell_escape, pattern), options)
             except re2.error:
                 raise BadPattern from None
             self._compiled[pattern] = found
@@ -99,12 +99,12 @@ class Patterns:
 
         @checker.checks("regex", raises=BadPattern)
         def _is_pattern(value: object) -> bool:
-            return not isinstance(value, str) or self.compiled(value) is not None
+            return not isinstance(value, str) or self.compile_pattern(value) is not None
 
         return checker
 
 
-def _respelled(escape: re.Match[str]) -> str:
+def _respell_escape(escape: re.Match[str]) -> str:
     return escape[0] if escape[1] is None else f"\\x{{{escape[1]}}}"
 
 
@@ -115,10 +115,10 @@ def keywords(known: Mapping[str, Keyword], patterns: Patterns, work: Work) -> di
         "patternProperties": _pattern_properties(patterns),
         "additionalProperties": _additional_properties(patterns),
     }
-    return {name: _counted(own.get(name, keyword), work) for name, keyword in known.items()}
+    return {name: _count_keyword(own.get(name, keyword), work) for name, keyword in known.items()}
 
 
-def _counted(keyword: Keyword, work: Work) -> Keyword:
+def _count_keyword(keyword: Keyword, work: Work) -> Keyword:
     def look(validator: Any, stated: Any, value: Any, schema: Any) -> Iterator[ValidationError] | None:
         work.step()
         return keyword(validator, stated, value, schema)

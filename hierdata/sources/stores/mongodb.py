@@ -27,7 +27,7 @@ class MongoStore(Store):
     format: ClassVar[str | None] = "bson"
 
     def __init__(self, source: object, batch: int, options: Mapping[str, str]) -> None:
-        from hierdata.sources.stores.mongodb_server import connect, found, plain, read_address
+        from hierdata.sources.stores.mongodb_server import connect, find_collection, plain, read_address
 
         if options:
             raise PolicyError(
@@ -37,7 +37,7 @@ class MongoStore(Store):
         self._opened = isinstance(source, str)
         if isinstance(source, str):
             address = read_address(source)
-            self._collection = found(connect(address), address)
+            self._collection = find_collection(connect(address), address)
             self.place = address.place
         else:
             self._collection = plain(source)
@@ -51,11 +51,11 @@ class MongoStore(Store):
 
     def documents(self) -> Iterator[Document]:
         """The records, in one pass and in batches; InputError for the first that no record can be."""
-        from hierdata.documents.formats.bson_codec import decoded
-        from hierdata.sources.stores.mongodb_reading import reading, single
+        from hierdata.documents.formats.bson_codec import decode_all
+        from hierdata.sources.stores.mongodb_reading import read_collection, single
 
-        with reading(self._collection, self.place, self._batch) as batches:
-            yield from decoded(single(batches, self.place))
+        with read_collection(self._collection, self.place, self._batch) as batches:
+            yield from decode_all(single(batches, self.place))
 
     def export(
         self,
@@ -66,13 +66,13 @@ class MongoStore(Store):
         listed: Collection[str] = (),
     ) -> Exported:
         """Copy the collection into a file of BSON (see Store.export)."""
-        from hierdata.sources.stores.mongodb_reading import Ids, copy, reading
+        from hierdata.sources.stores.mongodb_reading import Ids, copy, read_collection
 
         if tables:
             raise PolicyError("`tables` joins keyed tables, and a collection of MongoDB has whole records")
         path = folder / "records.bson"
         ids: Ids = "numbered" if published else "kept" if "_id" in listed else "dropped"
-        with reading(self._collection, self.place, self._batch, ids) as batches:
+        with read_collection(self._collection, self.place, self._batch, ids) as batches:
             if not copy(batches, path, self.place):
                 raise InputError("the collection is empty, or there is none of this name", path=self.place)
         return Exported(path, () if batches.snapshot else (NO_SNAPSHOT,))
@@ -84,9 +84,9 @@ class MongoStore(Store):
 
     def indexes(self) -> list[list[tuple[str, Any]]]:
         """The keys of the indexes that help to find records; those that forbid or remove any are left out."""
-        from hierdata.sources.stores.mongodb_server import asked
+        from hierdata.sources.stores.mongodb_server import ask_server
 
-        found = asked(self.place, lambda: list(self._collection.list_indexes()))
+        found = ask_server(self.place, lambda: list(self._collection.list_indexes()))
         helping = [index for index in found if not {"unique", "expireAfterSeconds"} & index.keys()]
         keys = [list(index["key"].items()) for index in helping]
         known = (1, -1, "hashed")
@@ -105,12 +105,12 @@ class MongoStore(Store):
         self, source: Store | None, *, tables: tuple[Table, ...] = ()
     ) -> AbstractContextManager[Staged]:
         """Collections of other names until they are published (see Store.staging)."""
-        from hierdata.sources.stores.mongodb_target import Target, unfinished
+        from hierdata.sources.stores.mongodb_target import MongoTarget, open_target
 
         if tables:
             raise PolicyError("keyed tables cannot go to MongoDB: publish them as files")
         wanted = source.indexes() if isinstance(source, MongoStore) else []
-        return unfinished(Target(self._collection, self.place, self._batch, wanted))
+        return open_target(MongoTarget(self._collection, self.place, self._batch, wanted))
 
     def close(self) -> None:
         """Close the connection that an address opened."""
@@ -124,8 +124,8 @@ class MongoStore(Store):
 
     def _entry(self) -> dict[str, Any]:
         """What the server lists of the collection; empty where there is none."""
-        from hierdata.sources.stores.mongodb_server import asked
+        from hierdata.sources.stores.mongodb_server import ask_server
 
         named = {"name": self._collection.name}
-        found = asked(self.place, lambda: list(self._collection.database.list_collections(filter=named)))
+        found = ask_server(self.place, lambda: list(self._collection.database.list_collections(filter=named)))
         return dict(found[0]) if found else {}

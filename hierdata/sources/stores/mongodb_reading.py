@@ -16,7 +16,7 @@ from pymongo.cursor import RawBatchCursor
 
 from hierdata.documents.formats.source import write_stream
 from hierdata.errors import InputError
-from hierdata.sources.stores.mongodb_server import UNKNOWN_USER, Raw, asked
+from hierdata.sources.stores.mongodb_server import UNKNOWN_USER, Raw, ask_server
 
 Ids: TypeAlias = Literal["kept", "dropped", "numbered"]
 """What becomes of the ``_id``s; numbered: those that number the documents, in their order, are dropped."""
@@ -65,10 +65,10 @@ class Batches:
     def __iter__(self) -> Iterator[bytes]:
         batch = self._first
         while batch is not None:
-            yield self._stripped(batch) if self._ids == "numbered" else batch
-            batch = asked(self._place, partial(next, self._cursor, None))
+            yield self._strip_number(batch) if self._ids == "numbered" else batch
+            batch = ask_server(self._place, partial(next, self._cursor, None))
 
-    def _stripped(self, batch: bytes) -> bytes:
+    def _strip_number(self, batch: bytes) -> bytes:
         documents = list(single([batch], self._place))
         stripped = map(without_number, documents, count(self._number + 1))
         self._number += len(documents)
@@ -76,17 +76,17 @@ class Batches:
 
 
 @contextmanager
-def reading(
+def read_collection(
     collection: Collection[Raw], place: str, size: int, ids: Ids = "kept", *, snapshot: bool = True
 ) -> Iterator[Batches]:
     """All documents in batches of ``size``, under a snapshot unless the server has none."""
     sort = [("_id", 1)] if ids == "numbered" else None
     shown = {"_id": False} if ids == "dropped" else None
     find = partial(collection.find_raw_batches, {}, shown, batch_size=size, sort=sort)
-    begun = asked(place, partial(_under_snapshot, collection, find)) if snapshot else None
+    begun = ask_server(place, partial(_find_under_snapshot, collection, find)) if snapshot else None
     if begun is None:
         session, cursor = None, find()
-        first = asked(place, partial(next, cursor, None))
+        first = ask_server(place, partial(next, cursor, None))
     else:
         session, cursor, first = begun
     with session or nullcontext(), closing(cursor):
@@ -115,7 +115,7 @@ def copy(batches: Batches, path: Path, place: str) -> int:
     return written
 
 
-def _under_snapshot(
+def _find_under_snapshot(
     collection: Collection[Raw], find: Callable[..., RawBatchCursor[Raw]]
 ) -> tuple[ClientSession, RawBatchCursor[Raw], Any] | None:
     """A session, a cursor in it and its first batch; None where the server refuses to begin."""

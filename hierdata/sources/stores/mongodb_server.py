@@ -99,7 +99,7 @@ def connect(address: Address) -> MongoClient[Raw]:
     raise PolicyError(f"pymongo cannot use the options, or the user, of the address of {address.place}")
 
 
-def found(client: MongoClient[Raw], address: Address) -> Collection[Raw]:
+def find_collection(client: MongoClient[Raw], address: Address) -> Collection[Raw]:
     """The collection of an address. Raises PolicyError for a name that none can have."""
     try:
         return plain(client[address.database][address.collection])
@@ -118,7 +118,7 @@ def plain(collection: object) -> Collection[Raw]:
     )
 
 
-def asked(place: str, question: Callable[[], Answer]) -> Answer:
+def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
     """The server's answer; what goes wrong is said in a sentence of ours, and the driver's error is gone."""
     try:
         return question()

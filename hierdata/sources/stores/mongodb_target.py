@@ -19,12 +19,12 @@ from pymongo.collection import Collection
 from hierdata.documents.document import Document
 from hierdata.documents.formats.bson_codec import encode
 from hierdata.documents.formats.bson_elements import OPTIONS
-from hierdata.documents.formats.decoder import RefusedError
+from hierdata.documents.formats.decoder import RefusedTextError
 from hierdata.errors import HierdataError, TargetError
 from hierdata.sources.stores.base import RECORDS, Staged
-from hierdata.sources.stores.mongodb_reading import copy, reading, with_number
-from hierdata.sources.stores.mongodb_server import Raw, asked
-from hierdata.sources.stores.mongodb_validator import Shape
+from hierdata.sources.stores.mongodb_reading import copy, read_collection, with_number
+from hierdata.sources.stores.mongodb_server import Raw, ask_server
+from hierdata.sources.stores.mongodb_validator import ValueTypes
 
 UNFINISHED = "hierdata-unfinished-"
 """How the names begin of what is not published yet."""
@@ -36,7 +36,7 @@ NO_VALIDATOR = "the server takes no validator: the target has none"
 _MAJORITY = pymongo.WriteConcern("majority")
 
 
-class Target(Staged):
+class MongoTarget(Staged):
     """Collections beside the target, one for each part of a release.
 
     ``wanted`` are the keys of indexes that the records shall have where they have the fields.
@@ -59,19 +59,21 @@ class Target(Staged):
             write_concern=_MAJORITY,
             read_preference=pymongo.ReadPreference.PRIMARY,
         )
-        shape = Shape()
-        for raw in _numbered(documents):
+        shape = ValueTypes()
+        for raw in _number_documents(documents):
             shape.see(bson.decode(raw, OPTIONS))
         self._create(part, {"$jsonSchema": shape.schema()})
-        following = map(RawBSONDocument, _numbered(documents))
+        following = map(RawBSONDocument, _number_documents(documents))
         while batch := list(islice(following, self._batch)):
-            asked(self._place, partial(self._begun[part].insert_many, batch))
+            ask_server(self._place, partial(self._begun[part].insert_many, batch))
         self._index(self._begun[part], shape)
 
     def export(self, part: str, path: Path) -> None:
         """Copy what the server holds of a part (see Staged.export)."""
         # The primary holds what it has taken; a snapshot could be of a moment before.
-        with reading(self._begun[part], self._place, self._batch, "numbered", snapshot=False) as batches:
+        with read_collection(
+            self._begun[part], self._place, self._batch, "numbered", snapshot=False
+        ) as batches:
             copy(batches, path, self._place)
 
     def publish(self) -> None:
@@ -79,14 +81,14 @@ class Target(Staged):
         for part in sorted(self._begun, key=RECORDS.__eq__):
             begun = self._begun[part]
             name = self._target.name if part == RECORDS else f"{self._target.name}.{part}"
-            asked(self._place, partial(begun.rename, name))
+            ask_server(self._place, partial(begun.rename, name))
             self._begun[part] = self._target.database[name]
             self._keep(name, self._validators.get(part))
         self._begun.clear()
 
     def drop(self) -> bool:
         """Remove all that is not published; False where the server does not let us."""
-        left = [begun for begun in self._begun.values() if not _gone(begun)]
+        left = [begun for begun in self._begun.values() if not _drop_collection(begun)]
         return not left
 
     def _create(self, part: str, validator: Raw) -> None:
@@ -96,10 +98,10 @@ class Target(Staged):
         if self._takes(partial(create, validator=validator)):
             self._validators[part] = validator
         else:
-            asked(self._place, create)
+            ask_server(self._place, create)
             self.lacking.append(NO_VALIDATOR)
 
-    def _index(self, begun: Collection[Raw], shape: Shape) -> None:
+    def _index(self, begun: Collection[Raw], shape: ValueTypes) -> None:
         """Make the indexes of the source whose fields were published."""
         for keys in self._wanted:
             if all(shape.holds(path) for path, _ in keys) and not self._takes(
@@ -110,7 +112,7 @@ class Target(Staged):
     def _keep(self, name: str, validator: Raw | None) -> None:
         """Give a renamed collection its validator again, where a server forgets it."""
         database = self._target.database
-        (entry,) = asked(self._place, lambda: list(database.list_collections(filter={"name": name})))
+        (entry,) = ask_server(self._place, lambda: list(database.list_collections(filter={"name": name})))
         forgotten = validator is not None and not entry.get("options", {}).get("validator")
         if forgotten and not self._takes(partial(database.command, "collMod", name, validator=validator)):
             self.lacking.append(NO_VALIDATOR)
@@ -125,11 +127,11 @@ class Target(Staged):
                 return False
             return True
 
-        return asked(self._place, answer)
+        return ask_server(self._place, answer)
 
 
 @contextmanager
-def unfinished(target: Target) -> Iterator[Target]:
+def open_target(target: MongoTarget) -> Iterator[MongoTarget]:
     """A target that is removed unless it was published; an error says so where that fails."""
     failed: HierdataError | None = None
     gone = True
@@ -151,7 +153,7 @@ def unfinished(target: Target) -> Iterator[Target]:
     )
 
 
-def _gone(begun: Collection[Raw]) -> bool:
+def _drop_collection(begun: Collection[Raw]) -> bool:
     """Drop a collection. Who may not drop it may not have been allowed to make it either."""
     try:
         with pymongo.timeout(_PATIENCE):
@@ -164,7 +166,7 @@ def _gone(begun: Collection[Raw]) -> bool:
     return True
 
 
-def _numbered(documents: Iterable[Document]) -> Iterator[bytes]:
+def _number_documents(documents: Iterable[Document]) -> Iterator[bytes]:
     """Documents as the server shall have them: one without an ``_id`` is given its number."""
     for number, document in enumerate(documents, 1):
         raw = _bson(document, number)
@@ -178,6 +180,6 @@ def _numbered(documents: Iterable[Document]) -> Iterator[bytes]:
 def _bson(document: Document, number: int) -> bytes:
     try:
         return encode(document)
-    except RefusedError as refused:
+    except RefusedTextError as refused:
         message = str(refused)
     raise TargetError(message, record=number)

@@ -31,13 +31,13 @@ _TYPES: dict[type, str] = {
 }
 
 
-class Shape:
+class ValueTypes:
     """The types of all values at one place, and the shapes below it.
 
     It is made of published documents alone. What the original's own validator says (values, limits, patterns,
     descriptions) may tell what no published record does, so nothing is taken from it.
 
-    >>> shape = Shape()
+    >>> shape = ValueTypes()
     >>> shape.see({"age": 31, "visits": [{"ward": "A"}, {}]})
     >>> shape.see({"age": "[30, 40]"})
     >>> shape.schema()["properties"]["age"], shape.schema()["required"]
@@ -49,9 +49,9 @@ class Shape:
     def __init__(self) -> None:
         self._types: dict[str, None] = {}
         self._objects = 0
-        self._keys: dict[str, Shape] | None = {}
+        self._keys: dict[str, ValueTypes] | None = {}
         self._present: dict[str, int] = {}
-        self._items: Shape | None = None
+        self._items: ValueTypes | None = None
 
     def see(self, value: object) -> None:
         """Take in one value, as the library reads it."""
@@ -61,7 +61,7 @@ class Shape:
             for key, member in value.items():
                 self._member(key, member)
         elif isinstance(value, list):
-            self._items = self._items or Shape()
+            self._items = self._items or ValueTypes()
             for item in value:
                 self._items.see(item)
 
@@ -94,7 +94,7 @@ class Shape:
             if len(self._keys) == MOST_KEYS or "." in key or key.startswith("$"):
                 self._keys = None
                 return
-            self._keys[key] = Shape()
+            self._keys[key] = ValueTypes()
         self._keys[key].see(value)
         self._present[key] = self._present.get(key, 0) + 1
 

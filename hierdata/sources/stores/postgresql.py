@@ -50,7 +50,7 @@ class PostgresStore(Store):
     format: ClassVar[str | None] = "jsonl"
 
     def __init__(self, source: object, batch: int, options: Mapping[str, str]) -> None:
-        from hierdata.sources.stores.postgresql_server import Server, named
+        from hierdata.sources.stores.postgresql_server import Server, parse_name
 
         rows = source if isinstance(source, Rows) else Rows(source)
         if options:
@@ -62,7 +62,7 @@ class PostgresStore(Store):
         table = rows.table if table is None else table
         if table is not None and rows.query is not None:
             raise PolicyError("a table and a query are given: take one of them")
-        self._table = None if table is None else named(table)
+        self._table = None if table is None else parse_name(table)
         self._query, self._column = rows.query, rows.column or column
         what = "the query" if rows.query is not None else "" if table is None else f"the table {table}"
         self.place = f"{what} of {self._server.place}" if what else self._server.place
@@ -140,7 +140,7 @@ class PostgresStore(Store):
 
         Rows stay rows with the source's types; from anywhere else, and from documents, come documents.
         """
-        from hierdata.sources.stores.postgresql_target import Target, begun
+        from hierdata.sources.stores.postgresql_target import PostgresTarget, begin_target
 
         assert self._table is not None, "refuse came first"
         relations = source._relations if isinstance(source, PostgresStore) else {}
@@ -150,7 +150,9 @@ class PostgresStore(Store):
         else:
             column = None
         types = {name: relation.types for name, relation in relations.items()}
-        return begun(Target(self._server, self._table, self.place, self._batch, tables, types, column))
+        return begin_target(
+            PostgresTarget(self._server, self._table, self.place, self._batch, tables, types, column)
+        )
 
     def close(self) -> None:
         """Close the connections that an address opened."""
@@ -158,10 +160,10 @@ class PostgresStore(Store):
 
     def _source(self, table: Table | None) -> Any:
         """The query, or the table that is meant: of several the one of this name."""
-        from hierdata.sources.stores.postgresql_server import Name, beside
+        from hierdata.sources.stores.postgresql_server import Name, part_name
 
         if table is not None:
-            return Name(None, table.name) if self._table is None else beside(self._table, table.name)
+            return Name(None, table.name) if self._table is None else part_name(self._table, table.name)
         if self._query is not None:
             return self._query
         if self._table is None:

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from hierdata.documents.formats.source import write_stream
 from hierdata.errors import InputError, TargetError
-from hierdata.sources.stores.postgresql_server import Name, Server, asked, connected
+from hierdata.sources.stores.postgresql_server import Name, Server, ask_server, connect
 
 _JSON = ("json", "jsonb")
 _ROW = "hierdata_row"
@@ -47,7 +47,7 @@ class Relation:
 @contextmanager
 def snapshot(server: Server) -> Iterator[Connection]:
     """A transaction that sees one moment and cannot write."""
-    with connected(server, isolation_level="REPEATABLE READ", postgresql_readonly=True) as connection:
+    with connect(server, isolation_level="REPEATABLE READ", postgresql_readonly=True) as connection:
         yield connection
 
 
@@ -58,7 +58,7 @@ def relation(connection: Connection, server: Server, stated: Name | str, documen
     """
     what = f"the table {stated.table}" if isinstance(stated, Name) else "the query"
     place = f"{what} of {server.place}"
-    columns = asked(place, lambda: _columns(connection, _source(stated)))
+    columns = ask_server(place, lambda: _columns(connection, _source(stated)))
     types = dict(columns)
     if len(types) < len(columns):
         raise TargetError("two columns have one name: name them apart in the query", path=place)
@@ -78,13 +78,13 @@ def copy(connection: Connection, found: Relation, path: Path, batch: int, order:
     """
     source = _source(found.stated, *(name for name in (found.document, order) if name is not None))
     document = func.row_to_json(literal_column(_ROW)) if found.document is None else source.c[found.document]
-    question = _bounded(select(cast(document, Text)), source)
+    question = _parametrize_query(select(cast(document, Text)), source)
     if order is not None:
         question = question.order_by(source.c[order])
-    return asked(found.place, lambda: _written(connection, question, path, batch))
+    return ask_server(found.place, lambda: _write_batch(connection, question, path, batch))
 
 
-def _written(connection: Connection, question: Select[Any], path: Path, batch: int) -> int:
+def _write_batch(connection: Connection, question: Select[Any], path: Path, batch: int) -> int:
     path.touch(mode=0o600)
     count = 0
     streamed = {"stream_results": True, "yield_per": batch}
@@ -101,8 +101,8 @@ def exists(server: Server, name: Name) -> bool:
     """Whether there is a relation of a name: a table, a view, an index."""
     parts = [part.replace('"', '""') for part in (name.schema, name.table) if part is not None]
     question = select(cast(func.to_regclass(literal(".".join(f'"{part}"' for part in parts))), Text))
-    with connected(server) as connection:
-        return asked(server.place, lambda: connection.scalar(question)) is not None
+    with connect(server) as connection:
+        return ask_server(server.place, lambda: connection.scalar(question)) is not None
 
 
 def _source(stated: Name | str, *names: str) -> FromClause:
@@ -115,14 +115,14 @@ def _source(stated: Name | str, *names: str) -> FromClause:
     return text(f"{plain}\n").columns(*columns).subquery(_ROW)
 
 
-def _bounded(question: Select[Any], source: FromClause) -> Select[Any]:
+def _parametrize_query(question: Select[Any], source: FromClause) -> Select[Any]:
     """With a parameter the server takes one statement only: what is hidden in a query cannot leave ours."""
     return question.select_from(source).where(literal(True))
 
 
 def _columns(connection: Connection, source: FromClause) -> list[tuple[str, str]]:
     """The columns and their types, as the server names them; domains by what they are of."""
-    nothing = connection.execute(_bounded(select(literal_column(f"{_ROW}.*")), source).limit(0))
+    nothing = connection.execute(_parametrize_query(select(literal_column(f"{_ROW}.*")), source).limit(0))
     described: Any = nothing.cursor.description if nothing.cursor is not None else ()
     columns = [(entry[0], int(entry[1])) for entry in described]
     nothing.close()

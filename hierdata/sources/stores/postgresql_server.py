@@ -77,26 +77,26 @@ class Name:
     table: str
 
 
-def named(text: str) -> Name:
+def parse_name(text: str) -> Name:
     """Read ``schema.table``; in double quotes a part may hold dots.
 
-    >>> named("students"), named('school."a.b"')
+    >>> parse_name("students"), parse_name('school."a.b"')
     (Name(schema=None, table='students'), Name(schema='school', table='a.b'))
     """
     found = _NAME.fullmatch(text)
     if found is None:
         raise PolicyError("the name of a table is `table` or `schema.table`; put parts with dots in quotes")
-    schema, table = (None if part is None else _unquoted(part) for part in found.groups())
+    schema, table = (None if part is None else _unquote(part) for part in found.groups())
     assert table is not None, "the second part is not optional"
     return _short(Name(schema, table))
 
 
-def beside(name: Name, part: str) -> Name:
+def part_name(name: Name, part: str) -> Name:
     """The table for a part of what has a name: ``release_courses``."""
     return _short(Name(name.schema, f"{name.table}_{part}"))
 
 
-def _unquoted(part: str) -> str:
+def _unquote(part: str) -> str:
     return part[1:-1].replace('""', '"') if part.startswith('"') else part
 
 
@@ -124,7 +124,7 @@ class Server:
         Raises PolicyError for anything else, and never shows it: it may hold a password.
         """
         if isinstance(source, str):
-            url, table, column = _read(source)
+            url, table, column = _parse_address(source)
             limits = {} if "connect_timeout" in url.query else {"connect_timeout": _PATIENCE}
             engine = create_engine(url, poolclass=NullPool, hide_parameters=True, connect_args=limits)
             return cls(engine, _place(url), True), table, column
@@ -145,7 +145,7 @@ class Server:
             self.engine.dispose()
 
 
-def _read(address: str) -> tuple[URL, str | None, str | None]:
+def _parse_address(address: str) -> tuple[URL, str | None, str | None]:
     """The parts of an address: user, password, host, port and database, and perhaps a table and a column."""
     wrong = "the address must be postgresql://user@host:port/database, perhaps with /table or /table#column"
     try:
@@ -178,7 +178,7 @@ def _place(url: URL) -> str:
     return f"postgresql://{host}/{url.database or ''}"
 
 
-def asked(place: str, question: Callable[[], Answer]) -> Answer:
+def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
     """The server's answer; what goes wrong is said in a sentence of ours, and the driver's error is gone."""
     try:
         return question()
@@ -188,19 +188,19 @@ def asked(place: str, question: Callable[[], Answer]) -> Answer:
 
 
 @contextmanager
-def connected(server: Server, **options: Any) -> Iterator[Connection]:
+def connect(server: Server, **options: Any) -> Iterator[Connection]:
     """A connection of our own, whose transaction is rolled back unless it was committed.
 
     Dates, times and numbers are spelled in one way, whatever the server's settings are.
     """
-    connection = asked(server.place, server.engine.connect)
+    connection = ask_server(server.place, server.engine.connect)
     try:
-        yield asked(server.place, partial(_settled, connection, options))
+        yield ask_server(server.place, partial(_set_options, connection, options))
     finally:
-        _left(connection)
+        _close_connection(connection)
 
 
-def _settled(connection: Connection, options: Mapping[str, Any]) -> Connection:
+def _set_options(connection: Connection, options: Mapping[str, Any]) -> Connection:
     connection = connection.execution_options(**options)
     connection.exec_driver_sql(
         "SELECT set_config('datestyle', 'ISO, YMD', true), set_config('timezone', 'UTC', true), "
@@ -210,7 +210,7 @@ def _settled(connection: Connection, options: Mapping[str, Any]) -> Connection:
     return connection
 
 
-def _left(connection: Connection) -> None:
+def _close_connection(connection: Connection) -> None:
     """Close a connection, even where the server has gone: its transaction has gone with it then."""
     try:
         connection.close()

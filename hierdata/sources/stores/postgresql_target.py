@@ -35,7 +35,7 @@ from hierdata.records.flatten import Table as Keyed
 from hierdata.records.flatten import split
 from hierdata.sources.stores.base import RECORDS, Staged
 from hierdata.sources.stores.postgresql_reading import Relation, copy
-from hierdata.sources.stores.postgresql_server import Name, Server, asked, beside, connected
+from hierdata.sources.stores.postgresql_server import Name, Server, ask_server, connect, part_name
 from hierdata.sources.stores.postgresql_types import JSON as NESTED
 from hierdata.sources.stores.postgresql_types import TEXT, Kind, kind_of, must_be_tried, type_of
 
@@ -53,7 +53,7 @@ class _Type(UserDefinedType[Any]):
         return self.name
 
 
-class Target(Staged):
+class PostgresTarget(Staged):
     """Tables for the parts of a release: ``name`` for the records, ``name_part`` for every other.
 
     With a ``column`` each has documents in it. Else they have rows, those of keyed ``tables`` each in a table
@@ -79,30 +79,30 @@ class Target(Staged):
         """Write a part (see Staged.write); the tables are seen by this transaction alone."""
         column = self._column
         if column is not None:
-            asked(self._place, lambda: self._write_documents(column, part, documents))
+            ask_server(self._place, lambda: self._write_documents(column, part, documents))
         else:
-            asked(self._place, lambda: self._write_rows(part, documents))
+            ask_server(self._place, lambda: self._write_rows(part, documents))
 
     def export(self, part: str, path: Path) -> None:
         """Copy what the server holds of a part (see Staged.export)."""
         if self._column is None and part == RECORDS and self._tables:
             path.mkdir(mode=0o700)
             for table in self._tables:
-                self._copy(self._named(part, table), path / f"{table.name}.jsonl", table.key)
+                self._copy(self._table_name(part, table), path / f"{table.name}.jsonl", table.key)
         else:
-            self._copy(self._named(part), path, None)
+            self._copy(self._table_name(part), path, None)
 
     def publish(self) -> None:
         """Commit (see Staged.publish)."""
-        asked(self._place, self.connection.commit)
+        ask_server(self._place, self.connection.commit)
 
     def _copy(self, name: Name, path: Path, order: str | None) -> None:
         copy(self.connection, Relation(name, {}, self._column, self._place), path, self._batch, order)
 
-    def _named(self, part: str, table: Keyed | None = None) -> Name:
+    def _table_name(self, part: str, table: Keyed | None = None) -> Name:
         if table is not None:
-            return beside(self._name, table.name)
-        return self._name if part == RECORDS else beside(self._name, part)
+            return part_name(self._name, table.name)
+        return self._name if part == RECORDS else part_name(self._name, part)
 
     def _table(self, name: Name, columns: Sequence[Column[Any]]) -> Table:
         """Create a table."""
@@ -111,8 +111,8 @@ class Target(Staged):
         return table
 
     def _write_documents(self, column: str, part: str, documents: Iterable[Document]) -> None:
-        table = self._table(self._named(part), [Column(column, JSONB, nullable=False)])
-        self._put(table, ((dumps_exact(document),) for document in documents))
+        table = self._table(self._table_name(part), [Column(column, JSONB, nullable=False)])
+        self._copy_rows(table, ((dumps_exact(document),) for document in documents))
 
     def _write_rows(self, part: str, documents: Iterable[Document]) -> None:
         """Write rows into a table that goes with the transaction: types are known when all have been seen."""
@@ -129,19 +129,19 @@ class Target(Staged):
         self.connection.execute(CreateTable(staged))
         seen: dict[str, dict[str, set[Kind]]] = {}
         rows = split(keyed, documents) if keyed else ((part, document) for document in documents)
-        self._put(staged, _noted(rows, seen))
+        self._copy_rows(staged, _note_rows(rows, seen))
         made: dict[str, Table] = {}
         for table in keyed:
             own = _Rows(staged, table.name, self._types.get(table.name, {}), seen.get(table.name, {}))
-            made[table.name] = self._fill(self._named(part, table), own, table, made)
+            made[table.name] = self._fill(self._table_name(part, table), own, table, made)
         if not keyed:
             types = self._types.get(None, {}) if part == RECORDS else {}
-            self._fill(self._named(part), _Rows(staged, part, types, seen.get(part, {})))
+            self._fill(self._table_name(part), _Rows(staged, part, types, seen.get(part, {})))
 
-    def _put(self, table: Table, rows: Iterator[tuple[Any, ...]]) -> None:
+    def _copy_rows(self, table: Table, rows: Iterator[tuple[Any, ...]]) -> None:
         """Copy rows into a table, within the transaction."""
         columns = sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns)
-        question = sql.SQL("COPY {} ({}) FROM STDIN").format(_quoted(table), columns)
+        question = sql.SQL("COPY {} ({}) FROM STDIN").format(_quote_table(table), columns)
         with self._driver.cursor() as cursor, cursor.copy(question) as copying:
             for row in rows:
                 copying.write_row(row)
@@ -169,7 +169,7 @@ class Target(Staged):
             self.connection.execute(insert(table).from_select([*table.c], chosen))
         else:  # all that was published is null: the rows are there all the same
             empty = sql.SQL("INSERT INTO {} SELECT FROM {} WHERE part = %s")
-            self._driver.execute(empty.format(_quoted(table), _quoted(rows.staged)), [rows.part])
+            self._driver.execute(empty.format(_quote_table(table), _quote_table(rows.staged)), [rows.part])
         return table
 
     @property
@@ -219,22 +219,22 @@ class _Rows:
         return cast(self.text(column), type)
 
 
-def _quoted(table: Table) -> sql.Identifier:
+def _quote_table(table: Table) -> sql.Identifier:
     """A table as the driver quotes it."""
     return sql.Identifier(*(part for part in (table.schema, table.name) if part is not None))
 
 
 @contextmanager
-def begun(target: Target) -> Iterator[Target]:
+def begin_target(target: PostgresTarget) -> Iterator[PostgresTarget]:
     """A target in a transaction, which is rolled back unless it was published."""
     # Said outright: an engine may commit each statement by itself, or be read-only.
     options = {"isolation_level": "READ COMMITTED", "postgresql_readonly": False}
-    with connected(target.server, **options) as connection:
+    with connect(target.server, **options) as connection:
         target.connection = connection
         yield target
 
 
-def _noted(
+def _note_rows(
     rows: Iterable[tuple[str, Document]], seen: dict[str, dict[str, set[Kind]]]
 ) -> Iterator[tuple[int, str, str]]:
     """Rows with their number and part; which kinds of values each column has is noted on the way."""

@@ -30,7 +30,7 @@ from hierdata.engines.alignment.kernels.arrays import (
 )
 from hierdata.engines.alignment.kernels.optimal import align_optimally
 from hierdata.engines.alignment.kernels.vertices import fits, join, open_alignment
-from hierdata.engines.jit import address_of, call_of, inlined, lean, lowest_bit, signature_of
+from hierdata.engines.jit import address_of, call_of, inline_kernel, lean, lowest_bit, signature_of
 
 __all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "aligner", "join"]
 
@@ -309,7 +309,7 @@ def aligner(pairing: int) -> int:
     return address_of(align_optimally if pairing == OPTIMAL else _walk, _SIGNATURE)
 
 
-@inlined
+@inline_kernel
 def align(
     first_a: int,
     count_a: int,

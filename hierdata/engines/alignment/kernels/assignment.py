@@ -73,7 +73,7 @@ def assign(cost: NDArray[np.int64], rows: int, columns: int, column_of: NDArray[
 
 
 @lean
-def spread(most: np.int64, pairs: int) -> int:
+def gain_factor(most: np.int64, pairs: int) -> int:
     """What gains are multiplied by, so that each pair can be worth 1 more where losses tie.
 
     Pairs that save nothing are kept rather than suppressed: vertices without quasi-identifiers have no other

@@ -23,7 +23,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Settings,
 )
 from hierdata.engines.alignment.kernels.vertices import CLOSED, FEW_GROUPS, fits, full_of, join
-from hierdata.engines.jit import inlined, lean
+from hierdata.engines.jit import inline_kernel, lean
 
 MOST = 64
 """Vertices of a list that are priced all at once; of more, most are far from each other."""
@@ -92,7 +92,7 @@ def price_families(
     return True
 
 
-@inlined
+@inline_kernel
 def _small(first: int, count: int, rep: NDArray[np.int32], kind: int) -> bool:
     """Whether each vertex of a run has at most two children, all of one type."""
     small = True
@@ -103,7 +103,7 @@ def _small(first: int, count: int, rep: NDArray[np.int32], kind: int) -> bool:
     return small
 
 
-@inlined
+@inline_kernel
 def _line_up(first: int, count: int, rows: NDArray[np.int32], desk: NDArray[np.int64]) -> int:
     """Number the children of a run through; answer how many there are, -1 unless all are as asked.
 
@@ -128,7 +128,7 @@ def _line_up(first: int, count: int, rows: NDArray[np.int32], desk: NDArray[np.i
     return behind - start if small else -1
 
 
-@inlined
+@inline_kernel
 def _price(
     x: int,
     first: int,

@@ -29,14 +29,14 @@ from hierdata.engines.alignment.kernels.arrays import (
     Scratch,
     Settings,
 )
-from hierdata.engines.alignment.kernels.assignment import match, spread
+from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.vertices import CLOSED, CROWDED, FEW_GROUPS, fits, full_of, own_gain
-from hierdata.engines.jit import inlined, lean, lowest_bit
+from hierdata.engines.jit import inline_kernel, lean, lowest_bit
 
 _FREE = 2**62 - 1  # the room of a vertex that no cap is on
 
 
-@inlined
+@inline_kernel
 def few_leaves_gain(
     x: int,
     y: int,
@@ -286,7 +286,7 @@ def _unstick(
                 desk[LEFT, count] = i
                 count += 1
         pairs = min(count, columns)
-        times = spread(2 * scale * np.int64(pairs), pairs) if counting else 1
+        times = gain_factor(2 * scale * np.int64(pairs), pairs) if counting else 1
         for k in range(count):
             i = desk[LEFT, k]
             if desk[MATE, i] >= 0:

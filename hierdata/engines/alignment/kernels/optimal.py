@@ -23,7 +23,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     Scratch,
     Settings,
 )
-from hierdata.engines.alignment.kernels.assignment import match, spread
+from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.families import price_families
 from hierdata.engines.alignment.kernels.leaves import few_leaves_gain, leaves_gain
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, own_gain
@@ -129,7 +129,7 @@ def align_optimally(
                                 mates[0, run_a + at] = run_b + desk[0, MATE, at]
                         task = _RUN
                         continue
-                times = spread(loss, min(length_a, length_b)) if depth == 0 else 1
+                times = gain_factor(loss, min(length_a, length_b)) if depth == 0 else 1
                 for at in range(length_a):
                     desk[depth, DEGREE, at] = 0
                 if price_families(
@@ -160,7 +160,7 @@ def align_optimally(
             j = frames[depth, AT_B]
             gained = frames[depth, GAINED]
             own = frames[depth, OWN] + below
-            times = spread(loss, min(length_a, length_b)) if depth == 0 else 1
+            times = gain_factor(loss, min(length_a, length_b)) if depth == 0 else 1
             if own > 0 or times > 1:
                 partners[depth, i, desk[depth, DEGREE, i]] = j
                 gains[depth, i, desk[depth, DEGREE, i]] = times * own + (times > 1)

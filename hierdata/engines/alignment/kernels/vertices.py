@@ -16,7 +16,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     SLOT_COUNT,
     STAMP,
 )
-from hierdata.engines.jit import inlined, lean
+from hierdata.engines.jit import inline_kernel, lean
 
 # Bits of ``full_of``: groups come first.
 FEW_GROUPS = 60
@@ -66,7 +66,7 @@ def hold(full: NDArray[np.int64], held: bool) -> None:
     full[full.shape[0] - 1, HELD] = held
 
 
-@inlined
+@inline_kernel
 def full_of(
     x: int,
     size: int,
@@ -106,7 +106,7 @@ def full_of(
     return mask
 
 
-@inlined
+@inline_kernel
 def fits(
     x: int,
     y: int,
@@ -152,7 +152,7 @@ def fits(
     return True
 
 
-@inlined
+@inline_kernel
 def own_gain(
     x: int,
     y: int,

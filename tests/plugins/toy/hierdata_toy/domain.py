@@ -13,7 +13,7 @@ from hierdata.domains.base import (
     QuasiDomain,
     Uncovered,
     finder,
-    grouped,
+    group_observed,
     loss_of,
 )
 
@@ -28,7 +28,7 @@ class Initial(QuasiDomain):
     kind: Literal["initial"] = "initial"
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        texts = sorted(grouped(observed, _text))
+        texts = sorted(group_observed(observed, _text))
         initials = sorted({text[0] for text in texts})
         first = len(initials) + 1
         above = {initial: node for node, initial in enumerate(initials, 1)}

@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import PositiveInt
 
 from hierdata.engines.base import Constraints, Engine, silent
-from hierdata.engines.rows.contents import satisfied
-from hierdata.engines.rows.table import dissolved, nodes_of, partition_of
+from hierdata.engines.rows.contents import check_classes
+from hierdata.engines.rows.table import dissolve_failing, nodes_of, partition_of
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
 
@@ -36,7 +36,7 @@ class Chunks(Engine):
         count = max(len(order) // (self.factor * constraints.min_class_size), 1)
         classes = np.empty(len(order), np.int64)
         classes[order] = np.arange(len(order)) * count // max(len(order), 1)
-        classes = dissolved(classes, ~satisfied(forest, scope, constraints, classes))
+        classes = dissolve_failing(classes, ~check_classes(forest, scope, constraints, classes))
         progress(len(order))
         gone = int((classes < 0).sum())
         return partition_of(forest, scope, classes, Counter({"records_in_no_class": gone}))

@@ -9,7 +9,7 @@ from typing import BinaryIO, ClassVar
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
-from hierdata.documents.formats.decoder import RefusedError, decode
+from hierdata.documents.formats.decoder import RefusedTextError, decode
 from hierdata.documents.formats.objects import dumps_exact, encode
 from hierdata.errors import InputError, PolicyError
 
@@ -56,6 +56,6 @@ def _record(line: bytes, number: int) -> Document:
         value, end = decode(text[1:])
         if text[0] == "#" and end == len(text) - 1 and isinstance(value, dict):
             return value
-    except (RefusedError, ValueError, IndexError):
+    except (RefusedTextError, ValueError, IndexError):
         pass
     raise InputError("the line is no # with an object behind it", record=number)

@@ -36,6 +36,6 @@ class _Sizes(Added):
 
 
 def _sizes(publication: Publication, forest: Forest) -> _Sizes:
-    classes = publication.class_of[forest.roots[:-1]]
+    classes = publication.equivalence_class[forest.roots[:-1]]
     published = classes[classes >= 0]
     return _Sizes(len(published), len(set(published.tolist())))

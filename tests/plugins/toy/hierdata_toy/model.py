@@ -8,7 +8,7 @@ from math import ceil
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Positive, PrivacyModel, needed
+from hierdata.privacy.base import ClassView, Constraint, Positive, PrivacyModel, require_domain
 
 
 class CappedShare(PrivacyModel):
@@ -24,7 +24,7 @@ class CappedShare(PrivacyModel):
     share: Positive
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        needed(domain)
+        require_domain(domain)
         return _Capped(self.share)
 
     def promise(self, *, apart: bool = False) -> str:
@@ -42,6 +42,6 @@ class _Capped(Constraint):
         sizes = view.sizes
         return not sizes or (view.records >= self.min_class_size and sizes[0] <= self.share * sum(sizes))
 
-    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
         sizes = view.sizes
         return {"share": max(Fraction(sizes[0], sum(sizes)), Fraction(1, view.records))} if sizes else {}
