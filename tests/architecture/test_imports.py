@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,12 @@ HEAVY = (
 )
 
 
+@cache
+def libraries(path: str) -> set[str]:
+    """The packages that a file of ours imports from."""
+    return {name.partition(".")[0] for name in imported((PACKAGE / path).read_text("utf-8"))}
+
+
 def imported(source: str) -> Iterator[str]:
     """Every module that a file names in an import, wherever the import stands."""
     for node in ast.walk(ast.parse(source)):
@@ -78,10 +85,7 @@ def test_the_import_contracts_are_kept(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize("library", HOMES)
 def test_a_library_is_known_to_its_home_only(library: str) -> None:
     strangers = [
-        path
-        for path in SOURCES
-        if not path.startswith(HOMES[library])
-        and library in {name.partition(".")[0] for name in imported((PACKAGE / path).read_text("utf-8"))}
+        path for path in SOURCES if not path.startswith(HOMES[library]) and library in libraries(path)
     ]
     assert strangers == []
 

@@ -7,14 +7,14 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 
-import pytest
-
 from hierdata.policy.schema import text
 from hierdata.report.models import json_schemas
+from tests.cases import for_each
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
@@ -31,7 +31,12 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-each_source = pytest.mark.parametrize("path", SOURCES, ids=name_of)
+each_source = for_each("path", SOURCES)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, Function | ast.ClassDef]]:
@@ -50,9 +55,8 @@ def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, Function 
 def test_files_and_functions_are_small(path: Path) -> None:
     if COMPILED in path.parents:
         return
-    source = path.read_text("utf-8")
-    assert len(source.splitlines()) <= LONGEST_FILE
-    for name, node in definitions(ast.parse(source)):
+    assert len(path.read_text("utf-8").splitlines()) <= LONGEST_FILE
+    for name, node in definitions(parsed(path)):
         if isinstance(node, Function):
             assert node.end_lineno is not None
             assert node.end_lineno - node.lineno < LONGEST_FUNCTION, name
@@ -64,7 +68,7 @@ def test_what_is_public_is_explained(path: Path) -> None:
     dotted = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     module = import_module(dotted)
     assert module.__doc__
-    for name, _ in definitions(ast.parse(path.read_text("utf-8"))):
+    for name, _ in definitions(parsed(path)):
         if not any(part.startswith("_") for part in name.split(".")):
             assert inspect.getdoc(attrgetter(name)(module)), name
 
@@ -74,7 +78,7 @@ def test_nothing_is_printed_past_the_command_line(path: Path) -> None:
     """Libraries that print would write values where nobody looks for them."""
     if path.name == "__main__.py" or PACKAGE / "cli" in path.parents:
         return
-    calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
     assert not [call for call in calls if isinstance(call, ast.Name) and call.id in ("print", "breakpoint")]
 
 

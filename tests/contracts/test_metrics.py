@@ -21,6 +21,7 @@ from hierdata.privacy import KAnonymity
 from hierdata.publication import Publication
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from tests.cases import for_each
 from tests.contracts.test_engines import CASES, collections
 from tests.contracts.test_recodings import published
 from tests.publications import publication_of
@@ -131,7 +132,7 @@ def check(figures: tuple[Figure, ...]) -> None:
 
 
 @each_metric
-@pytest.mark.parametrize("model", CASES, ids=str)
+@for_each("model", CASES)
 def test_figures_lie_in_their_range_and_say_whether_they_are_exact(name: str, model: KAnonymity) -> None:
     assert METRICS[name].symbol
     for built in collections():

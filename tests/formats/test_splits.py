@@ -23,6 +23,7 @@ from hierdata.formats.source import BytesSource, PathSource
 from hierdata.intake import collect
 from hierdata.intake.splits import InputSplit, file_splits, read_file
 from hierdata.policy import from_data
+from tests.cases import for_each
 from tests.formats.test_broken import BROKEN, rows
 
 POLICY = from_data(
@@ -84,8 +85,8 @@ def told(read: object) -> tuple[str, object]:
     return str(caught.value), (type(caught.value), caught.value.record, caught.value.path)
 
 
-@pytest.mark.parametrize("name", [name for name, _ in rows() if detect(name).name in ("jsonl", "parquet")])
-@pytest.mark.parametrize("size", [1, 9, 40, 1 << 20])
+@for_each("name", [name for name, _ in rows() if detect(name).name in ("jsonl", "parquet")])
+@for_each("size", [1, 9, 40, 1 << 20])
 def test_what_is_wrong_is_told_as_by_who_reads_all(name: str, size: int) -> None:
     source, format = PathSource(BROKEN / name), detect(name)
 
