@@ -12,7 +12,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hierdata.version import __version__
+
 if TYPE_CHECKING:
+    from hierdata.drafting.draft import Draft
     from hierdata.errors import (
         GateError,
         HierdataError,
@@ -24,18 +27,17 @@ if TYPE_CHECKING:
     )
     from hierdata.executors import WorkerError
     from hierdata.judge import Verdict
-    from hierdata.measurement import Measurement, measure
-    from hierdata.pipeline import anonymize, measure_release, verify
-    from hierdata.policy import Policy
-    from hierdata.policy import load as load_policy
-    from hierdata.profiling.draft import Draft
-    from hierdata.rebuilt.measuring import ReleaseMeasurement
-    from hierdata.release import Release
-    from hierdata.run.drafting import init
-    from hierdata.run.spread import Resources
-    from hierdata.stores.postgresql import Rows
-
-__version__ = "0.1.0"
+    from hierdata.measurement.release.measuring import ReleaseMeasurement
+    from hierdata.measurement.table import Measurement, measure
+    from hierdata.pipeline.anonymize import anonymize
+    from hierdata.pipeline.draft import init
+    from hierdata.pipeline.measure import measure_release
+    from hierdata.pipeline.resources import Resources
+    from hierdata.pipeline.verify import verify
+    from hierdata.policy.load import load as load_policy
+    from hierdata.policy.policy import Policy
+    from hierdata.release.release import Release
+    from hierdata.sources.stores.postgresql import Rows
 
 __all__ = [
     "Draft",
@@ -64,28 +66,28 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Draft": "profiling.draft",
+    "Draft": "drafting.draft",
     "GateError": "errors",
     "HierdataError": "errors",
     "InputError": "errors",
-    "Measurement": "measurement",
-    "Policy": "policy",
+    "Measurement": "measurement.table",
+    "Policy": "policy.policy",
     "PolicyError": "errors",
     "PromiseError": "errors",
-    "Release": "release",
-    "ReleaseMeasurement": "rebuilt.measuring",
-    "Resources": "run.spread",
-    "Rows": "stores.postgresql",
+    "Release": "release.release",
+    "ReleaseMeasurement": "measurement.release.measuring",
+    "Resources": "pipeline.resources",
+    "Rows": "sources.stores.postgresql",
     "TargetError": "errors",
     "Verdict": "judge",
     "VerificationError": "errors",
     "WorkerError": "executors",
-    "anonymize": "pipeline",
-    "init": "run.drafting",
-    "load_policy": "policy",
-    "measure": "measurement",
-    "measure_release": "pipeline",
-    "verify": "pipeline",
+    "anonymize": "pipeline.anonymize",
+    "init": "pipeline.draft",
+    "load_policy": "policy.load",
+    "measure": "measurement.table",
+    "measure_release": "pipeline.measure",
+    "verify": "pipeline.verify",
 }
 _NAMES = {"load_policy": "load"}
 """Names that their home calls differently."""

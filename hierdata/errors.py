@@ -42,6 +42,10 @@ class PolicyError(HierdataError):
     exit_code = 2
 
 
+class MissingPluginError(PolicyError):
+    """A policy or a release names a member of another distribution that is not installed here."""
+
+
 class PromiseError(HierdataError):
     """The promise cannot be met on this collection (exit code 3)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.cut import Cut
+from hierdata.engines.blocking import Cut
 
 
 def leaf_of(cut: Cut, counts: NDArray[np.uint8], hashed: int) -> int:

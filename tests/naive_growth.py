@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.kernels.anonytree import align
-from hierdata.kernels.arrays import WEIGHT, Rules, Scratch, Settings
-from hierdata.kernels.bounding import Histograms, bounds_to, histogram_of
-from hierdata.kernels.growth import merge, pair_losses_to
+from hierdata.engines.alignment.kernels.anonytree import align
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules, Scratch, Settings
+from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
+from hierdata.engines.alignment.kernels.representative import merge, pair_losses_to
 
 
 def begin(

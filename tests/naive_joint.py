@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
-from hierdata.forest import Forest
-from hierdata.publication import Publication
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.records.schema import Role
 
 Table = Mapping[Hashable, Mapping[Hashable, Fraction]]

@@ -13,15 +13,15 @@ from math import floor
 
 import numpy as np
 
-from hierdata.engines.aligning.alignment import Alignment
-from hierdata.engines.aligning.closing import Closing
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.alignment.closing import Closing
+from hierdata.engines.alignment.kernels.anonytree import align
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT, SLOT_COUNT, WEIGHT
+from hierdata.engines.alignment.kernels.lower_bounds import Histograms, histogram_of
+from hierdata.engines.alignment.kernels.representative import merge, plant
+from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
-from hierdata.forest import Forest
-from hierdata.histograms import histograms
-from hierdata.kernels.anonytree import align
-from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT, SLOT_COUNT, WEIGHT
-from hierdata.kernels.bounding import Histograms, histogram_of
-from hierdata.kernels.growth import merge, plant
+from hierdata.forest.forest import Forest
 
 
 @dataclass

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
 from typing import Literal
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
 from tests.naive_joint import Table
 
 Key = Callable[[int], Hashable]

@@ -1,32 +1,18 @@
-"""A publication cut into parts by whole classes: as a run by blocks hands them over."""
+"""A part of a publication (see hierdata.testing.parts) whose nodes have other numbers."""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
-from hierdata.forest import Forest
-from hierdata.publication import Publication
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
+from hierdata.testing.parts import Part, cut
 
-Part = tuple[Publication, Forest]
-
-
-def cut(publication: Publication, forest: Forest, count: int, rng: random.Random) -> list[Part]:
-    """Up to so many parts of whole classes of records, drawn at random; suppressed records lie in any.
-
-    What the search of the whole has cost belongs to none of them.
-    """
-    of_record = publication.class_of[forest.roots[:-1]].tolist()
-    draws = {own: rng.randrange(count) for own in set(of_record)}
-    drawn = np.array([draws[own] if own >= 0 else rng.randrange(count) for own in of_record], np.int64)
-    parts = [np.flatnonzero(drawn == part) for part in range(count)]
-    return [_part(publication, forest, records) for records in parts if len(records)]
+__all__ = ["cut", "renumbered"]
 
 
 def renumbered(publication: Publication, forest: Forest, rng: random.Random) -> Part:
@@ -53,47 +39,3 @@ def renumbered(publication: Publication, forest: Forest, rng: random.Random) -> 
     own_forest = replace(forest, hierarchies=tuple(map(tuple, trees)))
     vars(own_forest)["_scale"] = (forest.scale, forest.exact)
     return replace(publication, nodes=nodes), own_forest
-
-
-def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) -> Part:
-    vertices = np.flatnonzero(np.isin(forest.record_of, records))
-    number = np.full(forest.vertex_count + 1, -1)  # the last is where nothing is
-    number[vertices] = np.arange(len(vertices))
-    nodes, first_node = _laid_out(forest.first_node, forest.quasi_count, vertices)
-    counts = np.array([len(own) for own in forest.domains], np.int64)[forest.type]
-    sensitive, first_sensitive = _laid_out(forest.first_sensitive, counts, vertices)
-    part = replace(
-        forest,
-        roots=np.append(0, np.cumsum(np.diff(forest.roots)[records])),
-        type=forest.type[vertices],
-        parent=number[forest.parent[vertices]],
-        first_child=number[np.minimum(forest.first_child[vertices], forest.vertex_count)],
-        child_count=forest.child_count[vertices],
-        first_node=first_node,
-        nodes=forest.nodes[nodes],
-        first_sensitive=first_sensitive,
-        sensitive=forest.sensitive[sensitive],
-        spelling=forest.spelling[sensitive],
-        carried={int(number[v]): own for v, own in forest.carried.items() if number[v] >= 0},
-    )
-    vars(part)["_scale"] = (forest.scale, forest.exact)
-    classes = publication.class_of[vertices]
-    classes[classes >= 0] = np.unique(classes[classes >= 0], return_inverse=True)[1]
-    return (
-        replace(
-            publication,
-            shown=number[publication.shown[vertices]],
-            nodes=publication.nodes[nodes],
-            place=number[publication.place[vertices]],
-            class_of=classes,
-            costs=Counter(),
-        ),
-        part,
-    )
-
-
-def _laid_out(first: NDArray[Any], counts: NDArray[Any], vertices: NDArray[Any]) -> tuple[Any, Any]:
-    """Where the values of some vertices lie, and where each one's begin once they lie together."""
-    own = counts[vertices]
-    begin = np.cumsum(own) - own
-    return np.repeat(first[vertices] - begin, own) + np.arange(int(own.sum())), begin

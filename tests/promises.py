@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.levels import Levels
 from hierdata.engines import Constraints
 from hierdata.judge import JudgeRules, SensitiveRule

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hierdata.forest import Forest
-from hierdata.partition import Partition
-from hierdata.publication import Part, Publication, generalized
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import Part, Publication, generalized
 
 
 def publication_of(forest: Forest, partition: Partition) -> Publication:

@@ -11,9 +11,9 @@ from functools import cached_property, partial
 
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
-from hierdata.encoding import encode
 from hierdata.engines import Constraints
-from hierdata.forest import Forest
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest
 from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex

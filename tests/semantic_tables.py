@@ -13,12 +13,12 @@ import numpy as np
 from hierdata.domains.interval import Interval
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
-from hierdata.encoding import encode
 from hierdata.engines import ENGINES, Constraints
-from hierdata.forest import Forest, Scope
-from hierdata.partition import Partition
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import Publication, grouped
 from hierdata.privacy.base import PrivacyModel
-from hierdata.publication import Publication, grouped
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests.naive_mbf import Parents

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import QuasiDomain
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.encoding import encode
 from hierdata.engines import Constraints
-from hierdata.forest import Forest
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType

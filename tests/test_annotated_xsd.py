@@ -8,7 +8,7 @@ import pytest
 
 import hierdata
 from hierdata.errors import PolicyError
-from hierdata.policy import load
+from hierdata.policy.load import load
 
 SCHEMA = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:p="urn:hierdata:policy:1"
     xmlns:c="urn:clinic" targetNamespace="urn:clinic" elementFormDefault="qualified" {root}>

@@ -9,11 +9,11 @@ import pytest
 from lxml import etree
 
 import hierdata
-from hierdata.policy import load
-from tests.benchmarks.real_collections import FOLDER
+from hierdata.policy.load import load
+from tests.benchmarks.data_folder import data_folder
 
 POLICY = Path(__file__).parents[1] / "fixtures" / "policies" / "ccda.yaml"
-ARCHIVE = FOLDER / "ccda_xml" / "emerge_ccda.tar.gz"
+ARCHIVE = data_folder() / "ccda_xml" / "emerge_ccda.tar.gz"
 SERIAL = hierdata.Resources("serial")
 FORBIDDEN = {"text", "name", "telecom", "streetAddressLine", "id", "templateId", "setId", "title", "guardian"}
 """Narrative, names, and what else tells who somebody is."""

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.coalesce import coalesce
 from hierdata.engines import Constraints
-from hierdata.engines.clustree import CluStree
-from hierdata.forest import Forest, Scope
+from hierdata.engines.clustree.engine import CluStree
+from hierdata.engines.enforce import coalesce
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.judge import judge
-from hierdata.partition import Partition
 from hierdata.privacy import (
     DeltaDisclosure,
     DeltaLDiversity,
@@ -26,7 +26,7 @@ from hierdata.privacy import (
 )
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 from hierdata.privacy.delta_presence import DeltaPresence
-from hierdata.recodings import RECODINGS
+from hierdata.release.recodings import RECODINGS
 from tests.naive_coalesce import Known, Node, Values, coalesced
 from tests.promises import bind, promise
 from tests.random_collections import Collection, collection

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hierdata.cut import Cut, Sizes, cut
-from hierdata.cut.tree import hashes_of
+from hierdata.engines.blocking import Cut, Sizes, cut
+from hierdata.engines.blocking.tree import hashes_of
 from tests import naive_cut
 
 

@@ -22,9 +22,9 @@ from hierdata import errors
 from hierdata.cli import app, main
 from hierdata.domains.tree import read as read_taxonomy
 from hierdata.errors import PolicyError
-from hierdata.policy import from_data, load
-from hierdata.policy.annotated import is_schema, policy_of
-from hierdata.policy.reading import read
+from hierdata.policy.load import from_data, load
+from hierdata.policy.load.json_schema import is_schema, policy_of
+from hierdata.policy.load.yaml import read
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -144,6 +144,10 @@ def test_every_dependency_has_its_sentence() -> None:
         assert re.search(rf"^- \*\*{name[0]}\*\* .+[.,;]$", page, re.MULTILINE), name[0]
     for requirement in PROJECT["project"]["optional-dependencies"]["test"]:
         assert re.split(r"[><=]", requirement)[0] in page
+
+
+def test_the_architecture_is_read_in_one_sitting() -> None:
+    assert len(text_of("explanation/architecture.md").splitlines()) <= 250
 
 
 def test_the_floors_are_those_of_the_import_contracts() -> None:

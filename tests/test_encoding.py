@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
+from hierdata.documents.scalars import Double
 from hierdata.domains.flat import Flat
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.encoding import encoded
 from hierdata.errors import InputError
-from hierdata.forest import Forest
-from hierdata.pieces import Frame, joined, part
+from hierdata.forest.encoded import Frame, joined, part
+from hierdata.forest.encoding import encoded
+from hierdata.forest.forest import Forest
 from hierdata.records.bound import Bound, by_column
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.records.values import Values
-from hierdata.scalars import Double
 from tests.random_collections import collection
 
 ARRAYS = (
@@ -139,7 +139,7 @@ def test_children_stand_breadth_first_by_group_and_spellings_by_type() -> None:
 def test_the_first_value_outside_its_domain_is_told(
     trees: list[Vertex], place: str, value: str, waiting: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hierdata.encoding._WAITING", waiting)
+    monkeypatch.setattr("hierdata.forest.encoding._WAITING", waiting)
 
     def batches() -> Iterator[Bound]:
         yield from by_column(iter(trees), TREES)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hierdata.domains.base import Hierarchy, Uncovered
-from hierdata.encoding import encode
 from hierdata.errors import InputError
-from hierdata.forest import Forest
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from tests.random_collections import collection
@@ -68,7 +68,7 @@ def test_children_are_contiguous_and_weights_add_up() -> None:
 def test_records_are_encoded_alike_however_many_at_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = collection(3, records=20, depth=4).forest
     monkeypatch.setattr("hierdata.records.bound._BATCH", size)
-    monkeypatch.setattr("hierdata.encoding._WAITING", 3 * size)
+    monkeypatch.setattr("hierdata.forest.encoding._WAITING", 3 * size)
     parts = collection(3, records=20, depth=4).forest
     for name in ("roots", "type", "parent", "first_child", "child_count", "first_node", "nodes"):
         assert (getattr(parts, name) == getattr(whole, name)).all(), name

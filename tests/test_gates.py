@@ -16,9 +16,9 @@ import hierdata
 from hierdata.cli import main
 from hierdata.errors import GateError, PolicyError, VerificationError
 from hierdata.metrics import METRICS, RISKS
-from hierdata.policy import from_data
-from hierdata.policy.gates import MEASURED, AttackerModel, Gate
-from hierdata.policy.mending import examine
+from hierdata.policy.lint.partial import examine
+from hierdata.policy.load import from_data
+from hierdata.policy.spec.gates import AttackerModel, Gate
 from tests.contracts.test_metrics import BETTER_AND_WORSE
 
 Data = dict[str, Any]
@@ -63,14 +63,13 @@ def refused(*gates: Data, **changes: Any) -> str:
 
 
 def test_the_policy_knows_the_metrics_as_they_are() -> None:
-    assert MEASURED.keys() == METRICS.keys()
-    for name, stated in MEASURED.items():
+    for name, stated in METRICS.items():
         publication, _, forest = BETTER_AND_WORSE[name]
         figures = METRICS[name]().of(publication, forest)
         assert {figure.better for figure in figures} == {stated.better}
         of_attributes = tuple(domain.path for own in forest.domains for domain in own)
         named = tuple(figure.name for figure in figures)
-        assert named[: len(stated.figures) or None] == (stated.figures or of_attributes)
+        assert named[: len(stated.gated) or None] == (stated.gated or of_attributes)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +278,7 @@ def test_every_attacker_is_in_every_report_whether_a_gate_names_them_or_not(tmp_
         assert rates["insurer"][path] >= rates["stranger"][path]
     page = (tmp_path / "release" / "steward" / "report.html").read_text("utf-8")
     assert "What the attackers of the policy learn" in page
-    from hierdata.report.text import summary
+    from hierdata.release.report.text import summary
 
     for name in ATTACKERS:
         assert name in page
@@ -288,11 +287,11 @@ def test_every_attacker_is_in_every_report_whether_a_gate_names_them_or_not(tmp_
 
 def test_a_gate_on_an_attacker_has_the_figure_of_the_report() -> None:
     asked = [(risk, name) for risk in RISKS for name in ATTACKERS]
-    gates = [{"metric": risk, "attacker": name} | PASSES[MEASURED[risk].better] for risk, name in asked]
+    gates = [{"metric": risk, "attacker": name} | PASSES[METRICS[risk].better] for risk, name in asked]
     report = hierdata.anonymize(PEOPLE, policy(*gates, attackers=ATTACKERS), seed=bytes(16)).report
     for (risk, name), verdict in zip(asked, report.gates, strict=True):
         figures = report.attackers[name][risk].figures
-        worst = max if MEASURED[risk].better == "lower" else min
+        worst = max if METRICS[risk].better == "lower" else min
         assert verdict.value == worst(figures.values())
         assert figures[str(verdict.figure)] == verdict.value
     assert [verdict.keys for verdict in report.gates[: len(ATTACKERS)]] == [
@@ -389,7 +388,7 @@ def test_verdicts_stand_in_every_report(tmp_path: Path) -> None:
     assert "enough detail" in (tmp_path / "release" / "steward" / "report.html").read_text("utf-8")
     kept = json.loads((tmp_path / "release" / "steward" / "report.json").read_text("utf-8"))
     assert kept["gates"] == stated["gates"]
-    from hierdata.report.text import summary
+    from hierdata.release.report.text import summary
 
     assert "passed (<= 1)" in summary(release.report)
 

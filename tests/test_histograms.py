@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hierdata import histograms as made
 from hierdata.domains.interval import Interval
-from hierdata.encoding import encode
-from hierdata.forest import Forest
-from hierdata.histograms import histograms
-from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT
-from hierdata.kernels.bounding import HIGHEST, bounds_to, histogram_of
+from hierdata.engines.alignment import lower_bounds as made
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT
+from hierdata.engines.alignment.kernels.lower_bounds import HIGHEST, bounds_to, histogram_of
+from hierdata.engines.alignment.lower_bounds import histograms
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest
 from hierdata.privacy import FrequencyLDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex

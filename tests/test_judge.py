@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hierdata.document import Numeral, Siblings
+from hierdata.documents.document import Numeral, Siblings
 from hierdata.domains.levels import Levels
 from hierdata.judge import JudgeRules, SensitiveRule, judge
 from hierdata.privacy import AlphaK, DistinctLDiversity, FrequencyLDiversity, KAnonymity, LevelAlphaK

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
-from hierdata.formats import csv as csv_module
-from hierdata.formats.csv import Csv
+from hierdata.documents.formats import csv as csv_module
+from hierdata.documents.formats.csv import Csv
 from hierdata.judge import JudgeRules, SensitiveRule, Verdict, judge, judge_counted
 from hierdata.privacy import BasicBetaLikeness, DistinctLDiversity, KAnonymity
 

@@ -18,18 +18,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hierdata
+from hierdata.documents.formats import jsonl
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.errors import HierdataError
-from hierdata.facts import read_facts
-from hierdata.formats import jsonl
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, SensitiveRule, Verdict, judge_counted, merged
 from hierdata.judge import parts as parts_module
 from hierdata.judge import walk as walk_module
-from hierdata.policy import from_data
-from hierdata.prepare import judge_rules
+from hierdata.policy.load import from_data
+from hierdata.policy.plan.plan import judge_rules
 from hierdata.privacy import DistinctLDiversity, KAnonymity, KMap, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
-from hierdata.published import record_splits, released
+from hierdata.release.layout import record_splits, released
+from hierdata.release.verification import read_facts
 from tests.adversarial.random_releases import BY_RECORD, numbered
 from tests.contracts.test_engines import CASES
 from tests.promises import SCALE
@@ -146,7 +146,7 @@ def test_releases_of_every_recoding_by_record(number: int) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "records.jsonl"
         with file.open("wb") as stream:
-            jsonl.JsonLines().write(case.records, stream, hierdata.formats.Layout())
+            jsonl.JsonLines().write(case.records, stream, hierdata.documents.formats.Layout())
         try:
             release = hierdata.anonymize(file, case.policy(), seed=b"sixteen bytes and")
         except HierdataError:

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hierdata.kernels import anonytree
-from hierdata.kernels.assignment import spread
-from hierdata.kernels.jit import address_of, signature_of
+from hierdata.engines.alignment.kernels import anonytree
+from hierdata.engines.alignment.kernels.assignment import spread
+from hierdata.engines.jit import address_of, signature_of
 
 MODULE = """
 from typing import NamedTuple
 import numpy as np
-from hierdata.kernels.jit import address_of, announcing_compilation, call_of, jit, lean, signature_of
+from hierdata.engines.jit import address_of, announcing_compilation, call_of, jit, lean, signature_of
 
 class Pair(NamedTuple):
     numbers: np.ndarray

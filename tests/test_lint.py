@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from hierdata.lint import Finding, class_size, lint
-from hierdata.policy import Policy, from_data, load
-from hierdata.policy.degrees import memberships
+from hierdata.policy.lint.lint import Finding, class_size, lint
+from hierdata.policy.lint.memberships import memberships
+from hierdata.policy.load import from_data, load
+from hierdata.policy.policy import Policy
 from hierdata.records.survey import survey
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

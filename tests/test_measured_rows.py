@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.measurement import rows
-from hierdata.measurement.rows import Column, Rows
-from hierdata.metrics.rates import split_rows
+from hierdata.measurement.table import rows
+from hierdata.measurement.table.rows import Column, Rows
+from tests.rates_of_counts import split_rows
 
 CELLS = st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1), st.integers(1, 4))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hierdata.lint import lint
-from hierdata.policy.mending import Examined, examine
+from hierdata.policy.lint.lint import lint
+from hierdata.policy.lint.partial import Examined, examine
 from hierdata.records.survey import survey
 
 RECORDS = [{"id": f"p{n}", "a": n % 3, "s": f"s{n % 4}", "visits": [{"w": n % 2}]} for n in range(12)]

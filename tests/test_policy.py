@@ -18,12 +18,13 @@ from hierdata.domains.flat import Flat
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES
 from hierdata.errors import PolicyError, TargetError
-from hierdata.policy import Policy, from_data, load
+from hierdata.policy.load import from_data, load
+from hierdata.policy.policy import Policy
 from hierdata.policy.schema import json_schema, text
 from hierdata.privacy import MODELS
-from hierdata.recodings import RECODINGS
 from hierdata.records.schema import Role
 from hierdata.records.survey import survey
+from hierdata.release.recodings import RECODINGS
 
 ROOT = Path(__file__).parent.parent
 POLICIES = ROOT / "fixtures" / "policies"

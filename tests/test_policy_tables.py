@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hierdata.errors import PolicyError
-from hierdata.policy import from_data
+from hierdata.policy.load import from_data
 from hierdata.records.flatten import Table
 
 FIELDS = {"$.a": {"role": "quasi", "flat": True}, "$.visits[*].day": {"role": "quasi", "flat": True}}

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.document import Scalar, Siblings
+from hierdata.documents.document import Scalar, Siblings
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.errors import InputError, PolicyError, PromiseError, TargetError, VerificationError
 from hierdata.judge import JudgeRules, judge
-from hierdata.population import Compared, Population, read_population
 from hierdata.privacy import KMap
+from hierdata.privacy.population import Compared, Population, read_population
 from tests import naive_distributions as naive
 
 SEED = b"a seed of sixteen bytes"

@@ -8,10 +8,11 @@ import pytest
 
 from hierdata.engines import ENGINES
 from hierdata.errors import PolicyError
-from hierdata.policy import Policy, from_data
-from hierdata.presets import PRESETS
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
+from hierdata.policy.presets import PRESETS
 from hierdata.privacy import MODELS, FrequencyLDiversity, KAnonymity, LevelAlphaK, TCloseness
-from hierdata.recodings import RECODINGS
+from hierdata.release.recodings import RECODINGS
 
 LEVELS = {"domain": [0, 4], "sensitive": "low"}
 

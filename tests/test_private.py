@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from hierdata.documents.private_folder import PrivateFolder
 from hierdata.errors import TargetError
-from hierdata.private import PrivateFolder
 
 ENDS = {
     "killed": "os.kill(os.getpid(), 9)",
@@ -23,7 +23,7 @@ ENDS = {
 HOLDS = """
 import os, sys
 from pathlib import Path
-from hierdata.private import PrivateFolder
+from hierdata.documents.private_folder import PrivateFolder
 first, second = (PrivateFolder(Path(sys.argv[1]), "a test") for _ in range(2))
 (first.path / "below").mkdir()
 (first.path / "below" / "file").write_text("x")

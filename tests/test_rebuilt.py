@@ -17,11 +17,11 @@ import pytest
 import hierdata
 from hierdata.domains.base import Axis, Hierarchy, Uncovered
 from hierdata.errors import InputError, PolicyError, VerificationError
-from hierdata.policy.model import Policy
-from hierdata.rebuilt.measuring import ReleaseMeasurement
-from hierdata.rebuilt.sets import Sets
-from hierdata.recodings import RECODINGS
-from hierdata.recodings.sets_and_ranges import MISSING, Content, extended
+from hierdata.measurement.release.measuring import ReleaseMeasurement
+from hierdata.measurement.release.sets import Sets
+from hierdata.policy.policy import Policy
+from hierdata.release.recodings import RECODINGS
+from hierdata.release.recodings.sets_and_ranges import MISSING, Content, extended
 from tests.adversarial.random_releases import numbered
 
 SEED = bytes(16)

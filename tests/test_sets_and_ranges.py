@@ -17,16 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hierdata
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines.rows.table import partition_of
 from hierdata.errors import PolicyError
-from hierdata.forest import Scope
+from hierdata.forest.forest import Scope
+from hierdata.forest.publication import Publication
 from hierdata.metrics import METRICS
 from hierdata.privacy import KMap
-from hierdata.publication import Publication
-from hierdata.recodings.sets_and_ranges import SetsAndRanges
+from hierdata.release.recodings.sets_and_ranges import SetsAndRanges
 from tests.end_to_end.conftest import SEED
 from tests.end_to_end.small import FLAT, NESTED, policy, rows, trees, write_csv
 from tests.naive_penalty import gcp, of_category, of_number

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from scipy.stats.contingency import association
 
 import hierdata
-from hierdata import correlation
-from hierdata.correlation import categories, clustered, distances, mean_square_contingency
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.judge import JudgeRules, SensitiveRule, judge
 from hierdata.metrics import METRICS
 from hierdata.privacy import DistinctLDiversity, KAnonymity
 from hierdata.records.path import parse
+from hierdata.release.recodings import correlation
+from hierdata.release.recodings.correlation import categories, clustered, distances, mean_square_contingency
 from tests import naive_slicing
 from tests.contracts.test_engines import collections
 from tests.contracts.test_recodings import published

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from hierdata.engines.local_search import LocalSearch
+from hierdata.engines.local_search.engine import LocalSearch
 from hierdata.errors import PolicyError
-from hierdata.policy import from_data
-from hierdata.prepare import Prepared, prepare
+from hierdata.policy.load import from_data
+from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.records.survey import survey
 
 TREES = [{"age": 30 + at % 3, "pay": at, "visits": [{"ward": "a", "ill": f"x{at % 4}"}]} for at in range(12)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from hierdata.domains.base import Hierarchy
 from hierdata.engines import Constraints
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
 from tests import naive
 
 

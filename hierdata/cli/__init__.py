@@ -14,6 +14,7 @@ from hierdata.cli.anonymize import anonymize
 from hierdata.cli.init import init
 from hierdata.cli.lint import lint
 from hierdata.cli.measure import measure
+from hierdata.cli.plugins import plugins
 from hierdata.cli.session import explain, signals_kept
 from hierdata.cli.synth import synth
 from hierdata.cli.verify import verify
@@ -33,7 +34,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from hierdata import __version__
+        from hierdata.version import __version__
 
         typer.echo(f"hierdata {__version__}")
         raise typer.Exit
@@ -48,7 +49,9 @@ def options(
     """Take the options that stand before a command."""
 
 
-_COMMANDS = {command.__name__: command for command in (init, lint, anonymize, verify, measure, synth)}
+_COMMANDS = {
+    command.__name__: command for command in (init, lint, anonymize, verify, measure, synth, plugins)
+}
 
 for command in _COMMANDS.values():
     app.command()(command)

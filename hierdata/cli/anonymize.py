@@ -35,7 +35,7 @@ from hierdata.cli.session import print_json, require_absent, session
 from hierdata.errors import PolicyError, TargetError
 
 if TYPE_CHECKING:
-    from hierdata.release import Release
+    from hierdata.release.release import Release
 
 SEED_VARIABLE = "HIERDATA_SEED"
 LEAST_SEED = 16
@@ -86,11 +86,11 @@ def anonymize(
     with session(as_json, reveal, out):
         _require_room(out)
         resources = resources_of(executor, workers, memory, master)
-        from hierdata import pipeline
+        from hierdata.pipeline.anonymize import anonymize
 
         loaded = with_effort(with_format(policy, as_format, root), effort)
         with Feedback(quiet) as feedback:
-            release = pipeline.anonymize(
+            release = anonymize(
                 with_rows(source, table, query, column),
                 loaded,
                 to=to,
@@ -119,7 +119,7 @@ def _tell(release: Release, out: Path, as_json: bool, quiet: bool) -> None:
         paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
         print_json(release.report.public().model_dump(mode="json") | {"paths": paths})
     elif not quiet:
-        from hierdata.report.text import summary
+        from hierdata.release.report.text import summary
 
         typer.echo(summary(release.report))
         typer.echo(f"{out / 'public'} can be given out, {out / 'steward'} stays with you.")

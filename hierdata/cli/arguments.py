@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hierdata.policy import Policy
-    from hierdata.run.spread import Resources
+    from hierdata.pipeline.resources import Resources
+    from hierdata.policy.policy import Policy
 
 KEY_VARIABLE = "HIERDATA_KEY"
 _LONGEST_KEY = 1 << 16
@@ -58,7 +58,7 @@ KeyFd = Annotated[
 Master = Annotated[str | None, typer.Option(help="The address of a Spark cluster, such as local[2].")]
 
 BATCH = 1000
-"""As ``hierdata.stores.BATCH``: the room itself is imported by runs alone."""
+"""As ``hierdata.sources.stores.BATCH``: the room itself is imported by runs alone."""
 TableName = Annotated[
     str | None, typer.Option("--table", help="Of PostgreSQL: the table that is read.", show_default=False)
 ]
@@ -77,7 +77,7 @@ def resources_of(
     executor: str | None, workers: int | None, memory: str | None, master: str | None
 ) -> Resources:
     """What a run may use. Raises PolicyError for a size that is none."""
-    from hierdata.run.spread import Resources
+    from hierdata.pipeline.resources import Resources
 
     return Resources(executor, workers, None if memory is None else _bytes(memory), master)
 
@@ -97,11 +97,10 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
     Raises PolicyError for a key that is none, TargetError where the descriptor cannot be read.
     """
     from hierdata.errors import PolicyError, TargetError
-    from hierdata.identifiers.key import from_text
-    from hierdata.policy.identifiers import is_keyed
+    from hierdata.records.identifiers.key import from_text
 
     if key_fd is not None:
-        if not is_keyed(policy):
+        if not policy.keyed:
             raise PolicyError("--key-fd gives a key, and the policy replaces nothing by one")
         try:
             with os.fdopen(key_fd, "rb", closefd=key_fd > 2) as stream:
@@ -109,7 +108,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
         except OSError as error:
             raise TargetError(f"the file descriptor {key_fd} cannot be read ({error.strerror})") from None
         return from_text(given.decode("latin-1"), "the key")
-    if KEY_VARIABLE in os.environ and is_keyed(policy) and policy.key is None:
+    if KEY_VARIABLE in os.environ and policy.keyed and policy.key is None:
         return from_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
     return None
 
@@ -119,7 +118,7 @@ def with_rows(source: str, table: str | None, query: str | None, column: str | N
     if table is None and query is None and column is None:
         return source
     from hierdata.errors import PolicyError
-    from hierdata.stores import Rows
+    from hierdata.sources.stores import Rows
 
     if not source.startswith(("postgresql://", "postgres://")):
         raise PolicyError("--table, --query and --column are about PostgreSQL: INPUT is no such address")
@@ -128,7 +127,7 @@ def with_rows(source: str, table: str | None, query: str | None, column: str | N
 
 def with_format(path: Path, name: str | None, root: Path | None = None) -> Policy:
     """Load a policy; a format given on the command line goes before its own. Raises PolicyError."""
-    from hierdata.policy import load
+    from hierdata.policy.load import load
 
     return in_format(load(path, root=root), name)
 
@@ -140,11 +139,13 @@ def with_effort(policy: Policy, effort: int | None) -> Policy:
 
 def in_format(policy: Policy, name: str | None) -> Policy:
     """A policy for another format, if one is given. Raises PolicyError for a name that there is not."""
+    from hierdata import plugins
+    from hierdata.documents.formats import FORMATS, format_named
     from hierdata.errors import PolicyError
-    from hierdata.formats import FORMATS
 
     if name is None:
         return policy
-    if name not in FORMATS:
+    if name not in FORMATS and plugins.find("formats", name) is None:
         raise PolicyError(f"--format takes one of {', '.join(FORMATS)}")
+    format_named(name)
     return policy.model_copy(update={"format": name})

@@ -21,8 +21,8 @@ from hierdata.cli.feedback import Feedback
 from hierdata.cli.session import print_json, require_absent, reveal_values, session
 
 if TYPE_CHECKING:
-    from hierdata.profiling.draft import Draft
-    from hierdata.profiling.risk import Risk
+    from hierdata.drafting.draft import Draft
+    from hierdata.drafting.risk import Risk
 
 
 def init(
@@ -53,7 +53,7 @@ def init(
 ) -> None:
     """Look at a collection once, and write the draft of a policy that you confirm and change."""
     with session(as_json, reveal, out):
-        from hierdata.run import drafting
+        from hierdata.pipeline import draft as drafting
 
         if out is not None:
             require_absent(out)
@@ -110,7 +110,7 @@ def _figures(risk: Risk | None) -> dict[str, Any]:
 
 def _show(draft: Draft, out: Path) -> None:
     from hierdata.cli.tables import show
-    from hierdata.profiling.writing import percent
+    from hierdata.drafting.draft import percent
 
     rows = []
     for one in draft.fields:

@@ -14,10 +14,10 @@ from hierdata.cli.session import explain, print_json, reveal_values, session
 from hierdata.errors import HierdataError, PolicyError
 
 if TYPE_CHECKING:
-    from hierdata.lint import Finding
-    from hierdata.policy import Policy
-    from hierdata.policy.capacities import Capacities
-    from hierdata.policy.degrees import Degrees
+    from hierdata.policy.lint.capacities import Capacities
+    from hierdata.policy.lint.lint import Finding
+    from hierdata.policy.lint.memberships import Degrees
+    from hierdata.policy.policy import Policy
     from hierdata.records.survey import Keys, Survey
 
 
@@ -63,11 +63,11 @@ def _check(
     file: Path, data: str | None, root: Path | None, as_format: str | None, feedback: Feedback
 ) -> tuple[list[Finding], _Tables]:
     """All findings, and the tables of a policy that can be used."""
-    from hierdata import pipeline
-    from hierdata.lint import Finding, class_size, lint
-    from hierdata.policy.capacities import capacities
-    from hierdata.policy.degrees import memberships
-    from hierdata.policy.mending import Examined, examine
+    from hierdata.pipeline.look_over import survey_collection
+    from hierdata.policy.lint.capacities import capacities
+    from hierdata.policy.lint.lint import Finding, class_size, lint
+    from hierdata.policy.lint.memberships import memberships
+    from hierdata.policy.lint.partial import Examined, examine
 
     try:
         examined = examine(file, root)
@@ -83,7 +83,7 @@ def _check(
     hints: frozenset[Keys] = frozenset()
     if data is not None:
         try:
-            survey, hints = pipeline.survey(data, policy, progress=feedback.listener)
+            survey, hints = survey_collection(data, policy, progress=feedback.listener)
         except HierdataError as error:
             if not findings:
                 raise
@@ -104,10 +104,10 @@ def _check(
 
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
     """The first thing that keeps engines, population table or gates from going with these records."""
-    from hierdata.gates import bind_gates
-    from hierdata.lint import Finding
-    from hierdata.prepare import prepare
+    from hierdata.policy.lint.lint import Finding
+    from hierdata.policy.plan.plan import prepare
     from hierdata.records.values import Values
+    from hierdata.release.gates import bind_gates
 
     try:
         extended = policy.with_unlisted(survey.shape, hints)
@@ -122,9 +122,9 @@ def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> li
 
 def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
     """The first record that does not satisfy the policy's JSON Schema; without data, whether it is one."""
-    from hierdata.intake import checked, collect
-    from hierdata.intake.stores import at_hand
-    from hierdata.lint import Finding
+    from hierdata.policy.lint.lint import Finding
+    from hierdata.sources import checked, collect
+    from hierdata.sources.open import at_hand
 
     if policy.record_schema is None or policy.record_schema.lower().endswith(".xsd"):
         return []

@@ -17,10 +17,10 @@ from hierdata.cli.session import print_json, reveal_values, session
 from hierdata.errors import PolicyError
 
 if TYPE_CHECKING:
-    from hierdata.measurement import KeyRates, Measurement
+    from hierdata.measurement.release.measuring import ReleaseMeasurement
+    from hierdata.measurement.table import KeyRates, Measurement
     from hierdata.metrics.rates import ValueRate
-    from hierdata.policy import Policy
-    from hierdata.rebuilt.measuring import ReleaseMeasurement
+    from hierdata.policy.policy import Policy
 
 SHOWN = 20
 """Values of a key that are printed for people; ``--json`` has all."""
@@ -122,7 +122,7 @@ def _measure_table(
     as_json: bool,
     reveal: Path | None,
 ) -> None:
-    from hierdata import measurement
+    from hierdata.measurement import table as measurement
     from hierdata.progress import silent
 
     with Feedback(as_json) as feedback:
@@ -145,12 +145,10 @@ def _measure_table(
 
 
 def _measure_release(release: str, original: str, policy: Policy, key: bytes | None, as_json: bool) -> None:
-    from hierdata import pipeline
+    from hierdata.pipeline.measure import measure_release
 
     with Feedback(as_json) as feedback:
-        found = pipeline.measure_release(
-            release, policy, original=original, key=key, progress=feedback.listener
-        )
+        found = measure_release(release, policy, original=original, key=key, progress=feedback.listener)
     if as_json:
         print_json(found.as_dict())
     else:
@@ -172,7 +170,7 @@ def _revealed(found: Measurement) -> Iterator[str]:
 
 def _show(found: Measurement) -> None:
     from hierdata.cli.tables import show
-    from hierdata.report.wording import plural
+    from hierdata.release.report.wording import plural
 
     columns = ["keys", "values", "rate", "1 - rate", "H(X|Y)", "distance", "divergence"]
     asked = any(own.identity is not None for own in found.keys)
@@ -194,7 +192,7 @@ def _show(found: Measurement) -> None:
 
 def _show_release(found: ReleaseMeasurement) -> None:
     from hierdata.cli.tables import show
-    from hierdata.report.wording import RISKS, learned
+    from hierdata.release.report.wording import learned, risk_headings
 
     figures = [
         [name, figure, _number(value), measure.unit[figure], f"{measure.better} is better"]
@@ -204,7 +202,7 @@ def _show_release(found: ReleaseMeasurement) -> None:
     title = f"{found.published} of {found.records} records are published"
     show(title, ["metric", "figure", "value", "unit", ""], figures)
     if found.attackers:
-        heads = ["attacker", "sensitive values", *RISKS.values()]
+        heads = ["attacker", "sensitive values", *risk_headings().values()]
         show("What attackers learn", heads, [[*row] for row in learned(found.attackers)])
     for name, reason in found.left_out.items():
         typer.echo(f"Left out: {name}, since {reason}.")

@@ -168,6 +168,12 @@ def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoRetur
 
 def _crash(error: BaseException, as_json: bool) -> NoReturn:
     """Report an internal error by type and place alone: its message could quote the data."""
+    from hierdata.executors.failures import FAULT
+    from hierdata.plugins import fault_of
+
+    if fault := vars(error).get(FAULT) or fault_of(error):
+        message = f"error in a plug-in ({type(error).__name__} at {fault}); please report it to its authors"
+        raise typer.Exit(explain("InternalError", message, 1, as_json, at=fault)) from None
     ours = Path(__file__).parents[1]
     frames = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     file, line = next((frame for frame in reversed(frames) if ours in frame[0].parents), frames[-1])

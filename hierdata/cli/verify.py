@@ -56,12 +56,13 @@ def verify(
     """Judge published records by a policy, from the file alone: exit code 4 where the promise fails."""
     with session(as_json, reveal):
         resources = resources_of(executor, workers, memory, master)
-        from hierdata import pipeline
+        from hierdata.pipeline.verify import plugins_needed, verify
 
-        loaded = with_format(policy, as_format, root)
+        with plugins_needed(published):
+            loaded = with_format(policy, as_format, root)
         key = None if original is None and key_fd is None else key_for(loaded, key_fd)
         with Feedback(quiet or as_json) as feedback:
-            verdict = pipeline.verify(
+            verdict = verify(
                 published,
                 loaded,
                 original=original,
@@ -73,7 +74,7 @@ def verify(
         if as_json:
             print_json(verdict.as_dict())
         elif not quiet:
-            from hierdata.report.text import verdict_text
+            from hierdata.release.report.text import verdict_text
 
             typer.echo(verdict_text(verdict))
         if not verdict.passed:

@@ -16,3 +16,5 @@ DOMAINS: dict[str, type[QuasiDomain]] = {
     "prefix": Prefix,
     "flat": Flat,
 }
+
+__all__ = ["DOMAINS", "Date", "Flat", "Interval", "Prefix", "QuasiDomain", "Taxonomy"]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 
 ROOT_LABEL = "*"
 
@@ -85,9 +85,16 @@ class Hierarchy:
 
 
 class QuasiDomain(ABC, BaseModel):
-    """What a policy says of a quasi-identifier's values; ``compile`` makes one collection's hierarchy."""
+    """What a policy says of a quasi-identifier's values; ``compile`` makes one collection's hierarchy.
+
+    ``called`` is what a message calls the domain, ``takes`` which values it covers where it is not for the
+    policy to say.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    called: ClassVar[str]
+    takes: ClassVar[str] = ""
 
     @property
     def named_file(self) -> str | None:

@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Collection
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
-from hierdata.days import date_of, day_of, spelled, spelled_year
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
+from hierdata.documents.scalars import DateTime, Timestamp, one_type
+from hierdata.documents.scalars.days import date_of, day_of, spelled, spelled_year
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
 from hierdata.domains.bins import Bin, line
-from hierdata.scalars import DateTime, Timestamp, one_type
 
 _ISO = re.compile(
     r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})"
@@ -45,6 +45,9 @@ class Date(QuasiDomain):
     >>> days.labels[days.join(days.node_of("2001-03-04"), days.node_of("2001-03-09T10:00Z"))]
     '2001-03'
     """
+
+    called: ClassVar[str] = "date domain"
+    takes: ClassVar[str] = "ISO dates such as 2001-03-04"
 
     steps: tuple[Literal["day", "week", "month", "quarter", "year", "decade", "century"], ...]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
@@ -30,6 +30,8 @@ class Flat(QuasiDomain):
     >>> sexes.labels[sexes.join(sexes.node_of("f"), sexes.node_of("m"))]
     '*'
     """
+
+    called: ClassVar[str] = "flat domain"
 
     @model_validator(mode="before")
     @classmethod

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, grouped
 from hierdata.domains.bins import Bin, line
 from hierdata.domains.number import Exact, Number, decimals, exact, fixed, plain, typed
@@ -30,6 +30,9 @@ class Interval(QuasiDomain):
     >>> years.labels[years.join(years.node_of(1985), years.node_of(1987))]
     '[1985, 1989]'
     """
+
+    called: ClassVar[str] = "interval"
+    takes: ClassVar[str] = "numbers"
 
     steps: tuple[Exact, ...]
     domain: tuple[Exact, Exact] | None = None

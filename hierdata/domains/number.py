@@ -10,9 +10,9 @@ from typing import Annotated, TypeAlias
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
+from hierdata.documents.scalars import TYPED_TEXTS, Decimal128, Double, Int64, one_type
 from hierdata.domains.base import Uncovered
-from hierdata.scalars import TYPED_TEXTS, Decimal128, Double, Int64, one_type
 
 Number: TypeAlias = "int | Fraction"
 

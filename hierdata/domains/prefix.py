@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import PositiveInt, model_validator
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
@@ -34,6 +35,8 @@ class Prefix(QuasiDomain):
     >>> codes.labels[codes.join(codes.node_of("48123"), codes.node_of("48199"))]
     '481**'
     """
+
+    called: ClassVar[str] = "prefix"
 
     keep: tuple[PositiveInt, ...]
 

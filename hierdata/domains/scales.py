@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.membership import MIDDLE_LEVEL, Trapezoid, value_level, value_sets
 from hierdata.domains.number import Number, exact, identity, parameter, plain
@@ -65,18 +65,11 @@ class LevelScale(ABC):
         """The number that is fuzzy and the fuzzy sets of each level; None where levels are not fuzzy."""
         return None
 
-    def exact_memberships(self, value: Scalar) -> tuple[Fraction, ...]:
-        """The degree in each fuzzy set, exactly: A1..A5 (value levels) or one per level of the policy's sets.
-
-        Empty where levels do not come from fuzzy sets. Raises Uncovered.
-        """
-        found = self.sets(value)
-        if found is None:
-            return ()
-        return tuple(max((one.degree(found[0]) for one in own), default=Fraction(0)) for own in found[1])
-
     def memberships(self, value: Scalar) -> tuple[float, ...]:
-        """The same degrees by scikit-fuzzy, for show. Raises Uncovered."""
+        """The degree in each fuzzy set, by scikit-fuzzy: A1..A5, or one per level of the policy.
+
+        Empty where levels do not come from fuzzy sets. For show. Raises Uncovered.
+        """
         found = self.sets(value)
         if found is None:
             return ()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Observed, Uncovered, memoized
 from hierdata.domains.number import Number, canonical, exact, identity
 from hierdata.domains.scales import LevelScale

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
@@ -39,6 +39,8 @@ class Taxonomy(QuasiDomain):
     >>> majors.labels[majors.join(majors.node_of("CS"), majors.node_of("EE"))]
     'Engineering'
     """
+
+    called: ClassVar[str] = "taxonomy"
 
     file: str | None = None
     delimiter: str | None = Field(default=None, min_length=1, max_length=1)

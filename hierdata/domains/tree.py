@@ -8,10 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from hierdata.documents.limits import TAXONOMY, TooMuch, check_yaml, text_within
 from hierdata.domains.base import ROOT_LABEL
 from hierdata.domains.number import canonical, exact
 from hierdata.errors import PolicyError
-from hierdata.untrusted import TAXONOMY, TooMuch, check_yaml, text_within
 
 MAX_DEPTH = 64
 

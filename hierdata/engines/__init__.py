@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from hierdata.engines.base import Constraints, Engine
-from hierdata.engines.clustree import CluStree
-from hierdata.engines.compose import Compose
-from hierdata.engines.full_domain import FullDomain
-from hierdata.engines.k_member import KMember
-from hierdata.engines.kaca import KACA
-from hierdata.engines.local_search import LocalSearch
-from hierdata.engines.mbf import MBF
-from hierdata.engines.mondrian import Mondrian
-from hierdata.engines.msb import MSB
-from hierdata.engines.spread import Spread
-from hierdata.engines.swap import Swap
-from hierdata.engines.swarm import Swarm
-from hierdata.engines.sweep import Sweep
+from hierdata.engines.buckets.mbf import MBF
+from hierdata.engines.buckets.msb import MSB
+from hierdata.engines.clustree.engine import CluStree
+from hierdata.engines.compose.engine import Compose
+from hierdata.engines.full_domain.engine import FullDomain
+from hierdata.engines.k_member.engine import KMember
+from hierdata.engines.kaca.engine import KACA
+from hierdata.engines.local_search.engine import LocalSearch
+from hierdata.engines.mondrian.engine import Mondrian
+from hierdata.engines.reassignment.swap import Swap
+from hierdata.engines.reassignment.swarm import Swarm
+from hierdata.engines.spread.engine import Spread
+from hierdata.engines.sweep.engine import Sweep
 
 ENGINES: dict[str, type[Engine]] = {
     "clustree": CluStree,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hierdata.privacy.base import ClassView, Constraint
+from hierdata.privacy.base import ClassView, Closeness, Constraint, ShareCaps
 
 if TYPE_CHECKING:
     import numpy as np
 
     from hierdata.domains.base import Hierarchy
-    from hierdata.forest import Forest, Scope
-    from hierdata.partition import Partition
+    from hierdata.forest.forest import Forest, Scope
+    from hierdata.forest.partition import Partition
 
 
 Mended: TypeAlias = Literal["size", "closeness"]
@@ -44,6 +44,18 @@ class Constraints:
         for attributes in self.on_values:
             for constraints in attributes:
                 yield from constraints
+
+    def caps(self, kind: int) -> list[tuple[int, ShareCaps]]:
+        """The share caps on a vertex type, each with the position of its sensitive attribute."""
+        bound = enumerate(self.on_values[kind])
+        return [(position, one.caps) for position, own in bound for one in own if one.caps is not None]
+
+    def closeness(self, kind: int) -> list[tuple[int, Closeness]]:
+        """What is stated on a vertex type, each with the position of its sensitive attribute."""
+        bound = enumerate(self.on_values[kind])
+        return [
+            (position, one.closeness) for position, own in bound for one in own if one.closeness is not None
+        ]
 
     def at(self, kind: int) -> Constraints:
         """Those that a class of vertices of one type must satisfy, as rows of a table."""
@@ -76,6 +88,34 @@ class Constraints:
 
 def silent(done: int) -> None:
     """Show no progress."""
+
+
+@dataclass(frozen=True)
+class StepInput:
+    """What an engine is handed for one step.
+
+    ``constraints`` are those of the scope (``Constraints.at``; all, where records are aligned as trees) that
+    no later step mends. ``partition`` is the step before's, None for the first step. ``progress`` is to be
+    told from time to time how many rows have been dealt with.
+    """
+
+    forest: Forest
+    scope: Scope
+    constraints: Constraints
+    partition: Partition | None
+    rng: np.random.Generator
+    progress: Callable[[int], None]
+
+    @property
+    def problem(self) -> tuple[Forest, Scope, Constraints]:
+        """What is partitioned, and what all classes must satisfy."""
+        return self.forest, self.scope, self.constraints
+
+    @property
+    def previous(self) -> Partition:
+        """The step before's partition, for engines that always have one."""
+        assert self.partition is not None, "no step was run before"
+        return self.partition
 
 
 @dataclass(frozen=True)
@@ -121,7 +161,6 @@ class Engine(ABC, BaseModel):
         ``kind`` is the vertex type, 0 for the records, with the hierarchies of its quasi-identifiers.
         """
 
-    @abstractmethod
     def step(
         self,
         forest: Forest,
@@ -131,12 +170,17 @@ class Engine(ABC, BaseModel):
         rng: np.random.Generator,
         progress: Callable[[int], None] = silent,
     ) -> Partition:
-        """A partition of the scope all of whose classes satisfy the constraints.
+        """Run ``find_classes`` on a ``StepInput`` of these."""
+        if partition is None:
+            assert self.begins, f"{self.kind} goes on from another step"
+        else:
+            assert self.goes_on, f"{self.kind} is a first step"
+        assert not (self.aligns and scope.kind), f"{self.kind} partitions whole records"
+        return self.find_classes(StepInput(forest, scope, constraints, partition, rng, progress))
 
-        ``constraints`` are those of the scope (``Constraints.at``; all, where records are aligned as trees)
-        that no later step mends; ``partition`` is the step before's, None for the first.
-        ``progress`` is told from time to time how many rows have been dealt with.
-        """
+    @abstractmethod
+    def find_classes(self, given: StepInput) -> Partition:
+        """A partition of the scope all of whose classes satisfy the constraints."""
 
     def tried(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator

@@ -36,7 +36,7 @@ def open_executor(
         raise PolicyError("an executor needs at least one worker")
     if kind not in EXECUTORS:
         raise PolicyError(f"there is no executor {kind!r}; there are {', '.join(EXECUTORS)}")
-    if master is not None and kind != "spark":
+    if master is not None and not EXECUTORS[kind].takes_master:
         raise PolicyError("a master is Spark's: name the executor `spark` with it")
     return EXECUTORS[kind](workers=workers, memory=memory, folder=folder, master=master)
 

@@ -80,7 +80,15 @@ class Executor(ABC):
     """
 
     kind: ClassVar[str]
+    runs_here: ClassVar[bool] = False
+    """Whether functions run in the caller's process."""
+    keeps_secrets: ClassVar[bool] = True
+    """Whether no secret that is given to a worker is written to a file."""
+    takes_master: ClassVar[bool] = False
+    """Whether it runs on a cluster, which is found by the address of its master."""
     workers: int
+    requires: object = ()
+    """What a worker unpickles before the work of a stage; it raises where the work cannot run."""
 
     @abstractmethod
     def __init__(

@@ -5,11 +5,20 @@ from __future__ import annotations
 import pickle
 from typing import Any, NamedTuple
 
+from hierdata.plugins import fault_of
+
+FAULT = "fault_of_plugin"
+"""The attribute of an exception that says where in a plug-in's code a worker raised it."""
+
 
 class Failure(NamedTuple):
-    """An exception that a task raised, pickled. Tracebacks and causes stay behind: they show raw values."""
+    """An exception that a task raised, pickled. Tracebacks and causes stay behind: they show raw values.
+
+    ``fault`` says where in a plug-in's code it was raised, if it was there (see ``plugins.fault_of``).
+    """
 
     pickled: bytes
+    fault: str | None = None
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
@@ -20,14 +29,17 @@ class Failure(NamedTuple):
             try:
                 pickled = cloudpickle.dumps(packed)
                 if _same(cls(pickled).error(), error):
-                    return cls(pickled)
+                    return cls(pickled, fault_of(error))
             except Exception:  # noqa: BLE001, S112  # whatever a foreign class raises, the next form is tried
                 continue
-        return cls(pickle.dumps(RuntimeError(f"a task ended with {type(error).__name__}")))
+        told = RuntimeError(f"a task ended with {type(error).__name__}")
+        return cls(pickle.dumps(told), fault_of(error))
 
     def error(self) -> BaseException:
         """The exception, ready to be raised."""
         error: BaseException = pickle.loads(self.pickled)  # from our own worker
+        if self.fault is not None:
+            vars(error)[FAULT] = self.fault
         return error
 
 

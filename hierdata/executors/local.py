@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hierdata.documents.private_folder import remove
 from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, unwatched
 from hierdata.executors.spill import Extent, Place, Scattered, put, read, scatter
 
@@ -156,7 +157,7 @@ class LocalExecutor(Executor):
         self.own = Path(folder).absolute() / f"hierdata-{os.getpid()}-{os.urandom(4).hex()}"
         self._stages = 0
         # For those who do not close, and for an end by an exception that nobody catches.
-        self._at_exit = weakref.finalize(self, _remove, self.own, os.getpid())
+        self._at_exit = weakref.finalize(self, remove, self.own, os.getpid())
 
     @abstractmethod
     def staff(self, workers: int | None) -> int:
@@ -215,11 +216,6 @@ class LocalExecutor(Executor):
 def _in_memory(part: Part) -> int:
     extents = part.extents if isinstance(part, Many) else [part.extent] if isinstance(part, One) else []
     return sum(each.length for each in extents if isinstance(each.source, bytes))
-
-
-def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def processors() -> int:

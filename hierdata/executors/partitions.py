@@ -107,7 +107,8 @@ def _function(name: str, pickled: bytes) -> Any:
     """The function of a stage, unpickled once a worker."""
     global _unpickled
     if _unpickled[0] != name:
-        _unpickled = name, pickle.loads(pickled)
+        _, function = pickle.loads(pickled)
+        _unpickled = name, function
     return _unpickled[1]
 
 

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
+from hierdata.documents.secrets import told
 from hierdata.executors.base import Held, Value, Watch, WorkerError
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import ONE_THREAD, LocalExecutor, One, Part, Work, processors
-from hierdata.executors.secrets import told
 from hierdata.executors.spill import Place, put
 from hierdata.executors.worker import Request
 
@@ -123,7 +123,7 @@ class Processes(LocalExecutor):
         self._stage += 1
         path = self.own / f"work-{self._stage}"
         try:
-            packed = put(work, Place(path, _INLINE, 0))
+            packed = put((self.requires, work), Place(path, _INLINE, 0))
             secrets = told()
             requests = [
                 Request(self._stage, packed, part, place, secrets)

@@ -35,6 +35,7 @@ class Serial(LocalExecutor):
     """One task at a time. Where there is only one, or one bin, what was made is handed on as it is."""
 
     kind: ClassVar[str] = "serial"
+    runs_here: ClassVar[bool] = True
 
     def staff(self, workers: int | None) -> int:
         """One worker, the caller."""

@@ -111,6 +111,8 @@ class Spark(Executor):
     """
 
     kind: ClassVar[str] = "spark"
+    keeps_secrets: ClassVar[bool] = False
+    takes_master: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -159,7 +161,7 @@ class Spark(Executor):
         self._stages += 1
         return Stage(
             name=f"{self.own.name}-{self._stages}",
-            function=cloudpickle.dumps(function),
+            function=cloudpickle.dumps((self.requires, function)),
             layout=layout,
             task=task,
             failures=self.context.accumulator({}, Failures()),

@@ -15,9 +15,9 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from hierdata.documents.secrets import hear
 from hierdata.executors.failures import Failure
 from hierdata.executors.local import Part, Work
-from hierdata.executors.secrets import hear
 from hierdata.executors.spill import Extent, Place, read
 
 _LOOK = 0.5  # seconds between two looks whether the driver is still there
@@ -54,7 +54,7 @@ class _Worker:
         hear(request.secrets)
         if self._work is None or self._stage != request.stage:
             self._work = None
-            (self._work,) = read([request.work])
+            ((_, self._work),) = read([request.work])
             self._stage = request.stage
             gc.freeze()
         return self._work(request.part, request.place)

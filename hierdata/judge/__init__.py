@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import repeat
 
-from hierdata.document import Document
+from hierdata.documents.document import Document
 from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.attribute import Attribute
 from hierdata.judge.parts import JudgeHear, JudgeWalk, merged

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from hierdata.document import Document, sensitive_part
+from hierdata.documents.document import Document, sensitive_part
 from hierdata.judge.attribute import Attribute
 from hierdata.judge.bench import Panel
 from hierdata.judge.groups import GroupWalk, Table, kinds_of, read_tables, shown

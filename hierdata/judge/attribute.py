@@ -7,7 +7,7 @@ from collections import Counter
 from decimal import Decimal
 from typing import Any
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import identity
 from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in

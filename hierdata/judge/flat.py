@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from hierdata.document import Document
+from hierdata.documents.document import Document
+from hierdata.documents.scalars import TYPED_TEXTS, Int64
 from hierdata.judge.attribute import REMEMBERED, Attribute
-from hierdata.judge.pattern import Pattern
+from hierdata.judge.tokens import Pattern
 from hierdata.judge.walk import Children, Walk, digest
-from hierdata.scalars import TYPED_TEXTS, Int64
 
 Seen: TypeAlias = tuple[bytes, bytes, list[int], Children]
 """Digests of a record's form and of its text as written, its codes of sensitive values, its children."""

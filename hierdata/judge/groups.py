@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from hierdata.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
+from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
 from hierdata.judge.attribute import Attribute
-from hierdata.judge.pattern import Pattern
 from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.judge.spelled import single, whole
-from hierdata.judge.tokens import SHARED, Tokens, repeated
+from hierdata.judge.tokens import SHARED, Pattern, Tokens, repeated, single, whole
 from hierdata.judge.walk import UNLISTED
 
 

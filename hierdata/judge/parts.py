@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from hierdata.document import Document, Scalar
+from hierdata.documents.document import Document, Scalar
 from hierdata.judge.attribute import Attribute
 from hierdata.judge.places import Classes
 from hierdata.judge.reading import Reading, Seen

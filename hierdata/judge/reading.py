@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from hierdata.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.judge.attribute import REMEMBERED, Attribute
 from hierdata.judge.flat import Reader
 from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.judge.spelled import single, whole
-from hierdata.judge.tokens import Tokens
+from hierdata.judge.tokens import Tokens, single, whole
 from hierdata.judge.walk import Children, Walk
 
 Seen: TypeAlias = "tuple[bytes, bytes, bytes | None, int, int, int | None, list[int], Children]"

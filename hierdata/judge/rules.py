@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hierdata.privacy.base import PrivacyModel
 
 if TYPE_CHECKING:
-    from hierdata.document import Scalar
+    from hierdata.documents.document import Scalar
     from hierdata.domains.base import Hierarchy
     from hierdata.domains.levels import LevelScale
-    from hierdata.population import Population
+    from hierdata.privacy.population import Population
 
 Keys: TypeAlias = tuple[str, ...]
 """A path without its marks: the keys from the record down."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from hierdata.document import GROUP, Document, Scalar, sensitive_part
+from hierdata.documents.document import GROUP, Document, Scalar, sensitive_part
 from hierdata.judge.attribute import Attribute
 from hierdata.judge.bench import Panel
 from hierdata.judge.flat import Reader
@@ -22,7 +22,7 @@ from hierdata.judge.groups import GroupWalk, Kind, Table, kinds_of, read_tables,
 from hierdata.judge.places import Class
 from hierdata.judge.reading import population_of
 from hierdata.judge.rules import JudgeRules, Keys, SensitiveRule, Verdict
-from hierdata.judge.spelled import whole
+from hierdata.judge.tokens import whole
 from hierdata.judge.walk import Children, Walk
 
 Ids: TypeAlias = tuple[Any, ...]

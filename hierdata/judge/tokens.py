@@ -2,9 +2,55 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from itertools import pairwise
 from struct import iter_unpack
+
+from hierdata.documents.document import Siblings, Value
+from hierdata.judge.rules import Keys
+
+_DIGITS = 19
+"""More than any count has; a longer text is not read."""
+
+
+def single(value: Value) -> Value:
+    """What an element is that stands once."""
+    return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
+
+
+def whole(value: Value) -> int | None:
+    """A whole number from 0 on, None where it is none; XML and CSV have text alone.
+
+    A number has one spelling: to who joins by text 07 and 7 are two groups, which tell members apart.
+
+    >>> whole("12"), whole(0), whole("-1"), whole(True), whole("07")
+    (12, 0, None, None, None)
+    """
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= _DIGITS:
+        number = int(value)
+        return number if str(number) == value else None
+    return value if type(value) is int and value >= 0 else None
+
+
+class Pattern:
+    """A regular expression, and the path where it is due."""
+
+    __slots__ = ("_expression", "path")
+
+    def __init__(self, keys: Keys, expression: str) -> None:
+        self.path = ".".join(keys)
+        self._expression = re.compile(expression)
+
+    def matches(self, value: Value) -> bool:
+        """Whether a value is as it must be; a missing one is.
+
+        >>> token = Pattern(("id",), "[0-9a-f]{4}")
+        >>> token.matches("00ff"), token.matches(None), token.matches("00FF"), token.matches(1234)
+        (True, True, False, False)
+        """
+        return value is None or (isinstance(value, str) and self._expression.fullmatch(value) is not None)
+
 
 SHARED = "a pseudonym in several records"
 """What is counted of these, among what must not be published."""

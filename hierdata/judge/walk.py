@@ -9,11 +9,11 @@ from hashlib import blake2b
 from marshal import dumps
 from typing import TypeAlias
 
-from hierdata.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
+from hierdata.documents.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
+from hierdata.documents.scalars import TypedDecimal
 from hierdata.judge.attribute import REMEMBERED, Attribute
-from hierdata.judge.pattern import Pattern
 from hierdata.judge.rules import JudgeRules, Keys
-from hierdata.scalars import TypedDecimal
+from hierdata.judge.tokens import Pattern
 
 Children: TypeAlias = "list[tuple[tuple[str, str], list[int], Children]]"
 """The children that hold sensitive values: (key and form, codes, children of their own)."""

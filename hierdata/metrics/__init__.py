@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from hierdata import plugins
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
 from hierdata.metrics.background_resistance import BackgroundResistance
 from hierdata.metrics.base import Metric
@@ -40,4 +43,18 @@ METRICS: dict[str, type[Metric]] = {
 RISKS: dict[str, type[Risk]] = {name: own for name, own in METRICS.items() if issubclass(own, Risk)}
 """Those of somebody who knows keys and is after sensitive values."""
 
-__all__ = ["METRICS", "RISKS", "Metric", "Risk"]
+
+def metric_named(name: str) -> type[Metric]:
+    """The metric of a name that a policy gives: built in, or of another distribution.
+
+    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    """
+    return METRICS[name] if name in METRICS else plugins.load("metrics", name, Metric)  # type: ignore[type-abstract]
+
+
+def metrics_of(names: Iterable[str]) -> dict[str, type[Metric]]:
+    """All built-in metrics, and those of other distributions that a policy names."""
+    return METRICS | {name: metric_named(name) for name in names}
+
+
+__all__ = ["METRICS", "RISKS", "Metric", "Risk", "metric_named", "metrics_of"]

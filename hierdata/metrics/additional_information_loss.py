@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Sums
-from hierdata.publication import Publication
 
 
 class AdditionalInformationLoss(Metric):
@@ -24,6 +24,9 @@ class AdditionalInformationLoss(Metric):
     """
 
     symbol = "AIL"
+    better = "lower"
+    gated = ("total",)
+    explanation = "By how much groups are larger than the l of diversity, as a share of it."
 
     def __init__(self, l: Fraction | None = None) -> None:  # noqa: E741  (the paper's letter)
         self._l = l

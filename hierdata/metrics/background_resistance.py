@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.base import Question
-from hierdata.metrics.joint import JointTally
-from hierdata.metrics.risk import Known, Risk, Target
+from hierdata.metrics.joint_counts import JointTally
+from hierdata.metrics.risk import Known, Risk
 
 
 class BackgroundResistance(Risk):
@@ -17,11 +16,10 @@ class BackgroundResistance(Risk):
     """
 
     symbol = "1 - DR"
+    heading = "resistance"
+    explanation = "One less the discrimination rate: what somebody still has to know from elsewhere."
     better = "higher"
-
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """See Risk.about."""
-        return (Known.of(target),)
+    asks = (Known,)
 
     def learned(self, known: JointTally) -> Fraction | float:
         """See Risk.learned."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.sums import Sums
-from hierdata.publication import Publication
 
 Question: TypeAlias = Callable[[Publication, Forest], Any]
 """What is counted of a part of a release: picklable, and equal questions are the same.
@@ -70,6 +70,11 @@ class Metric(ABC):
     """
 
     symbol: ClassVar[str]
+    better: ClassVar[Literal["lower", "higher"]]
+    gated: ClassVar[tuple[str, ...]] = ()
+    """The figures that a gate may limit; empty where there is one for each sensitive attribute (see Risk)."""
+    explanation: ClassVar[str]
+    """One line for a reader of the report who did not write the policy."""
     ties: ClassVar[bool] = False
     """Whether it looks at which sensitive values of one vertex belong together."""
     linked: ClassVar[bool] = False

@@ -10,10 +10,10 @@ from itertools import chain
 import numpy as np
 
 from hierdata.domains.base import Hierarchy
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Site, Sums, collected, quotients
-from hierdata.publication import Publication
 from hierdata.records.schema import Role
 
 
@@ -32,6 +32,15 @@ class CertaintyPenalty(Metric):
     """
 
     symbol = "NCP"
+    better = "lower"
+    gated = (
+        "gcp",
+        "gcp_less_one",
+    )
+    explanation = (
+        "The share of its domain that a published value may stand for, for each quasi-identifier and over all"
+        " (gcp): leaves over all leaves, or less one of both."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.columns import Column, columns
 from hierdata.metrics.sums import Added, Site, Sums
-from hierdata.publication import Publication
 
 
 class ClassificationMetric(Metric):
@@ -25,6 +25,12 @@ class ClassificationMetric(Metric):
     """
 
     symbol = "CM"
+    better = "lower"
+    gated = ("mean",)
+    explanation = (
+        "The share of vertices that are suppressed, or whose sensitive value is not the most frequent at its "
+        "place: lower serves who learns a rule from the data, not who protects it."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

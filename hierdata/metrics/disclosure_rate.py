@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.columns import columns
 from hierdata.metrics.sums import Added, Site, Sums, by_bottom, quotients
-from hierdata.publication import Publication
 
 
 class DisclosureRate(Metric):
@@ -27,6 +27,12 @@ class DisclosureRate(Metric):
     """
 
     symbol = "DIS"
+    better = "lower"
+    gated = ("largest",)
+    explanation = (
+        "The share of right guesses of somebody who draws each person's sensitive value at random from the "
+        "class."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

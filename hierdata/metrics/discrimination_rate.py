@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.base import Question
-from hierdata.metrics.joint import JointTally
-from hierdata.metrics.risk import Known, Risk, Target
+from hierdata.metrics.joint_counts import JointTally
+from hierdata.metrics.risk import Known, Risk
 
 
 class DiscriminationRate(Risk):
@@ -21,10 +20,12 @@ class DiscriminationRate(Risk):
     """
 
     symbol = "DR"
-
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """See Risk.about."""
-        return (Known.of(target),)
+    heading = "rate"
+    explanation = (
+        "How far the published quasi-identifiers together narrow down a sensitive value: 0 where they tell "
+        "nothing of it, 1 where they tell it."
+    )
+    asks = (Known,)
 
     def learned(self, known: JointTally) -> Fraction | float:
         """See Risk.learned."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
-from hierdata.publication import Publication
 
 
 class DissimilarityDegree(Metric):
@@ -26,6 +26,15 @@ class DissimilarityDegree(Metric):
     """
 
     symbol = "DSim"
+    better = "higher"
+    gated = (
+        "as_printed",
+        "mean_level_distance",
+    )
+    explanation = (
+        "How far apart the sensitivity levels at a vertex of a class are: as the paper prints it, which grows"
+        " with the class, and as a mean distance from 0 to 1."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hierdata.domains.similarity import NodePath
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
-from hierdata.publication import Publication
 
 
 class DiversityDegree(Metric):
@@ -26,6 +26,15 @@ class DiversityDegree(Metric):
     """
 
     symbol = "DOT"
+    better = "higher"
+    gated = (
+        "as_printed",
+        "mean_pair_distance",
+    )
+    explanation = (
+        "How far apart the sensitive values of a class are in their taxonomy: as the paper prints it, which "
+        "grows with the class, and as the mean distance of two values."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

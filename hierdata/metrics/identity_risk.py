@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.base import Question
-from hierdata.metrics.joint import JointTally
-from hierdata.metrics.risk import Linked, Risk, Target
+from hierdata.metrics.joint_counts import JointTally
+from hierdata.metrics.risk import Linked, Risk
 
 
 class IdentityRisk(Risk):
@@ -20,11 +19,13 @@ class IdentityRisk(Risk):
     """
 
     symbol = "DR(O)"
+    heading = "identity"
+    explanation = (
+        "How far the published quasi-identifiers narrow down what they were: 0 where they tell nothing of it,"
+        " 1 where they are published as they were."
+    )
     linked = True
-
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """See Risk.about."""
-        return (Linked.of(target),)
+    asks = (Linked.of,)
 
     def learned(self, linked: JointTally) -> Fraction | float:
         """See Risk.learned."""

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added
-from hierdata.publication import Publication
 
 
 class LMCost(Metric):
@@ -24,6 +24,16 @@ class LMCost(Metric):
     """
 
     symbol = "LM"
+    better = "lower"
+    gated = (
+        "total",
+        "per_record",
+        "per_value",
+    )
+    explanation = (
+        "The loss metric: 0 for an unchanged quasi-identifier, 1 for one that is suppressed or *, in between "
+        "the share of the domain that a published value covers."
+    )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 Split: TypeAlias = Mapping[tuple[float, float], int]
 """How wholes fall into parts: how often a part of this size stands in a whole of that size, (whole, part)."""
 
-Table: TypeAlias = Collection[Mapping[Any, int]]
-"""One mapping for each value of Y: how often each value of X occurs with it."""
-
 
 def split(counts: Iterable[float]) -> Split:
     """One whole and its parts: how often each value occurs.
@@ -29,17 +26,6 @@ def split(counts: Iterable[float]) -> Split:
     parts = [count for count in counts if count]
     whole = sum(parts)
     return Counter((whole, part) for part in parts)
-
-
-def split_rows(table: Table) -> Split:
-    """Several wholes, each with its parts: the rows of a table."""
-    total: Counter[tuple[float, float]] = Counter()
-    for row in table:
-        whole = sum(row.values())
-        for part in row.values():
-            if part:
-                total[whole, part] += 1
-    return total
 
 
 def split_cells(wholes: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
@@ -73,29 +59,6 @@ def entropy(counts: Iterable[int]) -> float:
     """
     listed = list(counts)
     return uncertainty(split(listed)) / max(sum(listed), 1)
-
-
-def conditional_entropy(table: Table) -> float:
-    """H(X|Y) in bits.
-
-    >>> conditional_entropy([{"flu": 1, "cold": 1}, {"flu": 2}])
-    0.5
-    """
-    return uncertainty(split_rows(table)) / max(sum(sum(row.values()) for row in table), 1)
-
-
-def discrimination_rate(table: Table) -> Fraction | float:
-    """DR_X(Y) = 1 - H(X|Y) / H(X), 0..1.
-
-    A Fraction where the rate is rational, else the nearest float.
-
-    >>> discrimination_rate([{4: 1, 5: 1, 6: 1}, {7: 1, 9: 1, 12: 1}, {8: 1, 10: 1, 11: 1}])
-    Fraction(1, 2)
-    """
-    values: Counter[Any] = Counter()
-    for row in table:
-        values.update(row)
-    return rate(split_rows(table), split(values.values()))
 
 
 def rate(left: Split, before: Split) -> Fraction | float:

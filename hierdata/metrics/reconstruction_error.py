@@ -9,10 +9,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Sums, collected, quotients
-from hierdata.publication import Publication
 
 
 class ReconstructionError(Metric):
@@ -31,6 +31,15 @@ class ReconstructionError(Metric):
     """
 
     symbol = "IL"
+    better = "lower"
+    gated = (
+        "total",
+        "per_tuple",
+    )
+    explanation = (
+        "How far one misses a vertex's true sensitive values by guessing from its class: the squared "
+        "distance, 1 for a suppressed vertex."
+    )
     ties = True
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -12,10 +12,11 @@ import numpy as np
 
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
-from hierdata.metrics.joint import JointTally, blocks_of, joint, sharing, tied
-from hierdata.metrics.keys import (
+from hierdata.metrics.joint_counts import JointTally, blocks_of, joint, sharing, tied
+from hierdata.metrics.numbering import (
     Keys,
     known_to,
     original_keys,
@@ -24,8 +25,7 @@ from hierdata.metrics.keys import (
     published_vertices,
 )
 from hierdata.metrics.sums import Same
-from hierdata.publication import Publication
-from hierdata.records.known import KeyForm, Weight
+from hierdata.records.key_forms import KeyForm, Weight
 from hierdata.records.schema import Schema, VertexType
 
 
@@ -45,44 +45,28 @@ class Target:
 class Known:
     """X and the published keys Y, over the published vertices: a question."""
 
-    kind: int
-    position: int
-    keys: Keys
-    blocks: tuple[int, ...] | None
-    weight: Weight
-
-    @classmethod
-    def of(cls, target: Target) -> Known:
-        """What is asked of a target."""
-        return cls(target.kind, target.position, target.keys, target.blocks, target.weight)
+    target: Target
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
         """The answer of a part."""
-        return joint(publication, forest, self.kind, self.position, self.keys, self.blocks, self.weight)
+        own = self.target
+        return joint(publication, forest, own.kind, own.position, own.keys, own.blocks, own.weight)
 
 
 @dataclass(frozen=True)
 class Usual:
     """X and the same keys O of the original collection, over all of its vertices: a question."""
 
-    kind: int
-    position: int
-    keys: Keys
-    blocks: tuple[int, ...] | None
-    weight: Weight
-
-    @classmethod
-    def of(cls, target: Target) -> Usual:
-        """What is asked of a target."""
-        return cls(target.kind, target.position, target.keys, target.blocks, target.weight)
+    target: Target
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
         """The answer of a part."""
+        own = self.target
         original = forest if publication.original is None else publication.original
-        vertices = np.flatnonzero(original.type == self.kind)
-        key = original_keys(publication, original, self.kind, self.keys)
-        value = blocks_of(original, self.kind, self.position, vertices, self.blocks)
-        return tied(key, value, sharing(original, vertices, self.weight))
+        vertices = np.flatnonzero(original.type == own.kind)
+        key = original_keys(publication, original, own.kind, own.keys)
+        value = blocks_of(original, own.kind, own.position, vertices, own.blocks)
+        return tied(key, value, sharing(original, vertices, own.weight))
 
 
 @dataclass(frozen=True)
@@ -98,7 +82,7 @@ class Linked:
 
     @classmethod
     def of(cls, target: Target) -> Linked:
-        """What is asked of a target."""
+        """What is asked of a target: the same for all attributes of one type."""
         return cls(target.kind, target.keys, target.weight)
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
@@ -163,6 +147,10 @@ class Risk(Metric):
     low: ClassVar[int] = 0
     high: ClassVar[int | None] = 1
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    heading: ClassVar[str]
+    """The head of its column in a table of what attackers learn."""
+    asks: ClassVar[tuple[Callable[[Target], Question], ...]]
+    """The questions about each attribute, whose answers ``learned`` is given."""
 
     def __init__(
         self,
@@ -179,17 +167,13 @@ class Risk(Metric):
         )
 
     @abstractmethod
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """What is asked of each attribute."""
-
-    @abstractmethod
     def learned(self, *answers: Any) -> Fraction | float:
         """The figure of one attribute from the answers."""
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""
         targets = self.targets(forest.schema, forest.domains)
-        return (self._asked, *(question for target in targets for question in self.about(target)))
+        return (self._asked, *(question for target in targets for question in self._about(target)))
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures: one for each attribute, under its path."""
@@ -197,7 +181,7 @@ class Risk(Metric):
         return tuple(
             Figure(
                 target.path,
-                self.learned(*(tallies[question] for question in self.about(target))),
+                self.learned(*(tallies[question] for question in self._about(target))),
                 self.unit,
                 self.low,
                 self.high,
@@ -212,3 +196,6 @@ class Risk(Metric):
         Each of ``domains`` stands by vertex type and attribute.
         """
         return self._asked.targets(schema, domains)
+
+    def _about(self, target: Target) -> tuple[Question, ...]:
+        return tuple(ask(target) for ask in self.asks)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.metrics.joint import Joint, JointTally
+from hierdata.metrics.joint_counts import Joint, JointTally
 
 _Weights = NDArray[Any]
 """Whole, or floats."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.base import Question
-from hierdata.metrics.joint import JointTally
-from hierdata.metrics.risk import Known, Risk, Target, Usual
+from hierdata.metrics.joint_counts import JointTally
+from hierdata.metrics.risk import Known, Risk, Usual
 
 
 class Skewness(Risk):
@@ -19,12 +18,14 @@ class Skewness(Risk):
     """
 
     symbol = "DR(O) - DR"
+    heading = "skewness"
+    explanation = (
+        "By how much generalizing lowered the discrimination rate; it says nothing of how far the odds in a "
+        "class are from those of the collection."
+    )
     low = -1
     better = "higher"
-
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """See Risk.about."""
-        return (Known.of(target), Usual.of(target))
+    asks = (Known, Usual)
 
     def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
         """See Risk.learned."""

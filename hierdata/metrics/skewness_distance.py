@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.base import Question
-from hierdata.metrics.joint import JointTally
-from hierdata.metrics.risk import Known, Risk, Target, Usual
+from hierdata.metrics.joint_counts import JointTally
+from hierdata.metrics.risk import Known, Risk, Usual
 from hierdata.metrics.skew import skew
 
 
@@ -19,10 +18,12 @@ class SkewnessDistance(Risk):
     """
 
     symbol = "t"
-
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """See Risk.about."""
-        return (Known.of(target), Usual.of(target))
+    heading = "distance"
+    explanation = (
+        "How far the odds of sensitive values where the published quasi-identifiers tell most are from those "
+        "of the whole collection: half the sum of the differences of shares."
+    )
+    asks = (Known, Usual)
 
     def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
         """See Risk.learned."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hierdata.metrics.base import Question
-from hierdata.metrics.joint import JointTally
-from hierdata.metrics.risk import Known, Risk, Target, Usual
+from hierdata.metrics.joint_counts import JointTally
+from hierdata.metrics.risk import Known, Risk, Usual
 from hierdata.metrics.skew import skew
 
 
@@ -18,12 +17,11 @@ class SkewnessDivergence(Risk):
     """
 
     symbol = "D"
+    heading = "divergence"
+    explanation = "The same as relative entropy, in bits."
     unit = "bits"
     high = None
-
-    def about(self, target: Target) -> tuple[Question, ...]:
-        """See Risk.about."""
-        return (Known.of(target), Usual.of(target))
+    asks = (Known, Usual)
 
     def learned(self, known: JointTally, usual: JointTally) -> Fraction | float:
         """See Risk.learned."""

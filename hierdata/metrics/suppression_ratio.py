@@ -5,16 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added
-from hierdata.publication import Publication
 
 
 class SuppressionRatio(Metric):
     """Suppressed records over all, and suppressed vertices over all; 0..1, lower is better."""
 
     symbol = "SR"
+    better = "lower"
+    gated = (
+        "records",
+        "vertices",
+    )
+    explanation = "The share of the input's records, or vertices, that is not published."
     counts_exempt = True
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:

@@ -30,6 +30,8 @@ _IS_DRAFT = (
     "this policy is a draft: look at every field, decide what is marked CONFIRM, then remove this line"
 )
 
+MISSING_PLUGIN = "missing_plugin"
+"""The validator's name for a kind that is not built in, near no built-in one, and not installed."""
 _FEW_KEYS = 8
 """So many known keys are listed where none is near an unknown one."""
 _LONGEST_SHOWN = 60
@@ -106,6 +108,11 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> li
     ]
 
 
+def contradictions(problems: Iterable[Problem], data: object) -> list[Mistake]:
+    """What parts of a policy say against each other, each once, with its place in ``data``."""
+    return list(dict.fromkeys(Mistake(key_path(keys, data), reason) for keys, reason in problems))
+
+
 def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Iterator[tuple[str, str]]:
     kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
     where = key_path(loc, data)
@@ -143,6 +150,8 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
 def _due(detail: ErrorDetails) -> str:
     """What is due in the place of a value."""
     kind, context = detail["type"], detail.get("ctx", {})
+    if kind == MISSING_PLUGIN:
+        return detail["msg"]
     if kind == "too_short":
         return f"at least {context['min_length']} of these is due, not {context['actual_length']}"
     if kind == "union_tag_not_found":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hierdata.policy.model import Policy
+from hierdata.policy.policy import Policy
 
 
 def json_schema() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hierdata import plugins
 from hierdata.privacy.alpha_k import AlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.privacy.basic_beta_likeness import BasicBetaLikeness
@@ -42,6 +43,15 @@ MODELS: dict[str, type[PrivacyModel]] = {
 }
 """The models by the name a policy gives them (``kind``)."""
 
+
+def model_named(kind: str) -> type[PrivacyModel]:
+    """The model of a kind that a policy states: built in, or of another distribution.
+
+    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    """
+    return MODELS[kind] if kind in MODELS else plugins.load("models", kind, PrivacyModel)  # type: ignore[type-abstract]
+
+
 __all__ = [
     "MODELS",
     "AlphaK",
@@ -62,4 +72,5 @@ __all__ = [
     "PrivacyModel",
     "RecursiveCLDiversity",
     "TCloseness",
+    "model_named",
 ]

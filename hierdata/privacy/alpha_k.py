@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import Number, identity
 from hierdata.domains.semantic_partition import StatedValue
@@ -31,6 +31,10 @@ class AlphaK(GroupingModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min", "alpha": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "alpha": "the largest share that a sensitive value may have at a vertex of a class",
+        "k": "the least number of records in a class",
+    }
 
     kind: Literal["alpha-k"] = "alpha-k"
     k: Count

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from hierdata.domains.number import Exact
 from hierdata.domains.sensitive import SensitiveDomain
@@ -94,6 +94,11 @@ class ShareCaps:
     sufficient: bool = True
     necessary: bool = True
 
+    def largest_counts(self, size: int) -> list[int]:
+        """By group, how many values it may have among ``size`` values at a vertex."""
+        counts = (size * share // 1 for share in self.share)
+        return [count if self.most is None else min(count, self.most) for count in counts]
+
 
 FOREIGN = -2
 """Where ``Closeness.set_of`` has a value that does not occur in the original."""
@@ -159,6 +164,7 @@ class PrivacyModel(ABC, BaseModel):
     ``per_attribute`` is False for models on records alone (k-anonymity), which bind to no domain;
     ``needs_population`` is True for those that ask for ``ClassView.population``, ``needs_reference`` for
     those that compare with ``SensitiveDomain.reference``.
+    ``limitation`` is the report's sentence on what the model does not protect against, if it has one.
     ``combine`` tells for each achieved letter whether the collection's figure is the least (k, l) or the
     largest (alpha) over all vertices.
     """
@@ -168,15 +174,39 @@ class PrivacyModel(ABC, BaseModel):
     per_attribute: ClassVar[bool] = True
     needs_population: ClassVar[bool] = False
     needs_reference: ClassVar[bool] = False
+    limitation: ClassVar[str] = ""
     combine: ClassVar[Mapping[str, Literal["min", "max"]]]
+    letters: ClassVar[Mapping[str, str]]
+    """What each letter of its parameters and of what it achieves means, for a reader of the report."""
 
     kind: str
     on: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+
+    @field_validator("on")
+    @classmethod
+    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if on is not None and not cls.per_attribute:
+            kind = cls.model_fields["kind"].default
+            raise ValueError(f"{kind} is about whole records: leave 'on' out")
+        return on
 
     @property
     def uses_reference(self) -> bool:
         """Whether it asks how often values occur in the original: to compare, or to count by its bins."""
         return self.needs_reference
+
+    @property
+    def least_population(self) -> int:
+        """The fewest people of the population that a class may fit; 0 where the model does not count them."""
+        return 0
+
+    def capacities(self, size: int) -> tuple[int, ...]:
+        """How many of ``size`` values may be of each level; empty where the model does not limit levels."""
+        return ()
+
+    def smallest_sizes(self) -> tuple[int | None, ...]:
+        """The fewest values among which each level may occur, None for never; empty like ``capacities``."""
+        return ()
 
     @abstractmethod
     def bind(self, domain: SensitiveDomain | None) -> Constraint:

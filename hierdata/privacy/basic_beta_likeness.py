@@ -26,6 +26,9 @@ class BasicBetaLikeness(PrivacyModel):
 
     needs_reference: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"beta": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "beta": "by how much of itself a value's share may grow from the whole collection to a class",
+    }
 
     kind: Literal["basic-beta-likeness"] = "basic-beta-likeness"
     beta: NotNegative

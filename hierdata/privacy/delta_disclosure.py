@@ -40,6 +40,13 @@ class DeltaDisclosure(PrivacyModel):
 
     needs_reference: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"delta": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "delta": "no share differs from that in the collection by a factor of e^delta or more",
+    }
+    limitation: ClassVar[str] = (
+        "delta-disclosure with absent: ignore lets a class lack a value of the collection: who sees it "
+        "learns that nobody there has that value."
+    )
 
     kind: Literal["delta-disclosure"] = "delta-disclosure"
     delta: Positive

@@ -10,7 +10,7 @@ from hierdata.domains.number import Number, plain
 from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
-from hierdata.privacy.neighbourhood import numbers_of, uncrowded
+from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, numbers_of, uncrowded
 
 
 class DeltaLDiversity(PrivacyModel):
@@ -33,6 +33,11 @@ class DeltaLDiversity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "delta": "numbers at most twice delta apart count as similar",
+        "l": "no number has more than 1/l of the numbers of a class similar to it",
+    }
+    limitation: ClassVar[str] = f"delta-l-diversity {BETWEEN_NUMBERS}"
 
     kind: Literal["delta-l-diversity"] = "delta-l-diversity"
     delta: NotNegative
@@ -50,20 +55,6 @@ class DeltaLDiversity(PrivacyModel):
             f"Nobody can tell from a class, with a probability above {1 / self.l}, that a sensitive value "
             f"lies within {near} of one that is shown there."
         )
-
-
-def largest_l(values: Sequence[Number], delta: Fraction) -> Fraction:
-    """The largest l with which a class of these values is (delta,l)-diverse: |E| / max n(v), in 1..|E|.
-
-    DL equation 2 with DL-7. Raises ValueError for a class without values: it satisfies nothing.
-
-    >>> largest_l([40, 50, 60, 80], Fraction(15, 2))
-    Fraction(4, 3)
-    """
-    if not values:
-        raise ValueError("a class without values has no l")
-    counts = dict.fromkeys(range(len(values)), 1)
-    return Fraction(len(values), max(Neighbourhoods.absolute(values, 2 * delta).sizes(counts).values()))
 
 
 def safe_to_merge(values: Sequence[Number], delta: Fraction, l: Fraction) -> bool:  # noqa: E741

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from pydantic import field_validator, model_validator
+from pydantic import model_validator
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, Share
@@ -29,17 +29,19 @@ class DeltaPresence(PrivacyModel):
     per_attribute: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"delta_min": "min", "delta_max": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "delta_min": "the least chance that somebody of the population who fits a class is in the collection",
+        "delta_max": "the largest such chance",
+    }
+    limitation: ClassVar[str] = (
+        "delta-presence looks at one class at a time: where several classes fit a person of the population "
+        "table, the chances add up, and a person whom none fits is known not to be in the collection. It "
+        "promises nothing against a reader who knows that a person is in the collection."
+    )
 
     kind: Literal["delta-presence"] = "delta-presence"
     delta_min: Share = Fraction(0)
     delta_max: Share
-
-    @field_validator("on")
-    @classmethod
-    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if on is not None:
-            raise ValueError("delta-presence is about whole records: leave 'on' out")
-        return on
 
     @model_validator(mode="after")
     def _ordered(self) -> DeltaPresence:

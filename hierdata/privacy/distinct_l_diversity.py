@@ -21,6 +21,9 @@ class DistinctLDiversity(GroupingModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "l": "the least number of different sensitive values wherever a class shows any",
+    }
 
     kind: Literal["distinct-l-diversity"] = "distinct-l-diversity"
     l: Count  # noqa: E741  (the papers' letter)

@@ -29,6 +29,10 @@ class EnhancedBetaLikeness(PrivacyModel):
 
     needs_reference: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"beta": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "beta": "by how much of itself a value's share may grow from the whole collection to a class, "
+        "and at most by its -ln",
+    }
 
     kind: Literal["enhanced-beta-likeness"] = "enhanced-beta-likeness"
     beta: NotNegative

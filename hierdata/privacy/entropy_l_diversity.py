@@ -33,6 +33,9 @@ class EntropyLDiversity(GroupingModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "l": "the entropy of the sensitive values at a vertex of a class is at least log l",
+    }
 
     kind: Literal["entropy-l-diversity"] = "entropy-l-diversity"
     l: Diversity  # noqa: E741  (the papers' letter)

@@ -11,7 +11,7 @@ from hierdata.domains.number import plain
 from hierdata.domains.proximity import Neighbourhoods
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
-from hierdata.privacy.neighbourhood import numbers_of, uncrowded
+from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, numbers_of, uncrowded
 
 
 class EpsilonMAnonymity(PrivacyModel):
@@ -30,6 +30,11 @@ class EpsilonMAnonymity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"m": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "epsilon": "how far around a number others count as near it",
+        "m": "no number of a class has more than 1/m of its numbers within epsilon",
+    }
+    limitation: ClassVar[str] = f"epsilon-m-anonymity {BETWEEN_NUMBERS}"
 
     kind: Literal["epsilon-m-anonymity"] = "epsilon-m-anonymity"
     epsilon: NotNegative

@@ -24,6 +24,9 @@ class FrequencyLDiversity(GroupingModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "l": "no sensitive value has more than 1/l of those at a vertex of a class",
+    }
 
     kind: Literal["frequency-l-diversity"] = "frequency-l-diversity"
     l: Diversity  # noqa: E741  (the papers' letter)

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from pydantic import field_validator
-
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, among
 
@@ -21,16 +19,12 @@ class KAnonymity(PrivacyModel):
 
     per_attribute: ClassVar[bool] = False
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "k": "the least number of records in a class",
+    }
 
     kind: Literal["k-anonymity"] = "k-anonymity"
     k: Count
-
-    @field_validator("on")
-    @classmethod
-    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if on is not None:
-            raise ValueError("k-anonymity is about whole records: leave 'on' out")
-        return on
 
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
         """The constraint; it needs no domain."""

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from pydantic import field_validator
-
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel
 
@@ -26,16 +24,21 @@ class KMap(PrivacyModel):
     per_attribute: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "k": "the least number of persons of the population who fit a class",
+    }
+    limitation: ClassVar[str] = (
+        "k-map counts people of the population table, not records: it promises nothing against a reader who"
+        " knows that a person is in the collection, and nothing about people whom the table lacks."
+    )
 
     kind: Literal["k-map"] = "k-map"
     k: Count
 
-    @field_validator("on")
-    @classmethod
-    def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if on is not None:
-            raise ValueError("k-map is about whole records: leave 'on' out")
-        return on
+    @property
+    def least_population(self) -> int:
+        """The k people whom each class fits."""
+        return self.k
 
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
         """The constraint; it needs no domain."""

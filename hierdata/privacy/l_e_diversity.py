@@ -32,6 +32,16 @@ class LEDiversity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min", "distance": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "l": "the least number of values that are pairwise more than e apart",
+        "e": "the semantic distance up to which values count as similar: half the edges between "
+        "them in the taxonomy",
+        "distance": "the least semantic distance of two values at a vertex of a class",
+    }
+    limitation: ClassVar[str] = (
+        "l-e-diversity keeps values apart that the policy's taxonomy calls near, and knows no other "
+        "nearness; a single value can still be guessed with a probability of up to 1/l."
+    )
 
     kind: Literal["l-e-diversity"] = "l-e-diversity"
     l: Count  # noqa: E741  (the papers' letter)

@@ -31,6 +31,14 @@ class LevelAlphaK(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"k": "min", "alpha": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "alpha": "the largest share that each sensitivity level may have at a vertex of a class",
+        "k": "the least number of records in a class",
+    }
+    limitation: ClassVar[str] = (
+        "level-alpha-k limits what can be guessed of sensitivity levels, not of single values: one value "
+        "may have the whole share of its level."
+    )
 
     kind: Literal["level-alpha-k"] = "level-alpha-k"
     k: Count

@@ -12,6 +12,12 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
 from hierdata.privacy.base import ClassView, Constraint, ShareCaps, needed
 
+BETWEEN_NUMBERS = (
+    "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
+    "both near it, so that a reader knows the value to lie around it."
+)
+"""What these models do not protect against, after the name of the model."""
+
 
 def numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[Number, ...]:
     """The values of a domain as numbers. Raises PolicyError where some are none."""

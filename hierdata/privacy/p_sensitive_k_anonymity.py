@@ -22,6 +22,10 @@ class PSensitiveKAnonymity(PrivacyModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"p": "min", "k": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "p": "the least number of different sensitive values wherever a class shows any",
+        "k": "the least number of records in a class",
+    }
 
     kind: Literal["p-sensitive-k-anonymity"] = "p-sensitive-k-anonymity"
     p: Count

@@ -24,6 +24,11 @@ class RecursiveCLDiversity(GroupingModel):
     """
 
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"l": "min"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "c": "the most frequent value occurs fewer than c times as often as the l-th most frequent "
+        "and all rarer ones together",
+        "l": "from which value on the rarer ones are counted together",
+    }
 
     kind: Literal["recursive-cl-diversity"] = "recursive-cl-diversity"
     c: Positive

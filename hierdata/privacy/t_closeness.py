@@ -49,6 +49,9 @@ class TCloseness(PrivacyModel):
 
     needs_reference: ClassVar[bool] = True
     combine: ClassVar[Mapping[str, Literal["min", "max"]]] = {"t": "max"}
+    letters: ClassVar[Mapping[str, str]] = {
+        "t": "the largest distance of a class's sensitive values from those of the whole collection, 0 to 1",
+    }
 
     kind: Literal["t-closeness"] = "t-closeness"
     t: Share

@@ -7,12 +7,10 @@ from itertools import chain, groupby, repeat
 from operator import attrgetter
 from typing import TypeAlias, TypeVar, cast
 
-from hierdata.document import Document, Scalar, Siblings, Value
+from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
-from hierdata.records.batches import batches
 from hierdata.records.bound import Bound, Rows, together, vertices
-from hierdata.records.columns import columns
-from hierdata.records.path import TEXT
+from hierdata.records.by_column import batches, columns
 from hierdata.records.plan import CHILD, INLINE, VALUE, Binding, Plan, Slot, resolve
 from hierdata.records.record import Vertex
 from hierdata.records.rules import Problem, problems

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Schema
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from hierdata.document import Document, Scalar, Value
+from hierdata.documents.document import Document, Scalar, Value
 from hierdata.errors import InputError
 
 _WHOLE = re.compile(r"0|[1-9][0-9]*")

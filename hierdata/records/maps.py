@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from hierdata.document import Value
+from hierdata.documents.document import Value
 from hierdata.errors import PolicyError
 from hierdata.records.path import Path, Step, jsonpath
 from hierdata.records.survey import Keys, Shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from hierdata.document import COMMENT, INSTRUCTION, TEXT, Document, Value
+from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Value
 
 Keys = tuple[str, ...]
 

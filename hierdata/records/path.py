@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from hierdata.document import COMMENT, INSTRUCTION
-from hierdata.document import TEXT as TEXT
+from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT
 from hierdata.errors import PolicyError
 
 _XML = "http://www.w3.org/XML/1998/namespace"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 
 
 class Vertex:

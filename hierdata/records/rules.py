@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
+from hierdata.documents.document import TEXT
+from hierdata.documents.scalars import WRAPPERS
 from hierdata.records.maps import DYNAMIC, dynamic
-from hierdata.records.path import TEXT, Path
+from hierdata.records.path import Path
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys, Shape
-from hierdata.scalars import WRAPPERS
 
 Unlisted = Literal["error", "drop"]
 

@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias, cast
 
-from hierdata.document import Document, Scalar, Siblings, Value
-from hierdata.records.batches import batches
-from hierdata.records.columns import columns
-from hierdata.records.path import TEXT
+from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.records.by_column import batches, columns
 from hierdata.records.values import SCALARS, Missing, Values
 
 Keys = tuple[str, ...]

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from hierdata.document import Numeral, Scalar
-from hierdata.scalars import TYPED, TYPED_TEXTS
+from hierdata.documents.document import Numeral, Scalar
+from hierdata.documents.scalars import TYPED, TYPED_TEXTS
 
 SCALARS: frozenset[type] = frozenset({str, int, Decimal, Numeral, bool, type(None), *TYPED})
 """Types of the single values of a document."""

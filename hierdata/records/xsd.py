@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from hierdata.documents.limits import SCHEMA, TooMuch, bytes_within
 from hierdata.errors import PolicyError, TargetError
-from hierdata.records.release_xsd import Types
-from hierdata.untrusted import SCHEMA, TooMuch, bytes_within
+from hierdata.records.published_xsd import Types
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

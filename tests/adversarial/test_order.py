@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import hierdata
-from hierdata.policy import Policy, from_data
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SEED = b"a seed of sixteen bytes"

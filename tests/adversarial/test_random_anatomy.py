@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 
 import hierdata
-from hierdata.document import sensitive_part
-from hierdata.formats import FORMATS, Layout
-from hierdata.release import Release
+from hierdata.documents.document import sensitive_part
+from hierdata.documents.formats import FORMATS, Layout
+from hierdata.release.release import Release
 from tests.adversarial.random_releases import Case, Field, cases
 from tests.adversarial.test_random_releases import released, shuffled, verified
 from tests.adversarial.vocabulary import MISSING

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 
 import hierdata
-from hierdata.document import Siblings
-from hierdata.formats import FORMATS, Layout
+from hierdata.documents.document import Siblings
+from hierdata.documents.formats import FORMATS, Layout
 from hierdata.judge import Verdict
-from hierdata.release import Release
+from hierdata.release.release import Release
 from tests.adversarial.random_releases import BY_RECORD, Case, Field, cases
 from tests.adversarial.vocabulary import MISSING, POPULATION
 

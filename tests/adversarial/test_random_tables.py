@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hierdata
-from hierdata.release import Release
+from hierdata.release.release import Release
 from tests.adversarial.plain_judge import holds
 from tests.adversarial.vocabulary import MISSING, QUASI, SEMANTICS
 

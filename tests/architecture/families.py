@@ -8,15 +8,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from hierdata.documents.formats import Format
 from hierdata.domains.base import QuasiDomain
-from hierdata.engines import Engine
 from hierdata.executors import Executor
-from hierdata.formats import Format
-from hierdata.identifiers import Action
 from hierdata.metrics import Metric
 from hierdata.privacy import PrivacyModel
-from hierdata.recodings import Recoding
-from hierdata.stores import Store
+from hierdata.records.identifiers import Action
+from hierdata.release.recodings import Recoding
+from hierdata.sources.stores import Store
 
 PACKAGE = Path(__file__).parents[2] / "hierdata"
 
@@ -31,12 +30,14 @@ class Family:
 
     def members(self, folder: str) -> dict[str, Any]:
         """The registry."""
-        registry: dict[str, Any] = getattr(import_module(f"hierdata.{folder}"), self.registry)
+        registry: dict[str, Any] = getattr(
+            import_module(f"hierdata.{folder.replace('/', '.')}"), self.registry
+        )
         return registry
 
 
 FAMILIES = {
-    "formats": Family(
+    "documents/formats": Family(
         "FORMATS",
         Format,
         {
@@ -70,7 +71,7 @@ FAMILIES = {
             "tree": "taxonomy files and nested trees",
         },
     ),
-    "identifiers": Family(
+    "records/identifiers": Family(
         "ACTIONS",
         Action,
         {
@@ -84,11 +85,12 @@ FAMILIES = {
         {
             "grouping": "what a model counts: values, or groups of them",
             "neighbourhood": "one predicate under two names: (delta,l) and (epsilon,m)",
+            "population": "who in a population table fits a record",
             "reference": "comparing with the original: its counts, exact thresholds, likeness",
+            "wording": "numbers and achieved parameters in words",
         },
     ),
-    "engines": Family("ENGINES", Engine, {}),
-    "stores": Family(
+    "sources/stores": Family(
         "STORES",
         Store,
         {
@@ -102,8 +104,13 @@ FAMILIES = {
             "postgresql_types": "types of published columns",
         },
     ),
-    "recodings": Family(
-        "RECODINGS", Recoding, {"groups": "sensitive values apart by group, for anatomy and slicing"}
+    "release/recodings": Family(
+        "RECODINGS",
+        Recoding,
+        {
+            "correlation": "which sensitive attributes go together, for slicing",
+            "groups": "sensitive values apart by group, for anatomy and slicing",
+        },
     ),
     "metrics": Family(
         "METRICS",
@@ -111,12 +118,13 @@ FAMILIES = {
         {
             "cells": "counts of cells that lie in several parts of a release",
             "columns": "what each vertex has of a sensitive attribute, and where it lies",
-            "joint": "how values and published keys occur together, for every rate",
-            "keys": "what is known of vertices, in numbers that mean the same in every part",
+            "joint_counts": "how values and published keys occur together, for every rate",
+            "numbering": "what is known of vertices, in numbers that mean the same in every part",
             "rates": "entropies and rates of counts, for a metric and for tables",
             "risk": "what somebody who knows keys learns, for every risk",
             "skew": "how far the odds of a key are from those of the original",
             "sums": "what is counted of parts and added up",
+            "tallies": "what the parts of a release add up to",
         },
     ),
     "executors": Family(
@@ -127,7 +135,6 @@ FAMILIES = {
             "failures": "exceptions on their way to the caller",
             "local": "what the executors of one machine share",
             "partitions": "what runs in Spark's workers",
-            "secrets": "what tasks must know and no file may hold",
             "spill": "values in private files",
             "worker": "what a worker process runs",
         },

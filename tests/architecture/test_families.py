@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from hierdata.engines import ENGINES, Engine
 from tests.architecture.families import FAMILIES, PACKAGE
 from tests.architecture.test_imports import imported
 
@@ -30,7 +31,9 @@ def home(member: object) -> ModuleType:
 def test_every_file_is_a_member_or_a_helper_with_a_reason(folder: str) -> None:
     family = FAMILIES[folder]
     registered = {home(member).__name__ for member in family.members(folder).values()}
-    assert registered == {f"hierdata.{folder}.{name}" for name in files(folder) - family.helpers.keys()}
+    assert registered == {
+        f"hierdata.{folder}.{name}".replace("/", ".") for name in files(folder) - family.helpers.keys()
+    }
     assert family.helpers.keys() <= files(folder)
     assert all(family.helpers.values())
 
@@ -63,3 +66,16 @@ def test_members_do_not_know_each_other(folder: str) -> None:
     for name in homes:
         source = inspect.getsource(import_module(name))
         assert not homes & set(imported(source)), name
+
+
+def test_every_engine_has_a_file_of_its_own() -> None:
+    """An engine is a folder with its kernels; engines of one folder differ in a file only."""
+    homes = {name: home(engine).__name__ for name, engine in ENGINES.items()}
+    assert len({*homes.values()}) == len(homes)
+    for name, engine in ENGINES.items():
+        module = home(engine)
+        assert issubclass(engine, Engine)
+        assert not inspect.isabstract(engine)
+        assert module.__name__.count(".") == 3, "hierdata.engines.<folder>.<file>"
+        assert typing.get_args(engine.model_fields["kind"].annotation) == (name,)
+        assert not {*homes.values()} & set(imported(inspect.getsource(module))), name

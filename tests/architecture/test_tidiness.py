@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from hierdata.policy.schema import text
-from hierdata.report.models import json_schemas
+from hierdata.release.report.models import json_schemas
 from tests.cases import for_each
 
 ROOT = Path(__file__).parents[2]
@@ -21,8 +21,13 @@ PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_FILE = 320
 LONGEST_FUNCTION = 60
+
+
 # Compiled loops are one function on purpose: a call that passes arrays costs more than what it would do.
-COMPILED = PACKAGE / "kernels"
+def is_compiled(path: Path) -> bool:
+    """Whether a file holds kernels."""
+    return path.name.startswith("kernel") or path.parent.name == "kernels"
+
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -53,7 +58,7 @@ def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, Function 
 
 @each_source
 def test_files_and_functions_are_small(path: Path) -> None:
-    if COMPILED in path.parents:
+    if is_compiled(path):
         return
     assert len(path.read_text("utf-8").splitlines()) <= LONGEST_FILE
     for name, node in definitions(parsed(path)):

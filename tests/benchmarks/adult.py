@@ -5,20 +5,21 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.forest import Forest
-from hierdata.policy import Policy, from_data
-from hierdata.prepare import Prepared, prepare
+from hierdata.forest.forest import Forest
+from hierdata.policy.load import from_data
+from hierdata.policy.plan.plan import Prepared, prepare
+from hierdata.policy.policy import Policy
 from hierdata.records.survey import survey
 from tests.benchmarks.anatomy import COUNTS, EDUCATION
+from tests.benchmarks.data_folder import data_folder
 
-FOLDER = Path(__file__).parents[3] / "shared" / "data" / "adult"
 WITHOUT_MISSING, COMPLETE = "adult_arx_30162.csv", "adult.csv"
 ROWS = {WITHOUT_MISSING: 30_162, COMPLETE: 32_561}
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
@@ -41,17 +42,26 @@ class Column:
 Table = Mapping[str, Column]
 
 
+def folder() -> Path:
+    return data_folder() / "adult"
+
+
 def is_there() -> bool:
-    return FOLDER.exists()
+    return folder().exists()
 
 
-def table(name: str) -> Table:
-    """The eight quasi-identifiers and occupation; of the complete file the weight too."""
+def hierarchy(name: str, within: Path | None = None) -> Path:
+    """The file with the hierarchy of a column, in ARX's format, in a folder like ``folder()``."""
+    return (within or folder()) / "hierarchies" / f"adult_hierarchy_{name}.csv"
+
+
+def table(name: str, limit: int | None = None) -> Table:
+    """The first rows: the eight quasi-identifiers and occupation, of the complete file the weight too."""
     columns = (*QUASI[:-1], SENSITIVE, QUASI[-1], *([WEIGHT] if name == COMPLETE else []))
     if not is_there():
-        return _synthetic(columns, ROWS[name])
-    with (FOLDER / name).open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream, delimiter="," if name == COMPLETE else ";"))
+        return synthetic(columns, min(limit or ROWS[name], ROWS[name]))
+    with (folder() / name).open(encoding="utf-8", newline="") as stream:
+        rows = list(islice(csv.DictReader(stream, delimiter="," if name == COMPLETE else ";"), limit))
     return {column: _column([own[column] for own in rows], column) for column in columns}
 
 
@@ -61,7 +71,7 @@ def _column(cells: list[str], name: str) -> Column:
     return Column(values, np.array([place[cell] for cell in cells]))
 
 
-def _synthetic(columns: tuple[str, ...], rows: int) -> Table:
+def synthetic(columns: tuple[str, ...], rows: int) -> Table:
     """A table of Adult's shape: its numbers of values, education as there, the columns independent."""
     rng = np.random.default_rng(1996)
     found = {}
@@ -126,7 +136,7 @@ def policy(sensitive: str, models: list[dict[str, Any]], engine: str | None, **m
 
 def _quasi(name: str) -> dict[str, Any]:
     """The hierarchy beside the data; without it intervals of ages, all else flat."""
-    file = FOLDER / "hierarchies" / f"adult_hierarchy_{name}.csv"
+    file = hierarchy(name)
     domain: dict[str, Any] = {"flat": True} if name != "age" else {"interval": {"steps": [1, 5, 10, 20]}}
     if file.exists():
         domain = {"taxonomy": str(file)}

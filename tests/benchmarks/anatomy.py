@@ -21,12 +21,14 @@ import numpy as np
 
 from hierdata.engines import ENGINES
 from hierdata.errors import HierdataError
-from hierdata.forest import Forest, Scope
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import grouped
 from hierdata.metrics import METRICS
-from hierdata.partition import Partition
-from hierdata.policy import Policy, from_data
-from hierdata.publication import grouped
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
 from tests.benchmarks.collections import Encoded, encoded
+from tests.benchmarks.data_folder import data_folder
 from tests.benchmarks.engine import header, row
 
 COLUMNS = ("age", "workclass", "marital-status", "sex", "race", "education")
@@ -48,7 +50,6 @@ COUNTS = {
     "12th": 433, "Doctorate": 413, "5th-6th": 333, "1st-4th": 168, "Preschool": 51,
 }  # fmt: skip
 """How often each value occurs in the 32,561 rows of Adult."""
-SEEDS = (1, 2, 3)
 Answer = TypeVar("Answer")
 
 
@@ -120,9 +121,9 @@ class Measured:
     seconds: float
 
 
-def measured(data: Encoded) -> Measured:
+def measured(data: Encoded, seeds: int) -> Measured:
     found = []
-    for seed in SEEDS:
+    for seed in range(1, seeds + 1):
         partition, seconds = timed(lambda seed=seed: classes(data, data.forest, seed))
         publication = grouped(data.forest, (partition,), ())
         gone = int((partition.class_of < 0).sum())
@@ -133,22 +134,23 @@ def measured(data: Encoded) -> Measured:
     return Measured(*np.mean(found, axis=0).tolist())
 
 
-def experiment(folder: Path, rows: list[dict[str, str]]) -> None:
+def experiment(folder: Path, rows: list[dict[str, str]], sizes: Sequence[int], seeds: int) -> None:
     header(
-        f"Information loss and diversity degree, e = 1, mean over {len(SEEDS)} seeds",
+        f"Information loss and diversity degree, e = 1, mean over {seeds} seeds",
         "n", "l", "preset", "suppressed", "IL of published", "IL, suppressed charged", "DOT as printed",
         "mean pair distance", "CPU s",
     )  # fmt: skip
-    settings = [(n, 4) for n in (5000, 10000, 20000)] + [(30000, least) for least in (2, 3, 4, 5)]
+    *smaller, largest = sizes
+    settings = [(n, 4) for n in smaller] + [(largest, least) for least in (2, 3, 4, 5)]
     for n, least in settings:
         for preset in ("anatomy-l", "MBF"):
-            one = measured(read(folder, rows[:n], preset, least))
+            one = measured(read(folder, rows[:n], preset, least), seeds)
             row(
                 n, least, preset, f"{one.suppressed:,.0f}", f"{one.loss_published:,.0f}",
                 f"{one.loss:,.0f}", f"{one.degree:.3f}", f"{one.mean_distance:.3f}", f"{one.seconds:.2f}",
             )  # fmt: skip
     try:
-        sentence = classes(data := read(folder, rows[:30000], "MBF", 6), data.forest, 1).reason
+        sentence = classes(data := read(folder, rows[:largest], "MBF", 6), data.forest, 1).reason
     except HierdataError as error:
         sentence = str(error)
     print(f"\nMBF at l = 6: {sentence}.")
@@ -190,19 +192,31 @@ def growth(folder: Path, rows: list[dict[str, str]], copies: int) -> None:
             before = seconds
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(description=__doc__)
-    beside = Path(__file__).parents[3] / "shared" / "data" / "adult" / "adult.csv"
-    arguments.add_argument("--adult", type=Path, default=beside, help="adult.csv with a header")
+    file = data_folder() / "adult" / "adult.csv"
+    arguments.add_argument("--adult", type=Path, default=file, help="adult.csv with a header")
+    arguments.add_argument(
+        "--rows",
+        type=int,
+        nargs="+",
+        default=[5_000, 10_000, 20_000, 30_000],
+        help="sizes of the experiment; the last one with several l",
+    )
+    arguments.add_argument("--seeds", type=int, default=3, help="figures are means over so many")
     arguments.add_argument(
         "--copies", type=int, default=10, help="the largest table of the growth, in copies"
     )
-    asked = arguments.parse_args()
+    return arguments
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     adult = asked.adult if asked.adult.exists() else None
     rows = rows_of(adult)
     print("Adult" if adult else "A synthetic table of Adult's shape", f"({len(rows):,} rows)")
     with tempfile.TemporaryDirectory() as folder:
-        experiment(Path(folder), rows)
+        experiment(Path(folder), rows, asked.rows, asked.seeds)
         growth(Path(folder), rows, asked.copies)
 
 

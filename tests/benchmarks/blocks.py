@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.cut import Sizes, cut
-from hierdata.forest import Forest, Scope
-from hierdata.histograms import histograms
+from hierdata.engines.alignment.lower_bounds import histograms
+from hierdata.engines.blocking import Sizes, cut
+from hierdata.forest.encoded import Frame, part
+from hierdata.forest.forest import Forest, Scope
 from hierdata.metrics import METRICS
-from hierdata.pieces import Frame, part
-from hierdata.run.classes import TRIED, added
-from hierdata.search import tried
-from hierdata.stages import Stage
+from hierdata.pipeline.cluster import TRIED, added
+from hierdata.pipeline.search import tried
+from hierdata.policy.plan.stages import Stage
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of
@@ -105,7 +105,7 @@ def roots(forest: Forest) -> tuple[Numbers, ...]:
     return tuple(reversed(keys))
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--records", type=int, default=20_000)
     arguments.add_argument("--sizes", type=int, nargs="+", default=[500, 1000, 2000, 4000])
@@ -114,7 +114,11 @@ def main() -> None:
     arguments.add_argument("--preset", default="MLevCluTree", help="'' for the engine where none is named")
     arguments.add_argument("--repeats", type=int, default=1, help="seeds; figures are means")
     arguments.add_argument("--no-exact", action="store_true", help="leave out all records at once")
-    asked = arguments.parse_args()
+    return arguments
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     header(
         f"Loss of blocks, {asked.records:,} records, {asked.preset or 'the default engine'}",
         *("data", "correlation", "blocks", "size", "number", "smallest", "largest"),

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.document import Document
-from hierdata.intake import form_of
+from hierdata.documents.document import Document
 from hierdata.judge import JudgeRules, Verdict
-from hierdata.policy import Policy
-from hierdata.prepare import judge_rules
+from hierdata.policy.plan.plan import judge_rules
+from hierdata.policy.policy import Policy
+from hierdata.sources import form_of
 from tests.benchmarks import adult
 
 FACTOR = 3

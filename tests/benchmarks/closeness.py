@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.encoding import encode
-from hierdata.engines.reassigning.arrangement import Arrangement
-from hierdata.engines.reassigning.descent import Descent
-from hierdata.engines.reassigning.swarming import Flight, along_the_leaves, dealt, seeds, swarmed
-from hierdata.forest import Forest, Scope
-from hierdata.kernels.reassigning import UNIT, objective
+from hierdata.engines.reassignment.arrangement import Arrangement
+from hierdata.engines.reassignment.descent import Descent
+from hierdata.engines.reassignment.kernel import UNIT, objective
+from hierdata.engines.reassignment.swarming import Flight, along_the_leaves, dealt, seeds, swarmed
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
-from hierdata.partition import Partition
-from hierdata.policy import from_data
-from hierdata.prepare import Prepared, prepare
+from hierdata.policy.load import from_data
+from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.privacy import TCloseness
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey
@@ -45,12 +45,14 @@ DIVERSE = ("occupation", "education", "relationship")
 K, L = 5, 2
 MSB_KACA: tuple[dict[str, Any], ...] = ({"kind": "msb"}, {"kind": "kaca"})
 SEED = 1
+CLASS_SIZES = {9: 3, 12: 3, 60: 5, 120: 5}
+"""Of the random tables, by their rows."""
 
 
 def people(count: int) -> list[dict[str, Any]]:
     """A random part of the rows without a missing value."""
     if adult.is_there():
-        with (adult.FOLDER / adult.COMPLETE).open(encoding="utf-8", newline="") as stream:
+        with (adult.folder() / adult.COMPLETE).open(encoding="utf-8", newline="") as stream:
             every = list(csv.DictReader(stream))
         whole = [own for own in every if adult.MISSING not in own.values()]
     else:
@@ -101,7 +103,7 @@ def largest(forest: Forest, partition: Partition) -> float:
     return most
 
 
-def experiment(count: int, swarm: dict[str, Any]) -> None:
+def experiment(count: int, ts: Sequence[str], swarm: dict[str, Any]) -> None:
     """What t-closeness over the classes of MSB-KACA costs; mondrian under the same models beside."""
     rows = people(count)
     header(
@@ -110,7 +112,7 @@ def experiment(count: int, swarm: dict[str, Any]) -> None:
     )
     runs: list[tuple[str, Sequence[dict[str, Any]], str | None]] = [("msb, kaca", MSB_KACA, None)]
     t: str | None
-    for t in ("0.5", "0.4", "0.3", "0.2", "0.1"):
+    for t in ts:
         runs += [
             ("msb, kaca, swap", (*MSB_KACA, {"kind": "swap"}), t),
             ("msb, kaca, swarm", (*MSB_KACA, {"kind": "swarm", **swarm}), t),
@@ -156,13 +158,14 @@ def lowered(built: Table, made: Arrangement) -> float:
     return least
 
 
-def random_tables(shapes: Sequence[tuple[int, int]], tables: int) -> None:
+def random_tables(sizes: Sequence[int], tables: int, rounds: int) -> None:
     """Six values of one attribute, skewed; the mean over tables of the largest distance of a class."""
     header(
         f"Random tables, {tables} of each size, mean of the largest distance",
         *("records", "class size", "as it came", "dealt", "swarm", "seeded swarm", "swap", "optimum"),
     )
-    for count, size in shapes:
+    for count in sizes:
+        size = CLASS_SIZES[count]
         sums: defaultdict[str, float] = defaultdict(float)
         for seed in range(tables):
             rng = random.Random(seed)
@@ -176,8 +179,8 @@ def random_tables(shapes: Sequence[tuple[int, int]], tables: int) -> None:
             sums["dealt"] += reached(made, rule)
             flight = Flight(0.729, 1.494, 1.494, 0.5)
             draws = np.random.default_rng(seed)
-            sums["alone"] += reached(made, swarmed(made, flight, (), 30, 200, draws, ignore))
-            sums["swarm"] += reached(made, swarmed(made, flight, seeds(made), 30, 200, draws, ignore))
+            sums["alone"] += reached(made, swarmed(made, flight, (), 30, rounds, draws, ignore))
+            sums["swarm"] += reached(made, swarmed(made, flight, seeds(made), 30, rounds, draws, ignore))
             sums["swap"] += lowered(built, made)
             if count <= 12:
                 one = naive.Attribute([value for (value,) in values], naive_distributions.equal)
@@ -190,13 +193,24 @@ def ignore(done: int) -> None:
     """Nobody looks."""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=2_000)
-    parser.add_argument("--tables", type=int, default=10)
-    given = parser.parse_args()
-    random_tables(((9, 3), (12, 3), (60, 5), (120, 5)), given.tables)
-    experiment(given.rows, {"particles": 30, "rounds": 100})
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", type=int, default=2_000, help="rows of Adult")
+    options.add_argument("--t", nargs="+", default=["0.5", "0.4", "0.3", "0.2", "0.1"], help="on Adult")
+    options.add_argument("--tables", type=int, default=10, help="random tables of each size")
+    options.add_argument(
+        "--sizes", type=int, nargs="+", choices=CLASS_SIZES, default=list(CLASS_SIZES), help="rows of these"
+    )
+    options.add_argument(
+        "--rounds", type=int, default=100, help="of the swarm; twice as many on random tables"
+    )
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    given = parser().parse_args(argv)
+    random_tables(given.sizes, given.tables, 2 * given.rounds)
+    experiment(given.rows, given.t, {"particles": 30, "rounds": given.rounds})
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from hierdata.encoding import encode
-from hierdata.forest import Forest
-from hierdata.intake import collect
-from hierdata.policy import Policy, from_data, load
-from hierdata.prepare import Prepared, prepare
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest
+from hierdata.policy.load import from_data, load
+from hierdata.policy.plan.plan import Prepared, prepare
+from hierdata.policy.policy import Policy
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey
+from hierdata.sources import collect
 from hierdata.synth import GENERATORS, write
 
 DATA_SETS = {"A": 2, "B": 3}

@@ -11,15 +11,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from hierdata.engines.aligning.alignment import Alignment
-from hierdata.forest import Scope
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
-from hierdata.policy import Policy
+from hierdata.policy.policy import Policy
 from tests import naive
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, policy_for, written
 from tests.publications import publication_of
@@ -75,13 +75,13 @@ def pair_rates(data: Encoded, pairs: int) -> tuple[float, float]:
     return len(seeds) * forest.record_count / engine, len(seeds) * pairs / twin
 
 
-def show_pair_rates(folder: Path) -> None:
+def show_pair_rates(folder: Path, names: Sequence[str], students: int, pairs: int) -> None:
     header(
         "Pair losses per second (k = 5, level-alpha-k, greedy)", "data", "engine", "twin", "ratio", "asked"
     )
-    for name in DATA_SETS:
-        file = written(folder, name, 1000)
-        engine, twin = pair_rates(encoded(file, policy_for(file)), pairs=20)
+    for name in names:
+        file = written(folder, name, students)
+        engine, twin = pair_rates(encoded(file, policy_for(file)), pairs)
         row(name, f"{engine:,.0f}", f"{twin:,.0f}", f"{engine / twin:.0f}", f">= {TARGETS[name]}")
 
 
@@ -95,15 +95,16 @@ def pairs_of_twin(records: int, size: int, window: int, without_room: int) -> in
     return sum(scans) + sum(steps) - without_room * sum(window - step for step in range(1, size - 1))
 
 
-def show_scans(folder: Path) -> None:
+def show_scans(folder: Path, names: Sequence[str], sizes: Sequence[int], pairs: int) -> None:
     header(
         "Whole clustering (preset MLevCluTree, k = 5): what the bound saves",
         *("data", "students", "seconds", "pair losses", "of all", "asked", "twin s", "times faster", "asked"),
     )
-    for name in DATA_SETS:
+    for name in names:
         small = folder / f"{name}.jsonl"
-        rate = pair_rates(encoded(small, policy_for(small)), pairs=20)[1]
-        for records, (share, asked) in SCANS.items():
+        rate = pair_rates(encoded(small, policy_for(small)), pairs)[1]
+        for records in sizes:
+            share, asked = SCANS.get(records, (1.0, None))
             own = folder / f"{records}-students"
             own.mkdir(exist_ok=True)
             file = written(own, name, records)
@@ -119,38 +120,43 @@ def show_scans(folder: Path) -> None:
 
             costs = cluster()  # compiles, where the cache is empty
             seconds = statistics.median(timed(cluster) for _ in range(5 if records < 10_000 else 1))
-            pairs = pairs_of_twin(records, size, 50, costs["seeds_without_room"])
+            all_pairs = pairs_of_twin(records, size, 50, costs["seeds_without_room"])
             row(
                 *(name, f"{records:,}", f"{seconds:.3f}", f"{costs['pair_losses']:,}"),
                 *(
-                    f"{costs['pair_losses'] / pairs:.1%}",
+                    f"{costs['pair_losses'] / all_pairs:.1%}",
                     f"<= {share:.0%}" if share < 1 else "-",
-                    f"{pairs / rate:,.0f}",
+                    f"{all_pairs / rate:,.0f}",
                 ),
-                *(f"{pairs / rate / seconds:,.0f}", f">= {asked:,}"),
+                *(f"{all_pairs / rate / seconds:,.0f}", f">= {asked:,}" if asked else "-"),
             )
 
 
-def show_command(folder: Path) -> None:
+def show_command(folder: Path, students: int, turns: int) -> None:
     """The whole warm command on data set A against the imports alone."""
     file = folder / "A.jsonl"
+    if not file.exists():
+        written(folder, "A", students)
     command = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet"]
     command += ["--policy", str(file.with_suffix(".policy.yaml")), "--out"]
     times: list[float] = []
     imports: list[float] = []
-    for turn in range(8):
+    for turn in range(turns + 1 if turns > 1 else 1):
         out = folder / f"release-{turn}"
         times.append(timed(lambda out=out: subprocess.run([*command, str(out)], check=True)))
         imports.append(timed(lambda: subprocess.run([sys.executable, "-c", IMPORTS], check=True)))
-    times, imports = times[1:], imports[1:]  # the first run may compile
+    if turns > 1:  # the first run may compile
+        times, imports = times[1:], imports[1:]
     ratio = statistics.median(a / b for a, b in zip(times, imports, strict=True))
-    header("Whole warm command, data set A, 1,000 students", "command s", "imports s", "ratio", "asked")
+    header(
+        f"Whole warm command, data set A, {students:,} students", "command s", "imports s", "ratio", "asked"
+    )
     row(f"{statistics.median(times):.2f}", f"{statistics.median(imports):.2f}", f"{ratio:.1f}", "<= 4")
 
 
-def experiment(folder: Path, repeats: int) -> Iterator[tuple[object, ...]]:
+def experiment(folder: Path, names: Sequence[str], repeats: int) -> Iterator[tuple[object, ...]]:
     """ML section 5: loss and dissimilarity for k = 2..6 under both presets, mean over seeds."""
-    for name in DATA_SETS:
+    for name in names:
         file = folder / f"{name}.jsonl"
         for k in range(2, 7):
             for preset, model in (
@@ -180,26 +186,39 @@ def experiment(folder: Path, repeats: int) -> Iterator[tuple[object, ...]]:
                 yield (name, k, preset, *(f"{mean:.3f}" for mean in means), f"{statistics.mean(seconds):.2f}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument(
         "--repeats", type=int, default=3, help="runs of each setting of the paper's experiment"
     )
-    parser.add_argument("--no-experiment", action="store_true", help="speed only")
-    arguments = parser.parse_args()
+    options.add_argument("--no-experiment", action="store_true", help="speed only")
+    options.add_argument(
+        "--students", type=int, default=1_000, help="of all tables but that of whole clusterings"
+    )
+    options.add_argument(
+        "--scans", type=int, nargs="+", default=list(SCANS), help="students of whole clusterings"
+    )
+    options.add_argument("--data", nargs="+", choices=DATA_SETS, default=list(DATA_SETS))
+    options.add_argument("--pairs", type=int, default=20, help="of the twin with each of ten seeds")
+    options.add_argument("--turns", type=int, default=7, help="runs of the whole command")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser().parse_args(argv)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        show_pair_rates(folder)
-        show_scans(folder)
-        show_command(folder)
+        show_pair_rates(folder, arguments.data, arguments.students, arguments.pairs)
+        show_scans(folder, arguments.data, arguments.scans, arguments.pairs)
+        show_command(folder, arguments.students, arguments.turns)
         if arguments.no_experiment:
             return
         header(
-            "The paper's experiment (ML section 5), 1,000 students, mean over seeds",
+            f"The paper's experiment (ML section 5), {arguments.students:,} students, mean over seeds",
             *("data", "k", "preset", "LM per record", "records lost", "vertices lost"),
             *("dissimilarity", "level distance", "seconds"),
         )
-        for cells in experiment(folder, arguments.repeats):
+        for cells in experiment(folder, arguments.data, arguments.repeats):
             row(*cells)
 
 

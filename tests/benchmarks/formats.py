@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -26,19 +26,18 @@ import bson
 import msgspec
 from lxml import etree
 
-from hierdata.document import Document
-from hierdata.encoding import encoded
-from hierdata.formats import FORMATS, Format, Layout
-from hierdata.pipeline import survey
-from hierdata.policy import load
-from hierdata.prepare import Prepared, prepare
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, Format, Layout
+from hierdata.forest.encoding import encoded
+from hierdata.pipeline.look_over import survey_collection
+from hierdata.policy.load import load
+from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.records.binding import bound
 from hierdata.synth.bundled import students_xml
 from hierdata.synth.students import Shape, students
 from hierdata.synth.write import json_lines
 
 POLICIES = Path(__file__).parents[2] / "fixtures" / "policies"
-ROUNDS = 5
 MEBI = 1 << 20
 GARBAGE = 200_000
 """What the command line sets: records have no cycles."""
@@ -159,10 +158,10 @@ CASES = (
 # What is measured.
 
 
-def best(*works: Callable[[], object]) -> list[float]:
+def best(rounds: int, *works: Callable[[], object]) -> list[float]:
     """The least seconds of each, all of them in every round."""
     least = [float("inf")] * len(works)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for place, work in enumerate(works):
             gc.collect()
             began = time.process_time()
@@ -187,7 +186,7 @@ def layout_of(case: Case, path: Path) -> Layout:
 
 def prepared_for(case: Case, path: Path) -> Prepared:
     policy = load(POLICIES / case.policy)
-    found, hints = survey(path, policy)
+    found, hints = survey_collection(path, policy)
     return prepare(policy, found, hints)
 
 
@@ -205,7 +204,7 @@ def rates(records: int, size: int, seconds: float) -> tuple[str, str]:
     return f"{records / seconds:,.0f}", f"{size / MEBI / seconds:,.1f}"
 
 
-def measure(cases: list[tuple[Case, Path]], records: int) -> None:
+def measure(cases: list[tuple[Case, Path]], records: int, rounds: int) -> None:
     """Print readers, then writers."""
     header(
         "Readers",
@@ -223,7 +222,7 @@ def measure(cases: list[tuple[Case, Path]], records: int) -> None:
         ]
         if case.other is not None:
             works.append(lambda case=case, path=path: drain(case.other(path)))  # type: ignore[misc]
-        bare, ours, all_of_it, *other = best(*works)
+        bare, ours, all_of_it, *other = best(rounds, *works)
         ratio = (all_of_it - ours) / bare
         limit = LIMITS.get(case.name)
         if limit is not None and ratio > limit:
@@ -241,7 +240,7 @@ def measure(cases: list[tuple[Case, Path]], records: int) -> None:
         if case.write is not None:
             works.append(lambda case=case, plain=plain: case.write(plain))  # type: ignore[misc]
         size = path.stat().st_size
-        ours, *bare_one = best(*works)
+        ours, *bare_one = best(rounds, *works)
         bare_rates = rates(records, size, bare_one[0]) if bare_one else ("", "")
         ratio_text = f"{ours / bare_one[0]:.2f}" if bare_one else ""
         row(case.name, *bare_rates, *rates(records, size, ours), ratio_text)
@@ -256,17 +255,17 @@ def peak(name: str, path: Path, answer: Any) -> None:
     answer.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
-def memory(folder: Path, records: int) -> None:
-    """Print what processes take for one, two and four times the records."""
+def memory(folder: Path, names: Sequence[str], records: int, factors: Sequence[int]) -> None:
+    """Print what processes take for so many times the records."""
     header(
         "Memory of a process that reads, binds and encodes, MiB",
         "format",
-        *(f"{n * records:,} records" for n in (1, 2, 4)),
+        *(f"{n * records:,} records" for n in factors),
     )
     context = multiprocessing.get_context("spawn")
-    for case in CASES:
+    for case in chosen(names):
         found = []
-        for times in (1, 2, 4):
+        for times in factors:
             path = write_file(case, folder / f"{times}", times * records)
             receiver, sender = context.Pipe(False)
             process = context.Process(target=peak, args=(case.name, path, sender))
@@ -287,17 +286,32 @@ def write_file(case: Case, folder: Path, records: int) -> Path:
     return path
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("records", type=int, nargs="?", default=10_000)
-    parser.add_argument("--no-memory", action="store_true", help="measure speed only")
-    asked = parser.parse_args()
+def chosen(names: Sequence[str]) -> list[Case]:
+    return [case for case in CASES if case.name in names]
+
+
+def parser() -> argparse.ArgumentParser:
+    names = [case.name for case in CASES]
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("records", type=int, nargs="?", default=10_000)
+    options.add_argument("--formats", nargs="+", choices=names, default=names)
+    options.add_argument("--rounds", type=int, default=5, help="a figure is the best of so many")
+    options.add_argument("--no-memory", action="store_true", help="measure speed only")
+    options.add_argument(
+        "--factors", type=int, nargs="+", default=[1, 2, 4], help="times the records, for the memory"
+    )
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     gc.set_threshold(GARBAGE)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        measure([(case, write_file(case, folder, asked.records)) for case in CASES], asked.records)
+        files = [(case, write_file(case, folder, asked.records)) for case in chosen(asked.formats)]
+        measure(files, asked.records, asked.rounds)
         if not asked.no_memory:
-            memory(folder, asked.records)
+            memory(folder, asked.formats, asked.records, asked.factors)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ folder ``--finds``; each becomes a file of fixtures/broken together with its men
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import re
 import subprocess
 import sys
@@ -26,7 +27,7 @@ def fuzz(name: str, finds: Path, corpus: Path, seconds: int) -> None:
     import atheris
 
     # Only what is imported under it is watched, so nothing of hierdata may have been imported before.
-    with atheris.instrument_imports(include=["hierdata.formats", "hierdata.document"]):
+    with atheris.instrument_imports(include=["hierdata.documents.formats", "hierdata.documents.document"]):
         from tests.benchmarks.readers import LENGTH, look
 
     options = [f"-max_total_time={seconds}", f"-rss_limit_mb={MEGABYTES}", f"-timeout={SECONDS_OF_ONE}"]
@@ -56,18 +57,24 @@ def run(name: str, finds: Path, seconds: int) -> tuple[int, int, int, int]:
     return tried, reached, kept, len(found)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--formats", nargs="+", help="the readers, by default all")
-    parser.add_argument("--seconds", type=int, default=60, help="for each reader")
-    parser.add_argument("--finds", type=Path, default=Path("finds"), help="a folder for what was found")
-    parser.add_argument("--reader", help=argparse.SUPPRESS)
-    parser.add_argument("--corpus", type=Path, help=argparse.SUPPRESS)
-    stated = parser.parse_args()
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--formats", nargs="+", help="the readers, by default all")
+    options.add_argument("--seconds", type=int, default=60, help="for each reader")
+    options.add_argument("--finds", type=Path, default=Path("finds"), help="a folder for what was found")
+    options.add_argument("--reader", help=argparse.SUPPRESS)
+    options.add_argument("--corpus", type=Path, help=argparse.SUPPRESS)
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    stated = parser().parse_args(argv)
     if stated.reader:
         fuzz(stated.reader, stated.finds, stated.corpus, stated.seconds)
         return
-    from hierdata.formats import FORMATS
+    if importlib.util.find_spec("atheris") is None:
+        raise SystemExit("atheris is not installed: pip install 'hierdata[fuzz]'")
+    from hierdata.documents.formats import FORMATS
     from tests.benchmarks.engine import header, row
 
     stated.finds.mkdir(exist_ok=True)

@@ -7,6 +7,7 @@ quasi-identifiers, occupation sensitive. Without the data beside the project a s
 
 from __future__ import annotations
 
+import argparse
 import time
 from typing import Any
 
@@ -14,9 +15,9 @@ import numpy as np
 
 from hierdata.engines import ENGINES
 from hierdata.engines.rows.table import class_sizes, losses_of
-from hierdata.forest import Scope
-from hierdata.partition import SUPPRESSED
-from hierdata.stages import Stage
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import SUPPRESSED
+from hierdata.policy.plan.stages import Stage
 from tests.benchmarks.adult import SENSITIVE, WITHOUT_MISSING, encoded, policy, table
 from tests.benchmarks.engine import header, row
 
@@ -31,8 +32,14 @@ RUNS = [
 ]
 
 
-def main() -> None:
-    own = table(WITHOUT_MISSING)
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", type=int, help="only the first rows")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    own = table(WITHOUT_MISSING, parser().parse_args(argv).rows)
     header(
         f"Groups of l = 3 merged to classes of k = 5 ({SENSITIVE} sensitive)",
         *("steps", "models", "s", "NCP", "suppressed", "classes", "largest"),

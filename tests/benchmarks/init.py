@@ -30,11 +30,15 @@ def cards(records: int) -> Iterator[dict[str, Any]]:
         yield {**patient, "card": f"{ordinal * 7919 % 10**9:09}", "income": draw.randrange(10**6)}
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--records", type=int, nargs="+", default=SIZES)
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
     """Print a line for each size."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, nargs="+", default=SIZES)
-    sizes = parser.parse_args().records
+    sizes = parser().parse_args(argv).records
     header("Drafts", "records", "MB of the file", "init s", "init MB", "lint s", "lint MB")
     for records in sizes:
         with tempfile.TemporaryDirectory() as name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
@@ -13,7 +14,7 @@ import yaml
 
 import hierdata
 from hierdata.errors import PromiseError
-from hierdata.policy import from_data
+from hierdata.policy.load import from_data
 from hierdata.synth.students import students
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -70,9 +71,14 @@ def policy(model: dict[str, Any], setting: dict[str, Any] | None, population: Pa
     return from_data(stated, FIXTURES / "policies")
 
 
-def write_population(file: Path) -> None:
-    """The bundled students among 2,400 more of the same kind."""
-    source = FIXTURES / "students" / "students.jsonl"
+def write_students(file: Path, records: int | None) -> None:
+    """The first of the bundled students."""
+    lines = (FIXTURES / "students" / "students.jsonl").read_text("utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:records]), "utf-8")
+
+
+def write_population(file: Path, source: Path) -> None:
+    """The students among 2,400 more of the same kind."""
     own = [json.loads(line) for line in source.read_text().splitlines()]
     rows = [f"{one['major']},{one['birth_year']}" for one in (*own, *students(2400, 2, 5, 0.8, 0.5))]
     file.write_text("\n".join(["major,birth_year", *rows]) + "\n")
@@ -90,13 +96,11 @@ def described(model: dict[str, Any]) -> str:
     return f"{model['kind']}: {parameters}{on}"
 
 
-def measured(model: dict[str, Any], setting: dict[str, Any] | None, population: Path) -> tuple[object, ...]:
+def measured(source: Path, asked: hierdata.Policy) -> tuple[object, ...]:
     """Smallest class, shares of records and vertices lost, what coalesce gave up, LM a record, seconds."""
     start = time.perf_counter()
     try:
-        release = hierdata.anonymize(
-            FIXTURES / "students" / "students.jsonl", policy(model, setting, population), seed=bytes(16)
-        )
+        release = hierdata.anonymize(source, asked, seed=bytes(16))
     except PromiseError:
         return "none", "1.000", "1.000", "", "", "", f"{time.perf_counter() - start:.1f}"
     seconds = time.perf_counter() - start
@@ -114,18 +118,29 @@ def measured(model: dict[str, Any], setting: dict[str, Any] | None, population: 
     )
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--records", type=int, help="only the first of the bundled students")
+    options.add_argument("--only", nargs="+", default=[""], help="models whose name has one of these texts")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
-        population = Path(folder) / "population.csv"
-        write_population(population)
+        source, population = Path(folder) / "students.jsonl", Path(folder) / "population.csv"
+        write_students(source, asked.records)
+        write_population(population, source)
         row("model", "clustree", "smallest class", "records lost", "vertices lost", "records in a union",
             "vertices in a pool", "LM per record", "seconds")  # fmt: skip
         row(*("---" for _ in range(9)))
         for model, setting in CASES:
+            if not any(text in model["kind"] for text in asked.only):
+                continue
             stated = "no engine named"
             if setting is not None:
                 stated = ", ".join(f"{key} {value}" for key, value in setting.items()) or "default"
-            row(described(model), stated, *measured(model, setting, population))
+            row(described(model), stated, *measured(source, policy(model, setting, population)))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ repository.
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -21,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks import adult
+from tests.benchmarks.commands import anonymize
 from tests.benchmarks.engine import header, row
-from tests.benchmarks.tables import SCALED, SEED, WATCHED
+from tests.benchmarks.tables import SCALED, SEED
 
 K = {"kind": "k-anonymity", "k": 5}
 DISTINCT = {"kind": "distinct-l-diversity", "l": 4}
@@ -93,8 +92,7 @@ def stated(setting: Setting) -> dict[str, Any]:
     policy = adult.policy(adult.SENSITIVE, setting.models, None, **setting.more)
     plain: dict[str, Any] = policy.model_dump(mode="json", by_alias=True, exclude_unset=True)
     fields = plain["fields"]
-    file = adult.FOLDER / "hierarchies" / f"adult_hierarchy_{adult.SENSITIVE}.csv"
-    fields[f"$['{adult.SENSITIVE}']"]["taxonomy"] = str(file)
+    fields[f"$['{adult.SENSITIVE}']"]["taxonomy"] = str(adult.hierarchy(adult.SENSITIVE))
     if setting.twice:
         fields.update(
             {path.replace("']", "-2']"): rule for path, rule in fields.items() if rule["role"] == "quasi"}
@@ -104,14 +102,8 @@ def stated(setting: Setting) -> dict[str, Any]:
 
 def measured(setting: Setting, file: Path, place: Path) -> list[str]:
     """Run the command; its figures."""
-    policy, out = place / "policy.json", place / "release"
-    policy.write_text(json.dumps(stated(setting)), encoding="utf-8")
-    call = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet", "--policy", str(policy)]
-    done = subprocess.run(
-        [sys.executable, "-c", WATCHED, *call, "--out", str(out)], check=True, capture_output=True, text=True
-    )
-    seconds, cpu, megabytes = json.loads(done.stdout)
-    told = json.loads((out / "public" / "release.json").read_text(encoding="utf-8"))
+    taken = anonymize(file, stated(setting), place)
+    told = taken.release
     records = told["counts"]["records"]
     reached = [
         promise["achieved"]["t"]["value"] for promise in told["promises"] if "t" in promise["achieved"]
@@ -121,17 +113,22 @@ def measured(setting: Setting, file: Path, place: Path) -> list[str]:
         f"{records['suppressed']:,}",
         f"{told['counts']['classes']:,}",
         f"{max(reached):.4f}" if reached else "",
-        *(f"{seconds:.1f}", f"{cpu:.1f}", f"{megabytes:.0f}"),
+        *(f"{taken.seconds:.1f}", f"{taken.cpu:.1f}", f"{taken.megabytes:.0f}"),
     ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", help="settings whose name has this text")
-    asked = parser.parse_args()
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--only", default="", help="settings whose name has this text")
+    options.add_argument("--rows", type=int, help="only the first rows")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     if not adult.is_there():
         sys.exit("the Adult table does not lie beside the repository: nothing can be compared")
-    small = adult.table(adult.WITHOUT_MISSING)
+    small = adult.table(adult.WITHOUT_MISSING, asked.rows)
     header(
         "Adult, whole cold commands",
         *("setting", "rows", "NCP", "suppressed", "classes", "largest t", "s", "CPU s", "peak MB"),
@@ -139,7 +136,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as temporary:
         for setting in SETTINGS:
-            if asked.only and asked.only not in setting.name:
+            if asked.only not in setting.name:
                 continue
             own = small if setting.factor == 1 else adult.scaled(small, setting.factor, SEED)
             own = with_copies(own) if setting.twice else own

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from hierdata.engines import ENGINES, Engine
-from hierdata.forest import Scope
+from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
-from hierdata.policy import from_data, load
+from hierdata.policy.load import from_data, load
 from tests.benchmarks.collections import DATA_SETS, Encoded, encoded, written
 from tests.benchmarks.engine import header, row
 from tests.publications import publication_of
@@ -64,14 +64,18 @@ def compared(
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=1000)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--correlation", type=float, default=0.8, help="of the synthetic data")
-    parser.add_argument("--data", default="".join(DATA_SETS), help="which data sets, such as A or AB")
-    parser.add_argument("--models", default="", help="only models whose name has this in it")
-    arguments = parser.parse_args()
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--records", type=int, default=1000)
+    options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--correlation", type=float, default=0.8, help="of the synthetic data")
+    options.add_argument("--data", default="".join(DATA_SETS), help="which data sets, such as A or AB")
+    options.add_argument("--models", default="", help="only models whose name has this in it")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser().parse_args(argv)
     header(
         f"Loss of {arguments.records:,} students, correlation {arguments.correlation}",
         *("data", "model", "engine", "LM", "compared", "records lost %", "ms a record"),

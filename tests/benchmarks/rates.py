@@ -12,11 +12,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from hierdata.formats.csv import Csv
-from hierdata.formats.source import PathSource
-from hierdata.intake.form import open_layout
-from hierdata.intake.splits import read_file
-from hierdata.measurement import measure
+from hierdata.documents.formats.csv import Csv
+from hierdata.documents.formats.source import PathSource
+from hierdata.measurement.table import measure
+from hierdata.sources.form import open_layout
+from hierdata.sources.splits import read_file
 from tests.benchmarks import adult
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.tables import SEED, exhaust, timed
@@ -47,12 +47,17 @@ def show(sizes: list[int], folder: Path) -> None:
         row(*cells, f"{len(found.keys[-1].values):,}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="rows")
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="rows")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    sizes = list(parser().parse_args(argv).sizes)
     sys.stdout.write("Adult\n" if adult.is_there() else "A synthetic table of Adult's shape\n")
     with tempfile.TemporaryDirectory() as temporary:
-        show(list(parser.parse_args().sizes), Path(temporary))
+        show(sizes, Path(temporary))
 
 
 if __name__ == "__main__":

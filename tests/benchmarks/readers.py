@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from hierdata.document import Document
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, WHOLE, Format, Layout
+from hierdata.documents.formats.extended_values import spelling
+from hierdata.documents.formats.objects import dumps_exact
+from hierdata.documents.formats.source import Source
 from hierdata.errors import HierdataError
-from hierdata.formats import FORMATS, WHOLE, Format, Layout
-from hierdata.formats.extended_values import spelling
-from hierdata.formats.objects import dumps_exact
-from hierdata.formats.source import BytesSource, Source
+from tests.bytes_source import BytesSource
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 LENGTH = 8192

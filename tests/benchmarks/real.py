@@ -20,7 +20,7 @@ from typing import Any
 
 import hierdata
 from hierdata.errors import HierdataError
-from hierdata.report.models import StewardReport
+from hierdata.release.report.models import StewardReport
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.real_collections import COLLECTIONS, Collection
 
@@ -82,29 +82,35 @@ def show(own: Collection, source: Path, chosen: list[Run], seed: int) -> None:
         sys.stdout.flush()
 
 
-def measure(own: Collection, seed: int) -> None:
-    """All lines of a collection."""
+def measure(own: Collection, seed: int, records: int | None) -> None:
+    """All lines of a collection; with a number of records only those, without a first run that compiles."""
     with tempfile.TemporaryDirectory() as temporary:
         folders = [Path(temporary) / name for name in ("warming", "part", "whole")]
         for folder in folders:
             folder.mkdir()
-        sources = [own.input(folders[0], WARMING), own.input(folders[1], own.part)]
         chosen = list(runs(own))
-        for run in chosen:
-            released(own, sources[0], run, seed)
-        show(own, sources[1], chosen, seed)
-        if own.part is not None:
+        if records is None:
+            warming = own.input(folders[0], WARMING)
+            for run in chosen:
+                released(own, warming, run, seed)
+        show(own, own.input(folders[1], records or own.part), chosen, seed)
+        if records is None and own.part is not None:
             show(own, own.input(folders[2]), chosen, seed)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(COLLECTIONS)}; all if none")
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(COLLECTIONS)}; all if none")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--records", type=int, help="only the first of each, timed with what compiles")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     unknown = sorted(set(asked.names) - set(COLLECTIONS))
     if unknown:
-        parser.error(f"no such collection: {', '.join(unknown)}")
+        parser().error(f"no such collection: {', '.join(unknown)}")
     there = []
     for name in asked.names or COLLECTIONS:
         own = COLLECTIONS[name]
@@ -116,7 +122,7 @@ def main() -> None:
         return
     header("Real collections: the first records of each, then all", *CELLS)
     for own in there:
-        measure(own, asked.seed)
+        measure(own, asked.seed, asked.records)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
 import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,9 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hierdata.policy import plain
+from hierdata.policy.load import plain
+from tests.benchmarks.data_folder import data_folder
 
-FOLDER = Path(os.environ.get("HIERDATA_COLLECTIONS") or Path(__file__).parents[3] / "shared" / "data")
 POLICIES = Path(__file__).parent / "policies"
 Row = dict[str, str]
 
@@ -40,7 +39,7 @@ class Collection:
 
     @property
     def folder(self) -> Path:
-        return FOLDER / self.name
+        return data_folder() / self.name
 
     def __str__(self) -> str:
         return self.name

@@ -91,14 +91,18 @@ def unasked(file: Path) -> Path:
     return own
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--data", nargs="+", choices=DATA_SETS, default=list(DATA_SETS))
-    parser.add_argument("--executor", default="processes")
-    parser.add_argument("--folder", type=Path, help="where collections are kept, and found again")
-    parser.add_argument("options", nargs="*", help="more options of the command, behind --")
-    arguments = parser.parse_args()
+def parser() -> argparse.ArgumentParser:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--records", type=int, nargs="+", default=[10_000, 100_000])
+    arguments.add_argument("--data", nargs="+", choices=DATA_SETS, default=list(DATA_SETS))
+    arguments.add_argument("--executor", default="processes")
+    arguments.add_argument("--folder", type=Path, help="where collections are kept, and found again")
+    arguments.add_argument("options", nargs="*", help="more options of the command, behind --")
+    return arguments
+
+
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser().parse_args(argv)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as temporary:
         for name in arguments.data:
             header(

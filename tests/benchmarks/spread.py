@@ -19,21 +19,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import ENGINES, Constraints
-from hierdata.engines.cutting.spreading import nearness
-from hierdata.forest import Forest, Scope
-from hierdata.partition import Partition
+from hierdata.engines.spread.run import nearness
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from tests.benchmarks.data_folder import data_folder
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-HOUSEHOLDS = DATA / "census_households" / "households.csv.gz"
-ADULT = DATA / "adult" / "adult_arx_30162.csv"
 QI8 = (*("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class"),)
 SIZES = (32_561, 325_610, 3_256_100)
 PAIRS = ((0, 2), (500, 2), (500, 5), (2_500, 2), (2_500, 5), (5_000, 4), (5_000, 8), (10_000, "5/2"))
@@ -93,9 +91,13 @@ def forest_of(
     )
 
 
+def household_file() -> Path:
+    return data_folder() / "census_households" / "households.csv.gz"
+
+
 def households() -> Forest:
     """Incomes, with zone, size, race, type, cars and the head's age as quasi-identifiers."""
-    with gzip.open(HOUSEHOLDS, "rt", encoding="utf-8", newline="") as stream:
+    with gzip.open(household_file(), "rt", encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     domains: dict[str, QuasiDomain] = {
         "taz": DOMAINS["flat"](),
@@ -109,12 +111,17 @@ def households() -> Forest:
     return forest_of(list(domains.values()), columns, np.array([int(own["hincp"]) for own in rows]))
 
 
+def adult_file() -> Path:
+    return data_folder() / "adult" / "adult_arx_30162.csv"
+
+
 def adult() -> Forest:
     """Adult with its eight quasi-identifiers, taxonomies and occupation as the sensitive attribute."""
-    with ADULT.open(encoding="utf-8", newline="") as stream:
+    hierarchies = adult_file().parent / "hierarchies"
+    with adult_file().open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter=";"))
     domains = {
-        name: DOMAINS["taxonomy"](file=str(ADULT.parent / "hierarchies" / f"adult_hierarchy_{name}.csv"))
+        name: DOMAINS["taxonomy"](file=str(hierarchies / f"adult_hierarchy_{name}.csv"))
         for name in (*QI8, "occupation")
     }
     columns = {name: np.array([own[name] for own in rows]) for name in domains}
@@ -158,8 +165,8 @@ def per_value(forest: Forest, partition: Partition) -> float:
 
 
 def show_households() -> None:
-    if not HOUSEHOLDS.exists():
-        sys.stdout.write(f"\nHousehold incomes: skipped, {HOUSEHOLDS.name} is not there.\n")
+    if not household_file().exists():
+        sys.stdout.write(f"\nHousehold incomes: skipped, {household_file().name} is not there.\n")
         return
     forest = households()
     header(
@@ -191,8 +198,8 @@ WORK: dict[str, tuple[str, tuple[PrivacyModel, ...]]] = {
 
 
 def show_adult() -> None:
-    if not ADULT.exists():
-        sys.stdout.write(f"\nAdult: skipped, {ADULT.name} is not there.\n")
+    if not adult_file().exists():
+        sys.stdout.write(f"\nAdult: skipped, {adult_file().name} is not there.\n")
         return
     forest = adult()
     header(
@@ -232,10 +239,14 @@ def show_growth(sizes: Sequence[int]) -> None:
         row(name, *(f"{own:.2f}" for own in seconds), f"{exponent:.2f}", *losses)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="rows of the synthetic tables")
-    arguments = parser.parse_args()
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="rows of the synthetic tables")
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    arguments = parser().parse_args(argv)
     show_households()
     show_adult()
     show_growth(arguments.sizes)

@@ -8,32 +8,30 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from hierdata.forest import Forest, Scope
-from hierdata.intake import collect
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.judge import judge, judge_counted
-from hierdata.partition import Partition
-from hierdata.policy import Policy
+from hierdata.policy.policy import Policy
+from hierdata.sources import collect
 from tests.benchmarks import adult, checks
+from tests.benchmarks.commands import Taken, anonymize
 from tests.benchmarks.engine import header, row
 
 FACTORS = (1, 10, 100)
 SCALED, SEED = 10, 20240901
 """What ``make_scaled.py`` is called with for a table of 301,620 rows."""
-TURNS = 5
 Answer = TypeVar("Answer")
 
 
@@ -84,21 +82,18 @@ def searched(data: adult.Encoded, task: Task) -> Partition:
     return step.step(data.forest, Scope.of(data.forest), stage.constraints, None, rng)
 
 
-def show_mbf(folder: Path) -> None:
+def show_mbf(own: adult.Table, file: Path, turns: int) -> None:
     """The engine's step against reading the file, as a run does, and as the csv module alone does."""
-    own, file = adult.table(adult.COMPLETE), adult.FOLDER / adult.COMPLETE
-    if not file.exists():
-        file = adult.write(own, folder / adult.COMPLETE)
     collection, data = collect(file, MBF.policy()), adult.encoded(own, MBF.policy())
     searched(data, MBF)  # compiles, where the cache is empty
-    partition, seconds = timed(lambda: searched(data, MBF), TURNS)
-    _, reading = timed(lambda: exhaust(collection.documents()), TURNS)
+    partition, seconds = timed(lambda: searched(data, MBF), turns)
+    _, reading = timed(lambda: exhaust(collection.documents()), turns)
 
     def bare() -> int:
         with file.open(encoding="utf-8", newline="") as stream:
             return exhaust(csv.reader(stream))
 
-    _, by_csv = timed(bare, TURNS)
+    _, by_csv = timed(bare, turns)
     header(
         f"MBF against reading the table, {data.forest.record_count:,} rows, education, l = 4, e = 1",
         *("MBF s", "reading into documents s", "ratio", "asked", "csv module alone s", "rows published"),
@@ -117,8 +112,7 @@ def exponents(sizes: Sequence[int], seconds: Sequence[float]) -> list[str]:
     return [f"{np.polyfit(np.log(base), times, 1)[0]:.2f}" if len(sizes) > 1 else "" for base in bases]
 
 
-def show_growth(factors: Sequence[int], folder: Path) -> None:
-    small = adult.table(adult.COMPLETE)
+def show_growth(small: adult.Table, factors: Sequence[int], folder: Path) -> None:
     sizes = [len(small["age"].codes) * factor for factor in factors]
     header(
         "How CPU seconds grow", "work", *(f"{size:,} rows" for size in sizes), "exponent of n", "of n log n"
@@ -165,15 +159,14 @@ def generalized(own: adult.Table, forest: Forest, partition: Partition) -> adult
     return found
 
 
-def show_checks(folder: Path, pycanon: Path | None) -> None:
-    own = adult.scaled(adult.table(adult.WITHOUT_MISSING), SCALED, SEED)
-    published = release(own, folder)
+def show_checks(small: adult.Table, folder: Path, pycanon: Path | None, turns: int) -> None:
+    published = release(adult.scaled(small, SCALED, SEED), folder)
     lines, plain = list(published.lines()), list(published.documents())
     rules, without = published.rules, replace(published.rules, models=published.rules.models[:1])
-    _, reading = timed(lambda: exhaust(published.lines()), TURNS)
-    _, grouping = timed(lambda: judge_counted(lines, without), TURNS)
-    verdict, together = timed(lambda: judge_counted(lines, rules), TURNS)
-    _, one_by_one = timed(lambda: judge(plain, rules), TURNS)
+    _, reading = timed(lambda: exhaust(published.lines()), turns)
+    _, grouping = timed(lambda: judge_counted(lines, without), turns)
+    verdict, together = timed(lambda: judge_counted(lines, rules), turns)
+    _, one_by_one = timed(lambda: judge(plain, rules), turns)
     header(
         f"Eight checks, {verdict.records:,} rows, {verdict.classes:,} classes",
         *("reading s", "grouping s", "judging s", "grouping and judging s", "asked"),
@@ -182,7 +175,6 @@ def show_checks(folder: Path, pycanon: Path | None) -> None:
     cells = reading, grouping, together - grouping, together
     row(*(f"{second:.2f}" for second in cells), "<= 1", f"{one_by_one:.2f}")
     show_peer(checks.by_judge(verdict), checks.by_pycanon(pycanon, published.file) if pycanon else None)
-    show_twin(folder)
 
 
 def show_peer(judged: dict[str, float], peer: dict[str, tuple[str, float]] | None) -> None:
@@ -200,9 +192,8 @@ def show_peer(judged: dict[str, float], peer: dict[str, tuple[str, float]] | Non
         row("together", "", "", f"{total:.1f}", "")
 
 
-def show_twin(folder: Path) -> None:
+def show_twin(own: adult.Table, folder: Path) -> None:
     """The judge against the definitions, where values are missing and where there is only one."""
-    own = adult.table(adult.COMPLETE)
     constant = adult.Column(["the only one"], np.zeros(len(own["age"].codes), np.int64))
     header("The judge against a slow twin", "table", "classes", "all figures equal")
     for name, table in (
@@ -215,67 +206,70 @@ def show_twin(folder: Path) -> None:
         row(name, f"{verdict.classes:,}", "yes")
 
 
-def show_commands(folder: Path) -> None:
+def show_commands(
+    small: adult.Table, complete: adult.Table, folder: Path, *, limit: int | None, first_run: bool
+) -> None:
     """The whole command, cold: read twice, search, write, read again and judge, report."""
-    small, complete = adult.table(adult.WITHOUT_MISSING), adult.table(adult.COMPLETE)
+    works = [
+        ("mondrian, k = 5", MONDRIAN, small, 1),
+        ("mbf, l = 4, e = 1", MBF, complete, 1),
+        ("mondrian, k = 5", MONDRIAN, small, SCALED),
+    ]
+    environment = None
+    if first_run:
+        # As an installed package is: with what Python compiles on the disk, which a first run puts there.
+        compiled = {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
+        environment = os.environ | compiled
+        command(folder, MONDRIAN, small, environment)
     header(
         "The whole command",
         *("work", "rows", "s by the clock", "CPU s", "peak MB", "NCP", "rows suppressed", "classes"),
     )
-    command(folder, "mondrian, k = 5", MONDRIAN, small)
-    command(folder, "mbf, l = 4, e = 1", MBF, complete)
-    command(folder, "mondrian, k = 5", MONDRIAN, adult.scaled(small, SCALED, SEED))
+    for name, task, own, factor in works[:limit]:
+        taken = command(folder, task, own if factor == 1 else adult.scaled(own, factor, SEED), environment)
+        counts, loss = taken.release["counts"], taken.release["metrics"].get("lm_cost")
+        row(
+            *(name, f"{counts['records']['input']:,}", f"{taken.seconds:.1f}", f"{taken.cpu:.1f}"),
+            *(f"{taken.megabytes:.0f}", "" if loss is None else f"{loss['per_value']:.4f}"),
+            *(f"{counts['records']['suppressed']:,}", f"{counts['classes']:,}"),
+        )
 
 
-WATCHED = """
-import json, resource, subprocess, sys, time
-start = time.perf_counter()
-subprocess.run(sys.argv[1:], check=True)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps([time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
-"""
-"""Runs a command and tells its seconds by the clock, its CPU seconds and its peak in MB.
-
-In a process of its own: to a child's peak counts what its parent held when it started it.
-"""
-
-
-def command(folder: Path, name: str, task: Task, own: adult.Table) -> None:
+def command(folder: Path, task: Task, own: adult.Table, environment: Mapping[str, str] | None) -> Taken:
     place = Path(tempfile.mkdtemp(dir=folder))
-    file = adult.write(own, place / "table.csv")
-    stated = task.policy().model_dump(mode="json", by_alias=True, exclude_unset=True)
-    policy, out = place / "policy.json", place / "release"
-    policy.write_text(json.dumps(stated), encoding="utf-8")
-    call = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet", "--policy", str(policy)]
-    watched = [sys.executable, "-c", WATCHED, *call, "--out", str(out)]
-    # As an installed package is: with what Python compiles on the disk, which a first run puts there.
-    kept = {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "PYTHONDONTWRITEBYTECODE": ""}
-    if not (folder / "compiled").exists():
-        warming = [*watched[:-1], str(place / "first")]
-        subprocess.run(warming, check=True, capture_output=True, env=os.environ | kept)
-    done = subprocess.run(watched, check=True, capture_output=True, text=True, env=os.environ | kept)
-    seconds, cpu, megabytes = json.loads(done.stdout)
-    told = json.loads((out / "public" / "release.json").read_text(encoding="utf-8"))
-    records, loss = told["counts"]["records"], told["metrics"].get("lm_cost")
-    ncp = "" if loss is None else f"{loss['per_value']:.4f}"
-    row(
-        *(name, f"{records['input']:,}", f"{seconds:.1f}", f"{cpu:.1f}", f"{megabytes:.0f}", ncp),
-        *(f"{records['suppressed']:,}", f"{told['counts']['classes']:,}"),
+    policy = task.policy().model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return anonymize(adult.write(own, place / "table.csv"), policy, place, environment)
+
+
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", type=int, help="only the first rows of each table")
+    options.add_argument("--turns", type=int, default=5, help="most figures are the least of so many")
+    options.add_argument("--factors", type=int, nargs="+", default=FACTORS, help="sizes of the growth")
+    options.add_argument("--pycanon", type=Path, help="an interpreter that has the extra bench")
+    options.add_argument("--commands", type=int, help="only the first of the whole commands")
+    options.add_argument(
+        "--no-first-run",
+        action="store_true",
+        help="measure whole commands without a first one, by which Python compiles",
     )
+    return options
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--factors", type=int, nargs="+", default=FACTORS, help="sizes of the growth")
-    parser.add_argument("--pycanon", type=Path, help="an interpreter that has the extra bench")
-    asked = parser.parse_args()
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     sys.stdout.write("Adult\n" if adult.is_there() else "A synthetic table of Adult's shape\n")
+    small, complete = (adult.table(name, asked.rows) for name in (adult.WITHOUT_MISSING, adult.COMPLETE))
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        show_mbf(folder)
-        show_checks(folder, asked.pycanon)
-        show_commands(folder)
-        show_growth(asked.factors, folder)
+        file = adult.folder() / adult.COMPLETE
+        if asked.rows is not None or not file.exists():
+            file = adult.write(complete, folder / adult.COMPLETE)
+        show_mbf(complete, file, asked.turns)
+        show_checks(small, folder, asked.pycanon, asked.turns)
+        show_twin(complete, folder)
+        show_commands(small, complete, folder, limit=asked.commands, first_run=not asked.no_first_run)
+        show_growth(complete, asked.factors, folder)
 
 
 if __name__ == "__main__":

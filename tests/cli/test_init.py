@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hierdata.policy.reading import read
+from hierdata.policy.load.yaml import read
 from tests.cli.conftest import Desk, Run, person
 
 MANY = [

@@ -55,7 +55,7 @@ def test_usage_errors_point_at_the_help_of_their_command(run: Run) -> None:
 def test_an_internal_error_tells_its_type_and_place_alone(
     run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hierdata.outcome.write_files", raising(ValueError("marker-7319")))
+    monkeypatch.setattr("hierdata.release.files.write_files", raising(ValueError("marker-7319")))
     ran = run(*desk.command, "--json")
     assert ran.code == 1
     assert "ValueError at hierdata/pipeline.py:" in ran.err
@@ -68,7 +68,9 @@ def test_an_internal_error_tells_its_type_and_place_alone(
 def test_trouble_with_files_is_no_internal_error(
     run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hierdata.outcome.write_files", raising(OSError(28, os.strerror(28), "somewhere")))
+    monkeypatch.setattr(
+        "hierdata.release.files.write_files", raising(OSError(28, os.strerror(28), "somewhere"))
+    )
     ran = run(*desk.command)
     assert (ran.code, ran.err) == (6, f"hierdata: somewhere: {os.strerror(28)}\n")
     assert desk.names() == {"people.jsonl", "policy.yaml"}
@@ -95,7 +97,7 @@ def test_a_signal_leaves_nothing_behind(
         os.kill(os.getpid(), number)
 
     before = signal.getsignal(number)
-    monkeypatch.setattr("hierdata.outcome.write_files", interrupted)
+    monkeypatch.setattr("hierdata.release.files.write_files", interrupted)
     ran = run(*desk.command, "--json")
     assert ran.code == code
     assert ran.json["error"] == {
@@ -119,7 +121,7 @@ def test_a_signal_that_a_library_answers_with_an_error_of_its_own_is_a_signal(
             raise SystemError("returned a result with an exception set") from stop
         raise AssertionError
 
-    monkeypatch.setattr("hierdata.outcome.write_files", interrupted)
+    monkeypatch.setattr("hierdata.release.files.write_files", interrupted)
     ran = run(*desk.command)
     assert (ran.code, ran.err) == (143, "hierdata: stopped by SIGTERM; what was begun is removed\n")
 
@@ -133,19 +135,19 @@ def test_a_second_signal_does_not_stop_the_cleaning(
         finally:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr("hierdata.outcome.write_files", interrupted)
+    monkeypatch.setattr("hierdata.release.files.write_files", interrupted)
     assert run(*desk.command).code == 130
     assert desk.names() == {"people.jsonl", "policy.yaml"}
 
 
 def test_an_ignored_signal_stays_ignored(run: Run, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hierdata.outcome import write_files
+    from hierdata.release.files import write_files
 
     def interrupted(*arguments: object) -> object:
         os.kill(os.getpid(), signal.SIGHUP)
         return write_files(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("hierdata.outcome.write_files", interrupted)
+    monkeypatch.setattr("hierdata.release.files.write_files", interrupted)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         assert run(*desk.command).code == 0

@@ -15,21 +15,22 @@ import numpy as np
 import pytest
 
 from hierdata.domains.semantic_partition import SemanticPartition
-from hierdata.engines.clustree import CluStree
+from hierdata.engines.clustree.engine import CluStree
 from hierdata.errors import PolicyError
-from hierdata.forest import Forest, Scope
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.publication import Part, Publication, generalized, grouped
 from hierdata.metrics.discrimination_rate import DiscriminationRate
-from hierdata.metrics.joint import Joint, JointTally, joint
-from hierdata.metrics.keys import known_to
-from hierdata.metrics.rates import conditional_entropy, discrimination_rate, entropy
+from hierdata.metrics.joint_counts import Joint, JointTally, joint
+from hierdata.metrics.numbering import known_to
+from hierdata.metrics.rates import entropy
 from hierdata.privacy import KAnonymity
-from hierdata.publication import Part, Publication, generalized, grouped
-from hierdata.records.known import KeyForm, Weight
+from hierdata.records.key_forms import KeyForm, Weight
 from hierdata.records.schema import Role
 from tests.contracts.test_engines import collections
 from tests.naive_joint import Reader, Table
 from tests.promises import bind
 from tests.random_collections import VALUES, Collection, collection
+from tests.rates_of_counts import conditional_entropy, discrimination_rate
 
 BLOCKS = {"low": VALUES[:3], "high": VALUES[3:]}
 PARTITION = SemanticPartition(blocks=BLOCKS)

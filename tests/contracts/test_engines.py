@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.coalesce import coalesce
 from hierdata.engines import ENGINES, Constraints
-from hierdata.forest import Forest, Scope
+from hierdata.engines.enforce import coalesce
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.judge import judge
 from hierdata.metrics import METRICS
-from hierdata.partition import SUPPRESSED, Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
-from hierdata.recodings import RECODINGS
+from hierdata.release.recodings import RECODINGS
 from tests.cases import for_each
 from tests.promises import bind, promise
 from tests.random_collections import Collection, collection

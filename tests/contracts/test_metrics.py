@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -11,16 +10,16 @@ import pytest
 
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.encoding import encode
-from hierdata.forest import Forest
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import Publication
 from hierdata.metrics import METRICS, RISKS
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
-from hierdata.metrics.base import Figure
-from hierdata.partition import Partition
 from hierdata.privacy import KAnonymity
-from hierdata.publication import Publication
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from hierdata.testing.metrics import check_figures
 from tests.cases import for_each
 from tests.contracts.test_engines import CASES, collections
 from tests.contracts.test_recodings import published
@@ -115,33 +114,21 @@ def test_every_metric_is_in_the_contract() -> None:
     assert BETTER_AND_WORSE.keys() == METRICS.keys()
 
 
-def check(figures: tuple[Figure, ...]) -> None:
-    assert figures
-    assert len({figure.name for figure in figures}) == len(figures)
-    for figure in figures:
-        assert isinstance(figure.value, Fraction | float)
-        assert figure.low <= figure.value, figure
-        assert figure.high is None or figure.value <= figure.high, figure
-        assert figure.unit
-        plain = json.loads(json.dumps(figure.as_dict()))
-        if isinstance(figure.value, Fraction):
-            assert Fraction(plain["exact"]) == figure.value
-        else:
-            assert plain["exact"] is None
-        assert plain["value"] == float(figure.value)
-
-
 @each_metric
 @for_each("model", CASES)
 def test_figures_lie_in_their_range_and_say_whether_they_are_exact(name: str, model: KAnonymity) -> None:
     assert METRICS[name].symbol
     for built in collections():
         partition, of_engine = published(built, model, "generalization")
-        check(METRICS[name]().of(of_engine, built.forest))
+        figures = METRICS[name]().of(of_engine, built.forest)
+        assert figures
+        check_figures(METRICS[name](), figures)
         nothing = Partition(
             np.full_like(partition.class_of, -1), np.full_like(partition.representative, -1), partition.nodes
         )
-        check(METRICS[name]().of(publication_of(built.forest, nothing), built.forest))
+        figures = METRICS[name]().of(publication_of(built.forest, nothing), built.forest)
+        assert figures
+        check_figures(METRICS[name](), figures)
 
 
 def test_anatomy_loses_what_it_suppresses_and_no_more() -> None:

@@ -18,16 +18,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.forest import Forest
-from hierdata.gates import bind_gates, every_metric, pass_gates
-from hierdata.metrics import METRICS, RISKS, Metric, cells, joint
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
+from hierdata.metrics import METRICS, RISKS, Metric, cells
+from hierdata.metrics import joint_counts as joint
 from hierdata.metrics.cells import Cells, Run, joined
 from hierdata.metrics.sums import Same, Sums
-from hierdata.policy import from_data
+from hierdata.metrics.tallies import Tallies, counted, tally
+from hierdata.policy.load import from_data
 from hierdata.privacy import KAnonymity
-from hierdata.publication import Publication
-from hierdata.records.known import KeyForm, Weight
-from hierdata.tallies import Tallies, counted, tally
+from hierdata.records.key_forms import KeyForm, Weight
+from hierdata.release.gates import bind_gates, every_metric, pass_gates
 from tests.contracts.test_discrimination_rate import PARTITION, keys_above, published
 from tests.contracts.test_metrics import BETTER_AND_WORSE
 from tests.contracts.test_recodings import prepared

@@ -14,11 +14,11 @@ import pytest
 
 import hierdata
 from hierdata.domains.semantic_partition import SemanticPartition
-from hierdata.forest import Forest
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
 from hierdata.metrics import RISKS
 from hierdata.metrics.identity_risk import IdentityRisk
-from hierdata.publication import Publication
-from hierdata.records.known import KeyForm, Weight
+from hierdata.records.key_forms import KeyForm, Weight
 from tests import naive_risks as naive
 from tests.contracts.test_discrimination_rate import BUILT, PARTITION, keys_above, published, rate_of
 from tests.golden.cases import load

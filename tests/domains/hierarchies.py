@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS, Date, Flat, Interval, Prefix, QuasiDomain, Taxonomy
 
 Drawn = tuple[QuasiDomain, dict[Scalar, int]]

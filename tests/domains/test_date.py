@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import Date
 from hierdata.domains.base import Hierarchy, Uncovered
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hierdata.document import Numeral, Scalar
+from hierdata.documents.document import Numeral, Scalar
 from hierdata.domains import Interval
 from hierdata.domains.base import Hierarchy, Uncovered
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.levels import Levels, LevelScale
 from hierdata.domains.membership import Trapezoid, breakpoints, knots, value_level, value_sets
 from hierdata.domains.number import canonical, parameter
+from tests.domains.degrees import exact_memberships
 
 ROUNDING = 1e-12
 
@@ -55,7 +56,7 @@ def numeric(low: Fraction, high: Fraction) -> LevelScale:
 
 
 def agree(one: LevelScale, value: Scalar) -> None:
-    exact, shown = one.exact_memberships(value), one.memberships(value)
+    exact, shown = exact_memberships(one, value), one.memberships(value)
     assert len(exact) == len(shown)
     assert all(abs(float(degree) - other) <= ROUNDING for degree, other in zip(exact, shown, strict=True))
 
@@ -117,7 +118,7 @@ def test_scikit_fuzzy_and_fractions_agree_on_the_policy_s_sets(
     value = Decimal(tenths) / 10
     agree(one, value)
     assert 1 <= one.level(value) <= one.count
-    inside = one.exact_memberships(value)
+    inside = exact_memberships(one, value)
     if any(inside):
         assert inside[one.level(value) - 1] == max(inside)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Numeral, Scalar
+from hierdata.documents.document import Numeral, Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import (
     MAX_DIGITS,

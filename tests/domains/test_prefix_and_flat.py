@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from hierdata.document import Numeral, Scalar
+from hierdata.documents.document import Numeral, Scalar
 from hierdata.domains import Flat, Prefix
 from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.records.values import Values

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import hierdata
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains.levels import Levels
 from hierdata.domains.number import canonical
 from hierdata.domains.semantic_partition import SemanticPartition

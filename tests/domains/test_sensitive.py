@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from hierdata.document import Numeral, Scalar
+from hierdata.documents.document import Numeral, Scalar
 from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels
 from hierdata.domains.sensitive import SensitiveDomain

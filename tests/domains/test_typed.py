@@ -14,14 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.days import date_of, day_of, spelled, year_month_day
-from hierdata.document import Scalar
-from hierdata.domains import DOMAINS
-from hierdata.domains.base import Hierarchy, Uncovered
-from hierdata.domains.levels import Levels
-from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.records.values import Missing, Values
-from hierdata.scalars import (
+from hierdata.documents.document import Scalar
+from hierdata.documents.scalars import (
     TYPED,
     Binary,
     DateTime,
@@ -36,6 +30,12 @@ from hierdata.scalars import (
     Undefined,
     Uuid,
 )
+from hierdata.documents.scalars.days import date_of, day_of, spelled, year_month_day
+from hierdata.domains import DOMAINS
+from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.domains.levels import Levels
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.records.values import Missing, Values
 
 OID = ObjectId("5f0c1b2a3d4e5f6071829304")
 

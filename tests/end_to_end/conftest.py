@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.release import Release
+from hierdata.release.release import Release
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 STUDENTS = FIXTURES / "students"

@@ -1,7 +1,7 @@
 """The command line, everything spilled and in small parts, with a fault in the middle of one of its stages.
 
 ``python -m tests.end_to_end.faulty FAULT TASK ARGUMENT ...``: the task is the name of a class of
-``hierdata.tasks``, the fault one of FAULTS, or "-" for none.
+``hierdata.pipeline``, the fault one of FAULTS, or "-" for none.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import hierdata.executors.local as local
-import hierdata.run.files as files
+import hierdata.pipeline.publish as files
 from hierdata.executors.processes import Processes
 from hierdata.executors.serial import Serial
 from hierdata.executors.spark import Spark
-from hierdata.intake import Collection, FileForm, InputSplit
+from hierdata.sources import Collection, FileForm, InputSplit
 from tests.executors.chains import kill_executor_once
 
 SECRET = "zq"

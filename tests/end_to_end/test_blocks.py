@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.recodings import RECODINGS
+from hierdata.release.recodings import RECODINGS
 
 PEOPLE = [
     {"city": "Ghent", "ill": "ab"[at % 2], "notes": [{"text": f"n{at}"}] if at < 4 else []}
@@ -31,7 +31,7 @@ def test_a_type_may_have_no_vertices_among_the_records_of_a_block(
     policy = {**POLICY, "recoding": recoding}
     seed = b"0123456789abcdef"
     whole = hierdata.anonymize(PEOPLE, policy, seed=seed)
-    monkeypatch.setattr("hierdata.recodings.base._BLOCK", 1)
+    monkeypatch.setattr("hierdata.release.recodings.base._BLOCK", 1)
     one_by_one = hierdata.anonymize(PEOPLE, policy, seed=seed)
     for part in whole.parts:
         assert list(one_by_one.part(part)) == list(whole.part(part))

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.policy import Policy, from_data
-from hierdata.release import Release
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
+from hierdata.release.release import Release
 from tests.end_to_end.conftest import POLICIES, STUDENTS, published
 
 SENSITIVE = ("gpa", "grade", "score")

@@ -17,9 +17,9 @@ from hierdata.engines import ENGINES
 from hierdata.metrics import METRICS
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
-from hierdata.recodings import RECODINGS
-from hierdata.release import Release
-from hierdata.report.models import Tally
+from hierdata.release.recodings import RECODINGS
+from hierdata.release.release import Release
+from hierdata.release.report.models import Tally
 from tests.contracts.test_engines import CASES, suits
 from tests.end_to_end.conftest import SEED
 from tests.end_to_end.small import FLAT, NESTED, policy, rows, trees, write_csv

@@ -13,15 +13,16 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.formats import FORMATS
-from hierdata.formats.source import PathSource
-from hierdata.intake.form import open_layout
-from hierdata.intake.splits import read_file
+from hierdata.documents.formats import FORMATS
+from hierdata.documents.formats.source import PathSource
 from hierdata.judge import Judgement
-from hierdata.policy import Policy, from_data
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
 from hierdata.records.binding import bind, resolve
 from hierdata.records.record import Vertex
 from hierdata.records.survey import survey
+from hierdata.sources.form import open_layout
+from hierdata.sources.splits import read_file
 
 PAPERS = Path(__file__).parents[2] / "fixtures" / "papers"
 FORMATS_OF_FIGURES = ("json", "xml")

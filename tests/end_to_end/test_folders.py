@@ -13,9 +13,9 @@ from lxml import etree
 
 import hierdata
 from hierdata.errors import InputError, PolicyError, TargetError, VerificationError
-from hierdata.intake import collect
-from hierdata.intake.folders import FilesSplit
-from hierdata.policy import from_data
+from hierdata.policy.load import from_data
+from hierdata.sources import collect
+from hierdata.sources.folders import FilesSplit
 
 POLICY: dict[str, Any] = {
     "version": 1,

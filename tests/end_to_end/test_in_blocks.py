@@ -12,10 +12,10 @@ import pytest
 import hierdata
 from hierdata import Resources
 from hierdata.errors import InputError, PolicyError, PromiseError
-from hierdata.intake import Collection, Form, InputSplit
-from hierdata.policy import from_data, load
-from hierdata.release import Release
-from hierdata.tasks.unite import Shared, shared
+from hierdata.pipeline.merge_blocks import Shared, shared
+from hierdata.policy.load import from_data, load
+from hierdata.release.release import Release
+from hierdata.sources import Collection, Form, InputSplit
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS, public_bytes
 
 LINES = STUDENTS / "students.jsonl"
@@ -134,9 +134,9 @@ def noted(found: Shared, homes: list[int]) -> Shared:
 def test_classes_that_look_alike_in_two_blocks_are_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heard: int
 ) -> None:
-    monkeypatch.setattr("hierdata.run.classes._HEARD", heard)
+    monkeypatch.setattr("hierdata.pipeline.cluster._HEARD", heard)
     homes: list[int] = []
-    monkeypatch.setattr("hierdata.run.classes.shared", lambda told: noted(shared(told), homes))
+    monkeypatch.setattr("hierdata.pipeline.cluster.shared", lambda told: noted(shared(told), homes))
     source = people(600, ages=1)
     policy = from_data({**PEOPLE_POLICY, "blocks": 40})
     release = hierdata.anonymize(source, policy, seed=SEED, resources=SERIAL)

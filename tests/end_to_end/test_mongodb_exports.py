@@ -13,10 +13,10 @@ import bson
 import pytest
 
 import hierdata
+from hierdata.documents.formats.bson_codec import decode
 from hierdata.errors import InputError, PolicyError
-from hierdata.formats.bson_codec import decode
-from hierdata.policy import from_data
-from hierdata.release import Release
+from hierdata.policy.load import from_data
+from hierdata.release.release import Release
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS, published
 from tests.mongodb_fixtures import OID
 

@@ -10,8 +10,9 @@ import pytest
 from lxml import etree
 
 import hierdata
-from hierdata.policy import Policy, from_data
-from hierdata.release import Release
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
+from hierdata.release.release import Release
 
 SEED = b"a seed of sixteen bytes"
 COUNT = {"kind": "k-anonymity", "k": 2}

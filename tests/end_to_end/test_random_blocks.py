@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import hierdata
 from hierdata import Resources
 from hierdata.errors import PromiseError, VerificationError
-from hierdata.policy import from_data
+from hierdata.policy.load import from_data
 from hierdata.privacy import KAnonymity, LevelAlphaK
-from hierdata.release import Release
+from hierdata.release.release import Release
 from tests.end_to_end import small
 from tests.end_to_end.conftest import SEED
 from tests.end_to_end.faulty import small_parts

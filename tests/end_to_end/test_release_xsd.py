@@ -10,7 +10,7 @@ from lxml import etree
 
 import hierdata
 from hierdata.errors import VerificationError
-from hierdata.policy import from_data, plain
+from hierdata.policy.load import from_data, plain
 
 ROOT = Path(__file__).parents[2]
 STUDENTS = ROOT / "fixtures" / "students" / "students.xml"

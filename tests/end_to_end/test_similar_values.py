@@ -10,8 +10,8 @@ import pytest
 
 import hierdata
 from hierdata.errors import PromiseError
-from hierdata.policy import from_data, load
-from hierdata.release import Release
+from hierdata.policy.load import from_data, load
+from hierdata.release.release import Release
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS
 
 GROUPS = {"organ": ["flu", "cough"], "skin": ["rash", "itch"], "mind": ["grief", "panic"]}

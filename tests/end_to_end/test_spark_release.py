@@ -17,8 +17,8 @@ import pytest
 import hierdata
 from hierdata import Resources
 from hierdata.errors import GateError, InputError
-from hierdata.policy import from_data
-from hierdata.release import Release
+from hierdata.policy.load import from_data
+from hierdata.release.release import Release
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS
 from tests.end_to_end.faulty import SECRET, small_parts
 from tests.end_to_end.test_faults import POLICY, Place, people
@@ -125,7 +125,7 @@ def keyed_tables(folder: Path) -> tuple[Path, Any]:
 
 
 def changed(name: str, **changes: object) -> Any:
-    from hierdata.policy import load
+    from hierdata.policy.load import load
 
     stated = load(POLICIES / name)
     found = stated.model_copy(update=changes)

@@ -18,8 +18,8 @@ import pytest
 from lxml import etree
 
 import hierdata
-from hierdata.formats import FORMATS, Layout
-from hierdata.release import Release
+from hierdata.documents.formats import FORMATS, Layout
+from hierdata.release.release import Release
 from tests.end_to_end.conftest import (
     POLICIES,
     SEED,
@@ -230,7 +230,7 @@ def test_representatives_say_the_same_in_every_format(name: str) -> None:
     steps = {"kind": "clustree", "window": 50, "pairing": "greedy", "grow": False}
     stated = {**policy.model_dump(by_alias=True, exclude_unset=True, mode="python")}
     stated |= {"recoding": "representatives", "engine": {"steps": [steps]}}
-    from hierdata.policy import from_data
+    from hierdata.policy.load import from_data
 
     asked = from_data(stated, policy.folder)
     release = hierdata.anonymize(STUDENTS / name, asked, seed=SEED)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.policy import from_data
-from hierdata.policy.reading import read
-from hierdata.release import Release
+from hierdata.policy.load import from_data
+from hierdata.policy.load.yaml import read
+from hierdata.release.release import Release
 from tests.end_to_end.conftest import POLICIES, SEED, STUDENTS, all_plain, published
 
 pa = pytest.importorskip("pyarrow")

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
-from hierdata.engines.aligning import arrays
-from hierdata.engines.aligning.alignment import Alignment
-from hierdata.engines.clustree import CluStree
+from hierdata.engines.alignment import arrays
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.clustree.engine import CluStree
 from hierdata.errors import PolicyError
-from hierdata.forest import Forest, Scope
+from hierdata.forest.forest import Forest, Scope
 from hierdata.metrics import METRICS
-from hierdata.policy import load
+from hierdata.policy.load import load
 from hierdata.privacy import EntropyLDiversity, KAnonymity, KMap, LevelAlphaK, RecursiveCLDiversity
 from hierdata.privacy.base import PrivacyModel
 from tests import naive, naive_models

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hierdata.engines.aligning import run as running
-from hierdata.engines.aligning.arrays import without_partner
-from hierdata.engines.aligning.run import Run
+from hierdata.engines.alignment.arrays import without_partner
+from hierdata.engines.alignment.kernels.representative import begin
+from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
-from hierdata.engines.clustree import CluStree
-from hierdata.forest import Forest, Scope
-from hierdata.histograms import histograms
-from hierdata.kernels.growth import begin
-from hierdata.partition import Partition
+from hierdata.engines.clustree import run as running
+from hierdata.engines.clustree.engine import CluStree
+from hierdata.engines.clustree.run import Run
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.privacy import DeltaLDiversity, EntropyLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from tests import naive, naive_growth

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hierdata.engines.clustree import CluStree
-from hierdata.forest import Scope
+from hierdata.engines.clustree.engine import CluStree
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
-from hierdata.partition import Partition
 from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from tests import naive

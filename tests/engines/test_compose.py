@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierdata.domains import DOMAINS
-from hierdata.engines.compose import Compose
-from hierdata.engines.composing.packing import Asked, Bound, classes_in, combinations, rows_of, targets_of
-from hierdata.engines.cutting.places import Line
-from hierdata.engines.mondrian import Mondrian
+from hierdata.engines.compose import kernel as composing
+from hierdata.engines.compose.engine import Compose
+from hierdata.engines.compose.kernel import Classes, Rows, Targets, chunks, close, compose, fill
+from hierdata.engines.compose.packing import Asked, Bound, classes_in, combinations, rows_of, targets_of
+from hierdata.engines.mondrian.engine import Mondrian
+from hierdata.engines.rows.order import Line
 from hierdata.engines.rows.table import class_sizes, codes_of, losses_of, nodes_of
-from hierdata.forest import Scope
-from hierdata.kernels import composing
-from hierdata.kernels.composing import Classes, Rows, Targets, chunks, close, compose, fill
-from hierdata.partition import SUPPRESSED, Partition
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import Closeness, PrivacyModel
 from tests.naive_compose import Records, exchanged, moved

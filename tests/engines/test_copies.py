@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from hierdata.engines import ENGINES, Engine
-from hierdata.forest import Scope
+from hierdata.forest.forest import Scope
 from hierdata.metrics import METRICS
-from hierdata.policy import from_data
+from hierdata.policy.load import from_data
 from tests.benchmarks.collections import Encoded, encoded
 from tests.publications import publication_of
 

@@ -14,14 +14,14 @@ import pytest
 import hierdata
 from hierdata.domains import DOMAINS
 from hierdata.engines import Constraints
-from hierdata.engines.full_domain import FullDomain
+from hierdata.engines.full_domain.engine import FullDomain
+from hierdata.engines.full_domain.kernel import added_up
 from hierdata.engines.rows.contents import satisfied
 from hierdata.engines.rows.table import nodes_of
 from hierdata.errors import PolicyError, PromiseError
-from hierdata.forest import Forest, Scope
-from hierdata.kernels.lattice import added_up
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
-from hierdata.partition import Partition
 from tests import naive_lattice
 from tests.benchmarks import adult, lattice
 from tests.contracts.test_engines import tables

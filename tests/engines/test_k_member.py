@@ -7,12 +7,12 @@ import pytest
 
 from hierdata.engines import Constraints
 from hierdata.engines.base import Trial
-from hierdata.engines.growing.sizes import best
-from hierdata.engines.k_member import KMember
+from hierdata.engines.k_member.engine import KMember
+from hierdata.engines.k_member.sizes import best
 from hierdata.errors import PolicyError
-from hierdata.forest import Scope
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
-from hierdata.partition import Partition
 from hierdata.privacy import FrequencyLDiversity, LEDiversity, LevelAlphaK, TCloseness
 from hierdata.privacy.base import PrivacyModel
 from tests.naive_k_member import Twin

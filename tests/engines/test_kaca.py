@@ -17,13 +17,13 @@ from hierdata.domains.base import Hierarchy, QuasiDomain
 from hierdata.domains.interval import Interval
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES, Constraints
-from hierdata.engines.merging.classes import Classes
-from hierdata.engines.merging.distance import Distance
-from hierdata.engines.merging.limits import Limits
-from hierdata.engines.merging.run import _Merging
+from hierdata.engines.kaca.classes import Classes
+from hierdata.engines.kaca.distance import Distance
+from hierdata.engines.kaca.limits import Limits
+from hierdata.engines.kaca.run import _Merging
 from hierdata.engines.rows.table import codes_of, joins, members_of, nodes_of, partition_of
-from hierdata.forest import Scope
-from hierdata.partition import Partition
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import Partition
 from hierdata.privacy import (
     DistinctLDiversity,
     EntropyLDiversity,

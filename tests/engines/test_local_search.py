@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hierdata.engines.aligning.alignment import Alignment
-from hierdata.engines.clustree import CluStree
-from hierdata.engines.local_search import LocalSearch
-from hierdata.engines.searching.standing import Classes
-from hierdata.forest import Scope
-from hierdata.kernels.arrays import FIRST_NODE, QUASI_COUNT
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT
+from hierdata.engines.clustree.engine import CluStree
+from hierdata.engines.local_search.engine import LocalSearch
+from hierdata.engines.local_search.state import Classes
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
-from hierdata.partition import Partition
 from hierdata.privacy import (
     DeltaLDiversity,
     FrequencyLDiversity,

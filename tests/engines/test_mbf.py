@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.engines.bucketing.bound import tightest
-from hierdata.engines.bucketing.buckets import Buckets
-from hierdata.forest import Scope
+from hierdata.engines.buckets.bound import tightest
+from hierdata.engines.buckets.buckets import Buckets
+from hierdata.forest.forest import Scope
 from hierdata.privacy import (
     DistinctLDiversity,
     FrequencyLDiversity,

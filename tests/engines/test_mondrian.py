@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
-from hierdata.engines.cutting.places import Line, depth_first
-from hierdata.engines.cutting.redealing import redealt
-from hierdata.engines.cutting.thinning import thinned
-from hierdata.engines.mondrian import Mondrian
+from hierdata.engines.mondrian.engine import Mondrian
 from hierdata.engines.rows.caps import RowCaps
 from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.rows.order import Line, depth_first
+from hierdata.engines.rows.redealing import redealt
 from hierdata.engines.rows.table import dense, joins, nodes_of
-from hierdata.forest import Scope
-from hierdata.partition import Partition
+from hierdata.engines.rows.thinning import thinned
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel, ShareCaps
 from tests.engines.test_mondrian_twin import COLUMNS

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines import Constraints
-from hierdata.engines.cutting.asking import Asked
-from hierdata.engines.cutting.caps import decided
-from hierdata.engines.cutting.cutter import cut
-from hierdata.engines.cutting.places import Line
+from hierdata.engines.mondrian.cutter import cut
+from hierdata.engines.rows.asking import Asked
 from hierdata.engines.rows.contents import satisfied
+from hierdata.engines.rows.decided_caps import decided
+from hierdata.engines.rows.order import Line
 from hierdata.engines.rows.table import nodes_of
-from hierdata.forest import Scope
+from hierdata.forest.forest import Scope
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from tests import naive_tables

@@ -14,10 +14,10 @@ import pytest
 from hierdata.domains.flat import Flat
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.engines import ENGINES
-from hierdata.engines.bucketing.buckets import Buckets, Coordinate
-from hierdata.engines.bucketing.draw import Order, draw
-from hierdata.forest import Scope
-from hierdata.partition import Partition
+from hierdata.engines.buckets.buckets import Buckets, Coordinate
+from hierdata.engines.buckets.draw import Order, draw
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import Partition
 from hierdata.privacy import FrequencyLDiversity
 from hierdata.privacy.base import PrivacyModel
 from tests import naive_msb as naive

@@ -14,13 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from hierdata.engines.aligning import arrays
-from hierdata.engines.aligning.alignment import Alignment
-from hierdata.kernels.anonytree import align
-from hierdata.kernels.arrays import BELOW, CHILD_COUNT, COLUMN_OF, DEGREE, DESK, FIRST_CHILD, WEIGHT
-from hierdata.kernels.assignment import match
-from hierdata.kernels.growth import merge, plant
-from hierdata.kernels.vertices import FEW_GROUPS
+from hierdata.engines.alignment import arrays
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.alignment.kernels.anonytree import align
+from hierdata.engines.alignment.kernels.arrays import (
+    BELOW,
+    CHILD_COUNT,
+    COLUMN_OF,
+    DEGREE,
+    DESK,
+    FIRST_CHILD,
+    WEIGHT,
+)
+from hierdata.engines.alignment.kernels.assignment import match
+from hierdata.engines.alignment.kernels.representative import merge, plant
+from hierdata.engines.alignment.kernels.vertices import FEW_GROUPS
 from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex

@@ -16,8 +16,8 @@ from hierdata.engines.rows import leftovers
 from hierdata.engines.rows.contents import Contents, satisfied
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import dense, dissolved, joins, nodes_of, partition_of
+from hierdata.forest.partition import SUPPRESSED
 from hierdata.metrics import METRICS
-from hierdata.partition import SUPPRESSED
 from hierdata.privacy import EntropyLDiversity, FrequencyLDiversity, KAnonymity, LEDiversity
 from hierdata.privacy.base import ClassView, Constraint
 from tests import naive_mbf as naive

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.domains import DOMAINS
-from hierdata.engines.cutting.spreading import nearness
-from hierdata.engines.cutting.tracks import Apart
-from hierdata.engines.mondrian import Mondrian
-from hierdata.engines.spread import Spread
+from hierdata.engines.mondrian.engine import Mondrian
+from hierdata.engines.rows.kernel_dealing import keep
+from hierdata.engines.rows.tracks import Apart
+from hierdata.engines.spread.engine import Spread
+from hierdata.engines.spread.run import nearness
 from hierdata.errors import PolicyError
-from hierdata.forest import Scope
-from hierdata.kernels.dealing import keep
-from hierdata.partition import SUPPRESSED, Partition
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from tests import naive_tables

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.engines import ENGINES, Constraints
-from hierdata.engines.reassigning.arrangement import Arrangement
-from hierdata.engines.reassigning.descent import Descent
+from hierdata.engines.reassignment.arrangement import Arrangement
+from hierdata.engines.reassignment.descent import Descent
 from hierdata.engines.rows.contents import satisfied
 from hierdata.engines.rows.table import classes_of, losses_of, nodes_of, partition_of
-from hierdata.forest import Scope
-from hierdata.partition import SUPPRESSED, Partition
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.privacy import EntropyLDiversity, FrequencyLDiversity, KAnonymity, LEDiversity, TCloseness
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 from tests import naive_distributions, semantic_tables

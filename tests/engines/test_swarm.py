@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from hierdata.engines import ENGINES
-from hierdata.engines.reassigning.arrangement import Arrangement
-from hierdata.engines.reassigning.swarming import (
+from hierdata.engines.reassignment.arrangement import Arrangement
+from hierdata.engines.reassignment.kernel import UNIT, objective
+from hierdata.engines.reassignment.swarming import (
     Flight,
     along_the_leaves,
     dealt,
@@ -22,8 +23,7 @@ from hierdata.engines.reassigning.swarming import (
     swarmed,
 )
 from hierdata.engines.rows.table import classes_of, partition_of
-from hierdata.forest import Scope
-from hierdata.kernels.reassigning import UNIT, objective
+from hierdata.forest.forest import Scope
 from hierdata.privacy import FrequencyLDiversity, TCloseness
 from tests import naive_distributions
 from tests import naive_reassigning as naive

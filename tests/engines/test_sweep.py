@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
 from hierdata.engines.base import Constraints
-from hierdata.engines.cutting.places import Line
-from hierdata.engines.mondrian import Mondrian
+from hierdata.engines.mondrian.engine import Mondrian
+from hierdata.engines.rows.order import Line
 from hierdata.engines.rows.table import losses_of
-from hierdata.engines.sweep import Sweep
-from hierdata.engines.sweeping import arrays, closing, growing
-from hierdata.engines.sweeping.arrays import generalized, in_order
-from hierdata.engines.sweeping.lattice import by_loss
-from hierdata.forest import Scope
-from hierdata.kernels.sweeping import NO, UNKNOWN, YES, Memory, remember, remembered
-from hierdata.partition import Partition
+from hierdata.engines.sweep import arrays, closing, growing
+from hierdata.engines.sweep.answers import by_loss
+from hierdata.engines.sweep.arrays import generalized, in_order
+from hierdata.engines.sweep.engine import Sweep
+from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Memory, remember, remembered
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import Partition
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 from tests.benchmarks import adult

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from hierdata.engines import Constraints
-from hierdata.engines.cutting.places import Line
+from hierdata.engines.rows.order import Line
 from hierdata.engines.rows.table import dense, losses_of, nodes_of
-from hierdata.engines.sweep import Sweep
-from hierdata.engines.sweeping.answers import Answers
-from hierdata.engines.sweeping.arrays import in_order, packed
-from hierdata.engines.sweeping.closing import closed
-from hierdata.engines.sweeping.growing import gathered
-from hierdata.engines.sweeping.improving import improved
-from hierdata.forest import Scope
+from hierdata.engines.sweep.answers import Answers
+from hierdata.engines.sweep.arrays import in_order, packed
+from hierdata.engines.sweep.closing import closed
+from hierdata.engines.sweep.engine import Sweep
+from hierdata.engines.sweep.growing import gathered
+from hierdata.engines.sweep.improving import improved
+from hierdata.forest.forest import Scope
 from tests import naive_sweep
 from tests.engines.test_mondrian_twin import SETTINGS, judged, models, random_table
 from tests.small_tables import Table

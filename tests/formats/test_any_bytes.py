@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hierdata.formats import FORMATS
+from hierdata.documents.formats import FORMATS
 from tests.benchmarks.readers import look, seeds
 
 SEEDS = {name: tuple(seeds(name)) for name in FORMATS}

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from hierdata.documents.formats import FORMATS
+from hierdata.documents.formats.base import MAX_RECORD
 from hierdata.errors import InputError
-from hierdata.formats import FORMATS
-from hierdata.formats.base import MAX_RECORD
 
 OPEN = {"json": b'[{"a": 1},\n{"a": "', "jsonl": b'{"a": 1}\n{"a": "'}
 """A record, and the beginning of one that does not end."""

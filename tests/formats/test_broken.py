@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hierdata.documents.formats import FORMATS, detect
+from hierdata.documents.formats.source import PathSource
 from hierdata.errors import InputError
-from hierdata.formats import FORMATS, detect
-from hierdata.formats.source import PathSource
 from tests.cases import for_each
 
 BROKEN = Path(__file__).parents[2] / "fixtures" / "broken"

@@ -16,11 +16,11 @@ from bson.datetime_ms import DatetimeMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hierdata import scalars
-from hierdata.document import Document
-from hierdata.formats.bson_codec import decode, encode
-from hierdata.formats.bson_elements import Walker, written
-from hierdata.formats.decoder import RefusedError
+from hierdata.documents import scalars
+from hierdata.documents.document import Document
+from hierdata.documents.formats.bson_codec import decode, encode
+from hierdata.documents.formats.bson_elements import Walker, written
+from hierdata.documents.formats.decoder import RefusedError
 
 OID = ObjectId("5f0c1b2a3d4e5f6071829304")
 

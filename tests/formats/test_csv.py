@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
-from hierdata.document import Document, Numeral
+from hierdata.documents.document import Document, Numeral
+from hierdata.documents.formats import Layout
+from hierdata.documents.formats.csv import Csv
 from hierdata.errors import InputError, PolicyError, VerificationError
-from hierdata.formats import Layout
-from hierdata.formats.csv import Csv
 
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 attacks = st.builds(

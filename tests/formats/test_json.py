@@ -10,10 +10,10 @@ from decimal import Decimal
 
 import pytest
 
-import hierdata.formats.window as json_format
-from hierdata.document import Document, Numeral
+import hierdata.documents.formats.window as json_format
+from hierdata.documents.document import Document, Numeral
+from hierdata.documents.formats import FORMATS, MAX_DEPTH, Layout
 from hierdata.errors import InputError, PolicyError
-from hierdata.formats import FORMATS, MAX_DEPTH, Layout
 
 JSON = FORMATS["json"]()
 LINES = FORMATS["jsonl"]()

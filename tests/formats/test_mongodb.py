@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Document
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, WHOLE, Layout
+from hierdata.documents.formats.bson import MAX_BYTES, Bson
+from hierdata.documents.formats.bson_codec import decode, encode
+from hierdata.documents.formats.extended_json import ExtendedJson
+from hierdata.documents.formats.extended_values import _READ, spelling, unwrapped
+from hierdata.documents.scalars import TYPED, WRAPPERS, Code, DateTime, Double, Int64
 from hierdata.errors import InputError, PolicyError
-from hierdata.formats import FORMATS, WHOLE, Layout
-from hierdata.formats.bson import MAX_BYTES, Bson
-from hierdata.formats.bson_codec import decode, encode
-from hierdata.formats.extended_json import ExtendedJson
-from hierdata.formats.extended_values import _READ, spelling, unwrapped
-from hierdata.formats.source import BytesSource
-from hierdata.scalars import TYPED, WRAPPERS, Code, DateTime, Double, Int64
+from tests.bytes_source import BytesSource
 from tests.formats.test_bson_codec import KEYS, VALUES
 from tests.mongodb_fixtures import CANONICAL, FIXTURES, RELAXED, TYPES, array, dump, files, lines
 
@@ -184,7 +184,7 @@ def test_the_hint_knows_the_wrappers() -> None:
 def test_without_pymongo_the_extra_is_named(tmp_path: Path) -> None:
     (tmp_path / "bson.py").write_text("raise ImportError")
     program = (
-        "import io; from hierdata.formats.bson import Bson; from hierdata.formats import Layout\n"
+        "import io; from hierdata.documents.formats.bson import Bson; from hierdata.formats import Layout\n"
         "next(Bson().read(io.BytesIO(bytes([5, 0, 0, 0, 0])), Layout()))"
     )
     path = {"PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[2]}"}

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from hierdata.documents.formats.objects import dumps_exact, from_python
 from hierdata.errors import InputError
-from hierdata.formats.objects import dumps_exact, from_python
 
 
 def cyclic() -> list[object]:

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Document
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, Layout
+from hierdata.documents.formats.parquet import ROWS, Parquet, documents, from_frame, table_layout
 from hierdata.errors import InputError, PolicyError, VerificationError
-from hierdata.formats import FORMATS, Layout
-from hierdata.formats.parquet import ROWS, Parquet, documents, from_frame, table_layout
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

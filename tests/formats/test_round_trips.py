@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Document, Numeral, Siblings
-from hierdata.formats import FORMATS, Format, Layout
-from hierdata.formats.objects import dumps_exact, from_python
-from hierdata.formats.source import BytesSource, PathSource, write_stream
+from hierdata.documents.document import Document, Numeral, Siblings
+from hierdata.documents.formats import FORMATS, Format, Layout
+from hierdata.documents.formats.objects import dumps_exact, from_python
+from hierdata.documents.formats.source import PathSource, write_stream
+from tests.bytes_source import BytesSource
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 digits = st.from_regex(

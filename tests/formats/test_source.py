@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from hierdata.documents.formats import FORMATS, detect
+from hierdata.documents.formats.source import BOMB_START, PathSource, write_stream
 from hierdata.errors import InputError, PolicyError, TargetError
-from hierdata.formats import FORMATS, detect
-from hierdata.formats.source import BOMB_START, BytesSource, PathSource, write_stream
+from tests.bytes_source import BytesSource
 
 
 def content(data: bytes) -> bytes:

@@ -15,14 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hierdata.documents.formats import FORMATS, WHOLE, detect
+from hierdata.documents.formats import parquet as parquet_module
+from hierdata.documents.formats.jsonl import JsonLines
+from hierdata.documents.formats.source import PathSource
 from hierdata.errors import HierdataError, InputError
-from hierdata.formats import FORMATS, WHOLE, detect
-from hierdata.formats import parquet as parquet_module
-from hierdata.formats.jsonl import JsonLines
-from hierdata.formats.source import BytesSource, PathSource
-from hierdata.intake import collect
-from hierdata.intake.splits import InputSplit, file_splits, read_file
-from hierdata.policy import from_data
+from hierdata.policy.load import from_data
+from hierdata.sources import collect
+from hierdata.sources.splits import InputSplit, file_splits, read_file
+from tests.bytes_source import BytesSource
 from tests.cases import for_each
 from tests.formats.test_broken import BROKEN, rows
 

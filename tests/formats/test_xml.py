@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from hierdata.document import Document, Numeral, Siblings
+from hierdata.documents.document import Document, Numeral, Siblings
+from hierdata.documents.formats import FORMATS, MAX_DEPTH, Layout
+from hierdata.documents.formats.xml import _Reader
+from hierdata.documents.formats.xmltree import from_element
 from hierdata.errors import InputError, PolicyError, VerificationError
-from hierdata.formats import FORMATS, MAX_DEPTH, Layout
-from hierdata.formats.xml import _Reader
-from hierdata.formats.xmltree import from_element
 
 XML = FORMATS["xml"]()
 STUDENTS = Path(__file__).parents[2] / "fixtures" / "students" / "students.xml"

@@ -22,10 +22,10 @@ from hierdata.privacy import (
     PrivacyModel,
 )
 from hierdata.privacy.base import ClassView
-from hierdata.privacy.delta_l_diversity import largest_l
 from tests import naive_models
 from tests import naive_semantics as naive
 from tests.golden.cases import Case, agrees, load
+from tests.privacy.largest import largest_l
 
 GOLDEN = load("delta_l_diversity.json")
 

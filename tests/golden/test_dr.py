@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from hierdata import measure
-from hierdata.measurement import KeyRates
-from hierdata.metrics.rates import ValueRate, conditional_entropy, entropy
+from hierdata.measurement.table import KeyRates
+from hierdata.metrics.rates import ValueRate, entropy
 from tests import naive_rates as naive
 from tests.golden import test_distributions
 from tests.golden.cases import Case, agrees, load
+from tests.rates_of_counts import conditional_entropy
 
 GOLDEN = load("semantic_discrimination_rate.json")
 PARTITIONS = GOLDEN.inputs["semantic_partitions"]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hierdata.encoding import encode
 from hierdata.engines import Constraints
-from hierdata.engines.aligning.alignment import Alignment
-from hierdata.engines.clustree import CluStree
-from hierdata.forest import Forest, Scope
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.clustree.engine import CluStree
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest, Scope
 from hierdata.metrics import METRICS
 from hierdata.privacy import KAnonymity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
 from hierdata.domains import Taxonomy
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.levels import Levels, LevelScale
 from hierdata.domains.membership import BREAKPOINTS, breakpoints, knots, value_level, value_sets
+from tests.domains.degrees import exact_memberships
 from tests.golden.cases import Case, agrees, load
 
 GOLDEN = load("multilevel_hierarchical.json")
@@ -52,7 +53,7 @@ def breakpoint_fractions() -> dict[str, str]:
 
 def membership(**stated: Any) -> Fraction:
     scale_ = scale({**stated, "direction": "falling"})
-    degree = scale_.exact_memberships(document_value(stated["value"]))[stated["set"] - 1]
+    degree = exact_memberships(scale_, document_value(stated["value"]))[stated["set"] - 1]
     assert degree == value_sets(*ends(stated))[stated["set"] - 1].degree(Fraction(stated["value"]))
     assert abs(scale_.memberships(document_value(stated["value"]))[stated["set"] - 1] - float(degree)) < 1e-12
     return degree

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.encoding import encode
 from hierdata.engines import ENGINES, Constraints
-from hierdata.engines.reassigning.arrangement import Arrangement
-from hierdata.engines.reassigning.swarming import along_the_leaves, dealt, decoded
-from hierdata.forest import Forest, Scope
-from hierdata.kernels.reassigning import UNIT, objective
+from hierdata.engines.reassignment.arrangement import Arrangement
+from hierdata.engines.reassignment.kernel import UNIT, objective
+from hierdata.engines.reassignment.swarming import along_the_leaves, dealt, decoded
+from hierdata.forest.encoding import encode
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
-from hierdata.partition import Partition
 from hierdata.privacy import TCloseness
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType

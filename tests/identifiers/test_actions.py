@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Scalar
+from hierdata.documents.document import Scalar
+from hierdata.documents.scalars import DateTime, ObjectId, Timestamp
 from hierdata.errors import PolicyError
-from hierdata.identifiers import ACTIONS, Action, Pseudonym, Redact, Shift
-from hierdata.identifiers.base import RefusedError, Replace, text_of
-from hierdata.identifiers.key import Key, from_text, per_run
-from hierdata.policy.fields import FieldRule
-from hierdata.scalars import DateTime, ObjectId, Timestamp
+from hierdata.policy.spec.fields import FieldRule
+from hierdata.records.identifiers import ACTIONS, Action, Pseudonym, Redact, Shift
+from hierdata.records.identifiers.base import RefusedError, Replace, text_of
+from hierdata.records.identifiers.key import Key, from_text, per_run
 
 KEY = Key(bytes(range(32)))
 NEEDED: dict[str, Any] = {"shift": {"days": 30}}

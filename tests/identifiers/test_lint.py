@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from hierdata import pipeline
 from hierdata.cli import main
-from hierdata.lint import Finding, lint
-from hierdata.policy import from_data
+from hierdata.pipeline.look_over import survey_collection
+from hierdata.policy.lint.lint import Finding, lint
+from hierdata.policy.load import from_data
 from tests.identifiers.people import people, policy
 
 Document = dict[str, Any]
 
 
 def findings(records: list[Document], stated: Document) -> list[Finding]:
-    survey, hints = pipeline.survey(records, stated)
+    survey, hints = survey_collection(records, stated)
     return lint(from_data(stated), survey, hints)
 
 

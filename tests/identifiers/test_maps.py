@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import hierdata
 from hierdata.errors import InputError, PolicyError, PromiseError
-from hierdata.policy import from_data
-from hierdata.policy.annotated import policy_of
-from hierdata.run.spread import Resources
+from hierdata.pipeline.resources import Resources
+from hierdata.policy.load import from_data
+from hierdata.policy.load.json_schema import policy_of
 
 SEED = b"a seed of sixteen bytes"
 Document = dict[str, Any]
@@ -143,7 +143,7 @@ def test_what_is_kept_unlisted_below_a_map_stays_where_it_is() -> None:
 
 
 def test_bytes_do_not_depend_on_who_does_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hierdata.intake.form.SIZE", 400)
+    monkeypatch.setattr("hierdata.sources.form.SIZE", 400)
     source = tmp_path / "in.jsonl"
     source.write_text("\n".join(map(json.dumps, patients())))
     found = []

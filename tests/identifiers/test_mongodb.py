@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.identifiers import Shift
-from hierdata.identifiers.key import Key
+from hierdata.records.identifiers import Shift
+from hierdata.records.identifiers.key import Key
 from tests.identifiers.people import KEY
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def test_an_object_id_becomes_the_same_pseudonym_in_every_form(form: str) -> Non
         json.loads(line)["_id"]["$oid"]
         for line in (ROOT / "fixtures/students/mongodb/canonical.ejson").read_text().splitlines()
     ]
-    from hierdata.identifiers import Pseudonym
+    from hierdata.records.identifiers import Pseudonym
 
     replace = Pseudonym(domain="documents").replace("", Key(KEY))
     assert replace is not None

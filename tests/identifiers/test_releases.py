@@ -17,9 +17,9 @@ import hierdata
 from hierdata.cli import main
 from hierdata.errors import HierdataError, InputError, PolicyError
 from hierdata.executors import local, processes
-from hierdata.identifiers import Pseudonym, Shift
-from hierdata.identifiers.key import Key
-from hierdata.run.spread import Resources
+from hierdata.pipeline.resources import Resources
+from hierdata.records.identifiers import Pseudonym, Shift
+from hierdata.records.identifiers.key import Key
 from tests.identifiers.people import KEY, flat_policy, people, policy, write, write_tables, xml_policy
 
 SEED = b"a seed of sixteen bytes"
@@ -103,8 +103,8 @@ def test_without_by_all_that_a_record_holds_decides() -> None:
 def test_bytes_do_not_depend_on_who_does_the_work(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hierdata.intake.splits.SIZE", 600)
-    monkeypatch.setattr("hierdata.intake.form.SIZE", 600)
+    monkeypatch.setattr("hierdata.sources.splits.SIZE", 600)
+    monkeypatch.setattr("hierdata.sources.form.SIZE", 600)
     source, stated = write(tmp_path, form)
     files = []
     for name, resources in {"a": Resources("serial"), "b": Resources("processes", 2)}.items():
@@ -151,7 +151,7 @@ def test_the_key_is_in_no_file_and_no_message(
     monkeypatch.setattr(processes.Processes, "close", closing)
     monkeypatch.setattr(processes, "_INLINE", 0)
     monkeypatch.setattr(local, "_KEEP", 0)
-    monkeypatch.setattr("hierdata.intake.form.SIZE", 600)
+    monkeypatch.setattr("hierdata.sources.form.SIZE", 600)
     source, stated = write(tmp_path, "jsonl")
     resources = Resources("processes", 2)
     release = hierdata.anonymize(source, stated, seed=SEED, key=KEY, resources=resources, staging=tmp_path)
@@ -287,7 +287,7 @@ def test_links_are_allowed_with_a_reason_that_the_release_repeats(tmp_path: Path
 def test_values_that_are_cut_to_one_pseudonym_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixteen digits hardly ever coincide; here they do, by force."""
     one = {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}}
-    monkeypatch.setattr("hierdata.identifiers.pseudonym.text_of", lambda value: str(value)[:2])
+    monkeypatch.setattr("hierdata.records.identifiers.pseudonym.text_of", lambda value: str(value)[:2])
     with pytest.raises(PolicyError, match="more than one record"):
         published(
             people(), flat_policy() | {"fields": {**flat_policy()["fields"], "$.id": one}, "unlisted": "drop"}
@@ -405,8 +405,8 @@ def test_a_pseudonym_that_two_rows_share_fails_whoever_reads_them(
     source, stated = write(tmp_path, "jsonl")
     hierdata.anonymize(source, stated, seed=SEED, key=KEY).save(tmp_path / "release")
     forged(tmp_path / "release", lambda records: records[9].update(id=records[1]["id"]))
-    monkeypatch.setattr("hierdata.intake.form.SIZE", 600)
-    monkeypatch.setattr("hierdata.intake.splits.SIZE", 600)
+    monkeypatch.setattr("hierdata.sources.form.SIZE", 600)
+    monkeypatch.setattr("hierdata.sources.splits.SIZE", 600)
     verdicts = [
         hierdata.verify(tmp_path / "release", stated, resources=resources)
         for resources in (Resources("serial"), Resources("processes", 2))

@@ -17,8 +17,9 @@ from pydantic import ValidationError
 import hierdata.privacy
 from hierdata.domains.similarity import is_transitive
 from hierdata.privacy import MODELS, LEDiversity, PrivacyModel
-from hierdata.privacy.base import ClassView, Constraint, ShareCaps
+from hierdata.privacy.base import ClassView, Constraint
 from hierdata.privacy.grouping import GroupingModel
+from hierdata.testing.models import is_within
 from tests.architecture.families import FAMILIES
 from tests.cases import for_each
 from tests.privacy.models import CASES, DOMAIN, MULTISETS, Twin, bound, values_of, views
@@ -133,23 +134,9 @@ def test_caps_say_what_holds_says(model: PrivacyModel) -> None:
         present = sum(counts.values())
         if present < constraint.min_class_size:
             continue
-        held, within = constraint.holds(ClassView(present, counts)), _within(constraint.caps, counts)
+        held, within = constraint.holds(ClassView(present, counts)), is_within(constraint.caps, counts)
         assert held or not within or not constraint.caps.sufficient
         assert within or not held or not constraint.caps.necessary
-
-
-def _within(caps: ShareCaps, counts: dict[int, int]) -> bool:
-    """The words of ShareCaps: count by group, add what lies in reach, compare with share and most."""
-    groups = [0] * len(caps.share)
-    for code, count in counts.items():
-        groups[caps.group_of[code]] += count
-    present = sum(groups)
-    for group, count in enumerate(groups):
-        low, high = caps.reach[group] if caps.reach else (group, group)
-        together = sum(groups[low : high + 1])
-        if count and (together > caps.share[group] * present or (caps.most and together > caps.most)):
-            return False
-    return True
 
 
 @PARAMETERS

@@ -26,8 +26,9 @@ from hierdata.privacy import (
     RecursiveCLDiversity,
 )
 from hierdata.privacy.base import ClassView
-from hierdata.privacy.delta_l_diversity import largest_l, safe_to_merge
+from hierdata.privacy.delta_l_diversity import safe_to_merge
 from tests import naive_semantics as naive
+from tests.privacy.largest import largest_l
 from tests.privacy.similar import BLOCKS, DOMAIN
 
 DISEASES = SensitiveDomain(

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.engines.aligning.arrays import pack_caps
+from hierdata.engines.alignment.arrays import pack_caps
 from hierdata.engines.rows.caps import RowCaps, packed
+from hierdata.engines.rows.kernel import within_caps
 from hierdata.judge import JudgeRules, SensitiveRule, judge_counted
-from hierdata.kernels.cutting import within_caps
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import ClassView, ShareCaps
 from tests import naive_distributions as naive

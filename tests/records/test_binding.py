@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Numeral, Siblings
+from hierdata.documents.document import Numeral, Siblings
 from hierdata.errors import InputError, PolicyError
-from hierdata.records import batches
+from hierdata.records import by_column as batches
 from hierdata.records.binding import bind, resolve, unbind
 from hierdata.records.path import Step, jsonpath, parse
 from hierdata.records.schema import Role, Rule

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hierdata
-from hierdata.document import Document, Value
+from hierdata.documents.document import Document, Value
 from hierdata.records.binding import bind, resolve, unbind
 from hierdata.records.path import parse
 from hierdata.records.schema import Role, Rule

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Document
+from hierdata.documents.document import Document
 from hierdata.errors import InputError
 from hierdata.records.flatten import Table, joined, nest, places, split, tables_of
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from hierdata.document import Siblings
+from hierdata.documents.document import Siblings
 from hierdata.records.binding import bind, resolve, unbind
-from hierdata.records.listing import kept
 from hierdata.records.path import parse
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import survey
+from hierdata.records.unlisted import kept
 
 IN_JSON = {"id": "x", "a": 1, "odd key": 2, "m": [{"k": 1, "o": {"p": [3]}, "n": None}], "raw": {"q": 1}}
 IN_XML = {

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from hierdata.document import Document, Siblings
-from hierdata.formats import FORMATS, Layout
+from hierdata.documents.document import Document, Siblings
+from hierdata.documents.formats import FORMATS, Layout
 from hierdata.records.outline import outlined
-from hierdata.records.release_xsd import Types, release_xsd
+from hierdata.records.published_xsd import Types, release_xsd
 
 XML = FORMATS["xml"]()
 XSI = "http://www.w3.org/2001/XMLSchema-instance"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hierdata.document import Siblings
+from hierdata.documents.document import Siblings
 from hierdata.records.path import parse
 from hierdata.records.rules import problems
 from hierdata.records.schema import Role, Rule

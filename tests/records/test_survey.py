@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.document import Numeral, Siblings
+from hierdata.documents.document import Numeral, Siblings
 from hierdata.records.survey import Survey, survey
 from hierdata.records.values import Missing, Values
 

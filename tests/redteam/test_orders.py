@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.formats.source import BytesSource
+from tests.bytes_source import BytesSource
 
 SEED = b"sixteen bytes or"
 SPELLED_ALIKE = ("1", '"1"', "1E+2", "1e2", '"1E+2"', "true", '"True"', '"None"')

@@ -7,8 +7,8 @@ import random
 import numpy as np
 
 from hierdata.domains import DOMAINS
-from hierdata.engines.composing.run import _ROOMS, _Work
-from hierdata.forest import Scope
+from hierdata.engines.compose.run import _ROOMS, _Work
+from hierdata.forest.forest import Scope
 from hierdata.privacy import MODELS
 from tests.small_tables import table
 

@@ -14,7 +14,7 @@ import typer
 
 from hierdata.cli.session import session, signals_kept
 from hierdata.errors import TargetError
-from hierdata.release import place
+from hierdata.release.release import place
 
 
 def staged(folder: Path) -> Path:

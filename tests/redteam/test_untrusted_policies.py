@@ -16,8 +16,8 @@ import pytest
 
 import hierdata
 from hierdata.cli import main
-from hierdata.policy import load
-from hierdata.policy.mending import examine
+from hierdata.policy.lint.partial import examine
+from hierdata.policy.load import load
 
 K = {"kind": "k-anonymity", "k": 2}
 RULES: dict[str, Any] = {"$.q": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive"}}
@@ -385,7 +385,7 @@ def test_large_records_may_take_many_steps(desk: Path) -> None:
     (desk / "schema.json").write_text(json.dumps(schema), "utf-8")
     records = [{"many": [{"q": "a", "s": str(n)} for n in range(700)]}] * 2
     policy = stated(desk, schema="schema.json", fields=fields)
-    from hierdata.intake import checked
+    from hierdata.sources import checked
 
     assert len(list(checked(records, desk / "schema.json"))) == 2
     assert load(policy).record_schema == "schema.json"

@@ -7,7 +7,7 @@ from fractions import Fraction
 from hierdata.judge.rules import Judgement
 from hierdata.metrics.base import Figure
 from hierdata.privacy import KAnonymity, LevelAlphaK
-from hierdata.report.models import (
+from hierdata.release.report.models import (
     Counts,
     Exact,
     LevelRow,
@@ -92,7 +92,7 @@ def steward_report(**changed: object) -> StewardReport:
         "counts": counts(),
         "metrics": figures({"lm_cost": lm_cost()}),
         "loss_exact": True,
-        "limitations": limitations(["level-alpha-k"], "generalization", {}, loss_exact=True),
+        "limitations": limitations([LevelAlphaK(k=5)], "generalization", {}, loss_exact=True),
         "fields": {"$.id": "dropped", GRADE: "sensitive: published, protected within classes"},
         "costs": costs({"pair_losses": 12_345, "records_left_over": 3, "records_lost_at_closing": 0}),
         "levels": {GRADE: grade_levels()},

@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 import pytest
 
 from hierdata.metrics import METRICS
-from hierdata.privacy import KAnonymity
-from hierdata.report.glossary import GLOSSARY
-from hierdata.report.html import render
-from hierdata.report.models import Promise, PublishedFile, costs
-from hierdata.report.style import PAGE
+from hierdata.privacy import MODELS, KAnonymity
+from hierdata.release.report.glossary import glossary
+from hierdata.release.report.html import render
+from hierdata.release.report.models import Promise, PublishedFile, costs
+from hierdata.release.report.style import PAGE
 from tests.report.sample import GRADE, grade_levels, judgement, steward_report
 
 VOID = {"meta"}
@@ -139,8 +139,19 @@ def test_levels_show_capacity_and_membership() -> None:
     assert f"{GRADE}: degrees of membership" in text
 
 
-def test_the_glossary_has_a_line_for_every_metric() -> None:
-    assert METRICS.keys() <= GLOSSARY.keys()
+def test_the_glossary_explains_the_metrics_and_the_letters_of_the_models() -> None:
+    report = steward_report()
+    words = dict(glossary(report))
+    assert report.metrics.keys() <= words.keys()
+    for promise in report.promises:
+        letters = {word.partition(",")[0] for word in words if word.endswith(f"of {promise.kind}")}
+        assert promise.parameters.keys() & {"k", "l", "alpha", "t"} <= letters
+
+
+def test_every_metric_and_every_letter_has_an_explanation() -> None:
+    assert all(metric.explanation.endswith(".") for metric in METRICS.values())
+    for model in MODELS.values():
+        assert set(model.combine) <= model.letters.keys()
 
 
 def _luminance(colour: str) -> float:

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from hierdata.metrics.base import Figure
 from hierdata.privacy import AlphaK, KAnonymity, LevelAlphaK
-from hierdata.recodings import RECODINGS
-from hierdata.report.__main__ import SCHEMAS, write
-from hierdata.report.models import (
+from hierdata.release.recodings import RECODINGS
+from hierdata.release.report.__main__ import SCHEMAS, write
+from hierdata.release.report.models import (
     FILES,
     Codebook,
     CodebookField,
@@ -207,7 +207,7 @@ def test_reports_are_frozen() -> None:
 
 def test_importing_the_models_brings_no_arrays() -> None:
     heavy = "{'numpy', 'numba', 'scipy', 'lxml', 'rich'}"
-    code = f"import sys, hierdata.report.models; sys.exit(bool({heavy} & sys.modules.keys()))"
+    code = f"import sys, hierdata.release.report.models; sys.exit(bool({heavy} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

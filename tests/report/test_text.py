@@ -6,9 +6,9 @@ from typing import Any
 
 from hierdata.judge import Judgement, JudgeRules, Verdict, judge
 from hierdata.privacy import KAnonymity
-from hierdata.report.models import Promise
-from hierdata.report.text import summary, verdict_text
-from hierdata.report.wording import found, sizes
+from hierdata.release.report.models import Promise
+from hierdata.release.report.text import summary, verdict_text
+from hierdata.release.report.wording import found, sizes
 from tests.report.sample import GPA, GRADE, counts, judgement, steward_report
 
 

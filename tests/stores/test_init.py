@@ -13,13 +13,13 @@ from pymongo.database import Database
 
 import hierdata
 from hierdata.cli import main
+from hierdata.drafting.structure import stated_fields
 from hierdata.errors import InputError, PolicyError
-from hierdata.lint import lint
-from hierdata.policy import from_data
-from hierdata.policy.reading import read
-from hierdata.profiling.structure import stated_fields
+from hierdata.policy.lint.lint import lint
+from hierdata.policy.load import from_data
+from hierdata.policy.load.yaml import read
 from hierdata.records.survey import survey
-from hierdata.stores import store_at
+from hierdata.sources.stores import store_at
 
 MARK = "".join(("Zq", "x7", "319"))
 

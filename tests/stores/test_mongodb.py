@@ -23,8 +23,8 @@ from pymongo.database import Database
 import hierdata
 from hierdata.cli import main
 from hierdata.errors import InputError, PolicyError, TargetError, VerificationError
-from hierdata.stores.mongodb_reading import without_number
-from hierdata.stores.mongodb_target import Target
+from hierdata.sources.stores.mongodb_reading import without_number
+from hierdata.sources.stores.mongodb_target import Target
 from tests.stores.server import serving
 from tests.stores.test_mongodb_store import address_of, names
 

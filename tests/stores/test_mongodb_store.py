@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pymongo.database import Database
 
+from hierdata.documents.formats.bson_codec import encode
+from hierdata.documents.scalars import DateTime, Double
 from hierdata.errors import InputError, PolicyError, TargetError
-from hierdata.formats.bson_codec import encode
-from hierdata.scalars import DateTime, Double
-from hierdata.stores import Staged, Store, store_at, store_of
+from hierdata.sources.stores import Staged, Store, store_at, store_of
 from tests.stores.server import serving
 
 EVERY_TYPE: dict[str, Any] = {

@@ -24,12 +24,12 @@ from sqlalchemy.pool import NullPool
 
 import hierdata
 from hierdata.cli import main
-from hierdata.document import Document
-from hierdata.formats import FORMATS, Layout
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, Layout
 from hierdata.records.flatten import Table
-from hierdata.stores import Rows, Store, store_at, store_of
-from hierdata.stores.postgresql_server import Name, named
-from hierdata.stores.postgresql_types import kind_of, type_of
+from hierdata.sources.stores import Rows, Store, store_at, store_of
+from hierdata.sources.stores.postgresql_server import Name, named
+from hierdata.sources.stores.postgresql_types import kind_of, type_of
 from tests.stores.postgresql_server import Running, serving
 
 ROOT = Path(__file__).parents[2]
@@ -286,7 +286,7 @@ def test_the_live_objects_of_sqlalchemy(address: str) -> None:
 def test_an_engine_that_commits_by_itself_does_not_here(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hierdata.stores.postgresql_target import Target
+    from hierdata.sources.stores.postgresql_target import Target
 
     students(address)
     place = address.replace("postgresql", "postgresql+psycopg")
@@ -558,7 +558,7 @@ def test_a_target_that_is_there_stays(address: str) -> None:
 
 def test_a_target_that_was_taken_meanwhile(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     students(address)
-    monkeypatch.setattr("hierdata.stores.postgresql.PostgresStore.refuse", lambda *_: None)
+    monkeypatch.setattr("hierdata.sources.stores.postgresql.PostgresStore.refuse", lambda *_: None)
     ask(address, "CREATE TABLE release (a int)")
     message = refused(
         address, 6, lambda: hierdata.anonymize(f"{address}/students#doc", POLICY, to=f"{address}/release")
@@ -658,7 +658,7 @@ def test_what_the_judge_does_not_find_again_is_rolled_back(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     students(address)
-    from hierdata.stores.postgresql_target import Target
+    from hierdata.sources.stores.postgresql_target import Target
 
     write = Target.write
 
@@ -682,7 +682,7 @@ def test_a_failed_commit_leaves_nothing(
 ) -> None:
     """Somebody ends the connection after all was written and judged."""
     students(address)
-    from hierdata.stores.postgresql_target import Target
+    from hierdata.sources.stores.postgresql_target import Target
 
     publish = Target.publish
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.forest import MISSING
-from hierdata.kernels.cutting import Caps
+from hierdata.engines.rows.kernel import Caps
+from hierdata.forest.forest import look_up
 from hierdata.privacy.base import ShareCaps
 
 _UNBOUNDED = 2**62
@@ -45,4 +45,4 @@ def packed(bound: Sequence[RowCaps], rows: int) -> Caps:
 
 def row_caps(codes: NDArray[np.int32], caps: ShareCaps) -> RowCaps:
     """The caps with the groups of rows that hold these codes."""
-    return RowCaps(np.array([*caps.group_of, MISSING], np.int32)[codes], caps)  # MISSING is -1: the last
+    return RowCaps(look_up(caps.group_of, codes), caps)

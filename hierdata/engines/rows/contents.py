@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of
-from hierdata.forest import Forest, Scope
+from hierdata.forest.forest import Forest, Scope
 from hierdata.privacy.base import ClassView, Constraint
 
 _FEW = 32

@@ -12,8 +12,8 @@ from hierdata.engines.base import Constraints
 from hierdata.engines.rows.contents import satisfied
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.table import dissolved, partition_of, unaccepted
-from hierdata.forest import Forest, Scope
-from hierdata.partition import SUPPRESSED, Partition
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
 
 
 def finished(

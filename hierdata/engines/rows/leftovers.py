@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.caps import packed, row_caps
 from hierdata.engines.rows.contents import Question, satisfied
+from hierdata.engines.rows.kernel_nearest import joined, nearest
 from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of, numbered
-from hierdata.forest import MISSING, Forest, Scope
-from hierdata.kernels.attaching import joined, nearest
-from hierdata.partition import SUPPRESSED
+from hierdata.forest.forest import MISSING, Forest, Scope
+from hierdata.forest.partition import SUPPRESSED
 from hierdata.privacy.base import ClassView, Constraint
 
 _COMPARED = 64
@@ -88,10 +88,9 @@ class _Attachment:
         self._stamp = 0
         self._refused = np.zeros(len(self._sizes), np.int64)
         bound = [
-            row_caps(self._codes[:, position], one.caps)
-            for position, own in enumerate(constraints.on_values[scope.kind])
-            for one in own
-            if one.caps is not None and one.caps.necessary
+            row_caps(self._codes[:, position], caps)
+            for position, caps in constraints.caps(scope.kind)
+            if caps.necessary
         ]
         caps = packed([own for own in bound if own.fits()], len(classes))
         self._ancestors = ancestors

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.domains.base import Hierarchy
-from hierdata.forest import Forest, Scope
-from hierdata.partition import SUPPRESSED, Partition
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
 
 _BITS = 63
 

@@ -1,0 +1,65 @@
+"""Formats: bytes to documents and back, both directions in one file each, one record at a time."""
+
+from __future__ import annotations
+
+from hierdata import plugins
+from hierdata.documents.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Order, Rowwise, Split
+from hierdata.documents.formats.bson import Bson
+from hierdata.documents.formats.csv import Csv
+from hierdata.documents.formats.extended_json import ExtendedJson
+from hierdata.documents.formats.json import Json
+from hierdata.documents.formats.jsonl import JsonLines
+from hierdata.documents.formats.parquet import Parquet
+from hierdata.documents.formats.xml import Xml
+from hierdata.errors import PolicyError
+
+__all__ = [
+    "FORMATS",
+    "MAX_DEPTH",
+    "WHOLE",
+    "Format",
+    "Layout",
+    "Order",
+    "Rowwise",
+    "Split",
+    "detect",
+    "format_named",
+]
+
+FORMATS: dict[str, type[Format]] = {
+    "json": Json,
+    "jsonl": JsonLines,
+    "extended-json": ExtendedJson,
+    "bson": Bson,
+    "xml": Xml,
+    "csv": Csv,
+    "parquet": Parquet,
+}
+
+
+def format_named(name: str) -> type[Format]:
+    """The format of a name that a policy gives: built in, or of another distribution.
+
+    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    """
+    return FORMATS[name] if name in FORMATS else plugins.load("formats", name, Format)  # type: ignore[type-abstract]
+
+
+_SUFFIXES = {
+    suffix: name for name, kind in FORMATS.items() for suffix in (kind.extension, *kind.other_suffixes)
+}
+
+
+def detect(name: str) -> Format:
+    """Choose the format by the suffix of a file name; a ``.gz`` after it does not matter.
+
+    >>> detect("students.json.gz").name, detect("STUDENTS.NDJSON").name
+    ('json', 'jsonl')
+    >>> detect("students.txt")
+    Traceback (most recent call last):
+    hierdata.errors.PolicyError: the name has no suffix of a format (.json, .bson, .xml, ...): say which it is
+    """
+    suffix = "." + name.lower().removesuffix(".gz").rpartition(".")[2]
+    if "." not in name or suffix not in _SUFFIXES:
+        raise PolicyError("the name has no suffix of a format (.json, .bson, .xml, ...): say which it is")
+    return FORMATS[_SUFFIXES[suffix]]()

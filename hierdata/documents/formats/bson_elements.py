@@ -1,0 +1,194 @@
+"""BSON element by element, for what the library cannot read or write whole: single values are left to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, cast
+
+import bson
+from bson.codec_options import CodecOptions, DatetimeConversion
+from bson.errors import BSONError
+
+from hierdata.documents.document import Document, Value
+from hierdata.documents.formats.base import MAX_DEPTH
+from hierdata.documents.formats.bson_values import fields, is_pointer, is_scoped, single
+from hierdata.documents.formats.decoder import TOO_DEEP, RefusedError
+from hierdata.documents.scalars import Code, Regex, Symbol, Undefined
+
+MIN_BYTES = 5
+"""Bytes of an empty document."""
+NOT_BSON = "not valid BSON"
+NO_FIT = "a length in the BSON does not fit"
+
+OPTIONS: CodecOptions[dict[str, Any]] = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
+"""How the library reads and writes: times as numbers, so that none is beyond what it knows."""
+_INT32 = Struct("<i")
+
+_SIZES = {0x01: 8, 0x06: 0, 0x07: 12, 0x08: 1, 0x09: 8, 0x0A: 0, 0x10: 4, 0x11: 8, 0x12: 8, 0x13: 16}
+_SIZES |= {0x7F: 0, 0xFF: 0}
+_OBJECT, _ARRAY, _BINARY, _UNDEFINED, _REGEX = 0x03, 0x04, 0x05, 0x06, 0x0B
+_STRING, _OBJECT_ID = 0x02, 0x07
+_POINTER, _CODE, _SYMBOL, _SCOPED = 0x0C, 0x0D, 0x0E, 0x0F
+
+
+class Walker:
+    """Reads a document element by element; every length is held against what is there."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._at = 0
+        self._end = len(raw)
+
+    def document(self) -> Document:
+        """The document, which is all there is."""
+        found = self._members(MAX_DEPTH)
+        if self._at != len(self._raw):
+            raise RefusedError(NOT_BSON)
+        return found
+
+    def _members(self, room: int) -> Document:
+        if not room:
+            raise RefusedError(TOO_DEEP)
+        outer, start = self._end, self._at
+        size = self._int32()
+        if size < MIN_BYTES or start + size > outer:
+            raise RefusedError(NO_FIT)
+        self._end = start + size - 1
+        found: Document = {}
+        while self._at < self._end:
+            kind = self._take(1)[0]
+            key = self._cstring()
+            if key in found:
+                raise RefusedError("an object has the same key twice")
+            found[key] = self._value(kind, room - 1)
+        self._end = outer
+        if self._take(1) != b"\0":
+            raise RefusedError(NOT_BSON)
+        return found
+
+    def _value(self, kind: int, room: int) -> Value:
+        old = _OLD.get(kind)
+        if old is not None:
+            return old(self, room)
+        if kind == _OBJECT:
+            return self._members(room)
+        if kind == _ARRAY:
+            return list(self._members(room).values())
+        if kind == _STRING:
+            return self._string()
+        if kind == _CODE:
+            return Code(self._string())
+        if kind == _BINARY:
+            return self._single(kind, self._take(5 + self._peek()), room)
+        if kind not in _SIZES:
+            raise RefusedError(NOT_BSON)
+        return self._single(kind, self._take(_SIZES[kind]), room)
+
+    def _regex(self, _: int) -> Value:
+        return Regex.of(self._cstring(), self._cstring())
+
+    def _symbol(self, _: int) -> Value:
+        return Symbol(self._string())
+
+    def _pointer(self, room: int) -> Value:
+        return {"$dbPointer": {"$ref": self._string(), "$id": self._single(_OBJECT_ID, self._take(12), room)}}
+
+    def _scoped(self, room: int) -> Value:
+        end = self._at + self._int32()
+        found: Value = {"$code": self._string(), "$scope": self._members(room)}
+        if self._at != end:
+            raise RefusedError(NO_FIT)
+        return found
+
+    def _single(self, kind: int, content: bytes, room: int) -> Value:
+        """A value as the library reads it: the only one of a document."""
+        raw = b"".join([_INT32.pack(len(content) + 7), bytes([kind]), b"\0", content, b"\0"])
+        try:
+            return single(bson.decode(raw, OPTIONS)[""], room)
+        except (BSONError, OverflowError, ValueError):
+            pass
+        raise RefusedError(NOT_BSON)
+
+    def _take(self, count: int) -> bytes:
+        if count < 0 or self._at + count > len(self._raw) or self._at + count > self._end + 1:
+            raise RefusedError(NO_FIT)
+        self._at += count
+        return self._raw[self._at - count : self._at]
+
+    def _peek(self) -> int:
+        length = self._int32()
+        self._at -= 4
+        if length < 0:
+            raise RefusedError(NO_FIT)
+        return length
+
+    def _int32(self) -> int:
+        return cast("int", _INT32.unpack(self._take(4))[0])
+
+    def _string(self) -> str:
+        content = self._take(self._int32())
+        if content[-1:] != b"\0":
+            raise RefusedError(NO_FIT)
+        return _decoded(content[:-1])
+
+    def _cstring(self) -> str:
+        end = self._raw.find(b"\0", self._at, self._end + 1)
+        if end < 0:
+            raise RefusedError(NOT_BSON)
+        return _decoded(self._take(end - self._at + 1)[:-1])
+
+
+_OLD: dict[int, Callable[[Walker, int], Value]] = {
+    _UNDEFINED: lambda *_: Undefined("undefined"),
+    _REGEX: Walker._regex,
+    _SYMBOL: Walker._symbol,
+    _POINTER: Walker._pointer,
+    _SCOPED: Walker._scoped,
+}
+"""What the library does not give back as it was, or not at all."""
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        pass
+    raise RefusedError("a text in the BSON is not UTF-8")
+
+
+def written(document: Document | list[Value]) -> bytes:
+    """A document or array that holds old types: its elements one by one."""
+    members = document.items() if isinstance(document, dict) else enumerate(document)
+    content = b"".join(_element(str(key), value) for key, value in members)
+    return _INT32.pack(len(content) + MIN_BYTES) + content + b"\0"
+
+
+def _element(key: str, value: Value) -> bytes:
+    name = key.encode() + b"\0"
+    if b"\0" in name[:-1]:
+        raise OverflowError
+    if isinstance(value, Undefined):
+        return bytes([_UNDEFINED]) + name
+    if isinstance(value, Symbol):
+        return bytes([_SYMBOL]) + name + _text(value)
+    if isinstance(value, Regex):
+        return bytes([_REGEX]) + name + b"".join(part.encode() + b"\0" for part in value.parts)
+    if isinstance(value, list):
+        return bytes([_ARRAY]) + name + written(value)
+    if isinstance(value, dict):
+        if is_pointer(value):
+            pointer = cast("Document", value["$dbPointer"])
+            found = bytes.fromhex(str(pointer["$id"]))
+            return bytes([_POINTER]) + name + _text(str(pointer["$ref"])) + found
+        if is_scoped(value):
+            content = _text(str(value["$code"])) + written(cast("Document", value["$scope"]))
+            return bytes([_SCOPED]) + name + _INT32.pack(len(content) + 4) + content
+        return bytes([_OBJECT]) + name + written(value)
+    raw = bson.encode(fields({"": value}), codec_options=OPTIONS)
+    return raw[4:5] + name + raw[6:-1]
+
+
+def _text(text: str) -> bytes:
+    content = text.encode() + b"\0"
+    return _INT32.pack(len(content)) + content

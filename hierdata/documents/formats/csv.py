@@ -1,0 +1,309 @@
+"""CSV: a header and one record a line, all values text, an empty cell a missing value."""
+
+from __future__ import annotations
+
+import csv
+import re
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain, islice, repeat
+from typing import BinaryIO, ClassVar, cast
+
+from hierdata.documents.document import Document, Value
+from hierdata.documents.formats.base import Layout, Rowwise, check_columns
+from hierdata.documents.formats.objects import encode, literal
+from hierdata.errors import InputError, PolicyError, VerificationError
+
+DELIMITERS = ",;\t|"
+"""What is looked for in the header where no delimiter is stated."""
+
+_LONGEST_HEADER = 1 << 20
+_BATCH = 1 << 16
+_DISTINCT = 1 << 18
+"""Lines that are read at once, and different lines that are held to be counted."""
+_DECODED = 1024
+"""Lines that are made text at once."""
+_WRITTEN = 1024
+"""Records that are written at once."""
+_TERMINATOR = "\r\n"  # the csv module quotes what holds a character of it
+
+# What spreadsheets take for a formula (OWASP, "CSV Injection"), behind apostrophes of its own or of ours.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"'*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Csv(Rowwise):
+    """Comma-separated values (RFC 4180) in UTF-8, with a header; empty lines are passed over.
+
+    ``delimiter`` None is found in the header: the one of comma, semicolon, tab and bar that cuts it into most
+    columns. With ``for_people`` the file is one that spreadsheets may open: an apostrophe stands before every
+    cell that they would take for a formula, and before such a cell that has apostrophes already, so that
+    reading takes off exactly what writing put there. Numbers stay as they are.
+    """
+
+    name: ClassVar[str] = "csv"
+    extension: ClassVar[str] = ".csv"
+    table_suffixes: ClassVar[tuple[str, ...]] = (".csv", ".csv.gz")
+    is_tabular: ClassVar[bool] = True
+    is_textual: ClassVar[bool] = True
+    is_delimited: ClassVar[bool] = True
+
+    delimiter: str | None = None
+    for_people: bool = False
+
+    def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Csv:
+        """CSV with the delimiter that the policy states (see Format.with_options)."""
+        return Csv(delimiter)
+
+    def as_published(self, layout: Layout, for_people: bool) -> Csv:
+        """CSV with the delimiter of the layout (see Format.as_published)."""
+        return Csv(layout.delimiter, for_people)
+
+    def layout_to_write(self, layout: Layout) -> Layout:
+        """One column alone has no delimiter to recognize: the first one that a reader tries is written."""
+        if self.delimiter is None and len(layout.columns) == 1:
+            return replace(layout, delimiter=DELIMITERS[0])
+        return layout
+
+    def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
+        """Read the header: the columns, the delimiter, how lines end.
+
+        Raises InputError where it is missing, repeats a name, or holds another delimiter than the stated one.
+        """
+        if records:
+            raise PolicyError("every line of a CSV table is a record: `records` has no meaning here")
+        header = _header(stream)
+        cut = {delimiter: _cells(header, delimiter) for delimiter in DELIMITERS}
+        delimiter = self.delimiter or _found(cut)
+        columns = cut.get(delimiter) or _cells(header, delimiter)
+        if len(columns) == 1 and (other := max(cut, key=lambda one: len(cut[one]))) and len(cut[other]) > 1:
+            raise InputError(f"the stated delimiter does not occur in the header, and {other!r} does")
+        if self.for_people:
+            columns = [_undone(column) for column in columns]
+        check_columns(columns)
+        terminator = "\r\n" if header.endswith("\r\n") else "\n"
+        return Layout(columns=tuple(columns), delimiter=delimiter, terminator=terminator)
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield one record a line (see Format.read)."""
+        return self._records(stream, layout)
+
+    def counted(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
+        """Yield equal lines once (see Format.counted)."""
+        lines = iter(stream)
+        header = list(islice(lines, 1))
+        counts: Counter[bytes] = Counter()
+        batch = header
+        while not _quoted(batch) and (batch := list(islice(lines, _BATCH))) and not _quoted(batch):
+            counts.update(batch)
+            if len(counts) > _DISTINCT:
+                yield from self._distinct(header, counts, layout)
+                counts.clear()
+        yield from self._distinct(header, counts, layout)
+        rest = lines if batch is header else chain(batch, lines)
+        yield from zip(self._records(chain(header, rest), layout), repeat(1))
+
+    def _distinct(
+        self, header: list[bytes], counts: Counter[bytes], layout: Layout
+    ) -> Iterator[tuple[Document, int]]:
+        """The records of different lines, each with how many there are."""
+        for blank in [line for line in counts if not line.strip(b"\r\n")]:
+            del counts[blank]
+        yield from zip(self._records(chain(header, counts), layout), counts.values(), strict=True)
+
+    def _records(self, lines: Iterable[bytes], layout: Layout) -> Iterator[Document]:
+        """The records of lines that begin with the header."""
+        columns, width = layout.columns, len(layout.columns)
+        record = 0
+        try:
+            rows = csv.reader(_lines(lines), delimiter=layout.delimiter, strict=True)
+            next(rows, None)
+            for row in rows:
+                if len(row) != width:
+                    if not row:
+                        continue
+                    raise _RefusedError(f"the row has {len(row)} cells, and the header has {width}")
+                record += 1
+                if self.for_people:
+                    row = [_undone(cell) for cell in row]
+                if "" in row:
+                    yield {column: cell for column, cell in zip(columns, row, strict=True) if cell}
+                else:
+                    yield dict(zip(columns, row))  # noqa: B905  (as many as columns; asking costs a third)
+            return
+        except csv.Error as error:
+            message = _complaint(str(error))
+        except _RefusedError as refused:
+            message = str(refused)
+        raise InputError(message, record=record + 1)
+
+    @contextmanager
+    def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
+        """Write the header and then one record a line, in the order of the layout's columns."""
+        with self._batches(stream, layout) as put:
+            yield lambda document: put([document])
+
+    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+        """Write documents (see Format.write)."""
+        rest = iter(documents)
+        with self._batches(stream, layout) as put:
+            while batch := list(islice(rest, _WRITTEN)):
+                put(batch)
+
+    @contextmanager
+    def _batches(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Sequence[Document]], None]]:
+        """Write the header; answer what writes some records, column by column."""
+        columns, known = layout.columns, frozenset(layout.columns)
+        sink = _Sink(stream, layout.terminator)
+        rows = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR)
+        # Quoted, a name with another delimiter in it does not lead astray who looks for the delimiter.
+        odd = any(mark in column for column in columns for mark in DELIMITERS)
+        header = rows
+        if odd:
+            header = csv.writer(
+                sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=csv.QUOTE_ALL
+            )
+        header.writerow([_neutral(column) if self.for_people else column for column in columns])
+        sink.flush()
+
+        def put(batch: Sequence[Document]) -> None:
+            if not all(map(known.issuperset, batch)):
+                raise InputError("a record has a field that is no column of the table")
+            cells = [self._column([document.get(column) for document in batch]) for column in columns]
+            rows.writerows(zip(*cells, strict=True))
+            sink.flush()
+
+        yield put
+
+    def _column(self, values: Sequence[Value]) -> Sequence[str]:
+        """The cells of a column."""
+        if set(map(type, values)) != {str}:
+            values = [value if isinstance(value, str) else _spelled(value) for value in values]
+        texts = cast("Sequence[str]", values)
+        return list(map(_neutral, texts)) if self.for_people else texts
+
+
+def _quoted(lines: list[bytes]) -> bool:
+    """Whether a record in quotes may go over several lines, so that none says what it is by itself."""
+    return b'"' in b"".join(lines)
+
+
+class _RefusedError(ValueError):
+    """Text that is refused. The message holds no data."""
+
+
+class _Sink:
+    """Takes whole rows as the csv module spells them, and ends them as the input's lines end."""
+
+    def __init__(self, stream: BinaryIO, terminator: str) -> None:
+        self._stream = stream
+        self._terminator = terminator
+        self._rows: list[str] = []
+        self.write = self._rows.append
+
+    def flush(self) -> None:
+        """Pass on the rows that were taken."""
+        end, terminator = -len(_TERMINATOR), self._terminator
+        self._stream.write(encode("".join([row[:end] + terminator for row in self._rows])))
+        self._rows.clear()
+
+
+def _lines(stream: Iterable[bytes]) -> Iterator[str]:
+    """The lines of a file as text."""
+    lines = iter(stream)
+    first = [line.removeprefix(BOM_UTF8) for line in islice(lines, 1)]
+    for batch in chain([first], iter(lambda: list(islice(lines, _DECODED)), [])):
+        if b"\0" not in b"".join(batch):
+            try:
+                texts = [line.decode() for line in batch]
+            except UnicodeDecodeError:
+                pass
+            else:
+                yield from texts
+                continue
+        yield from map(_text, batch)  # all lines before the one that is refused
+
+
+def _text(line: bytes) -> str:
+    if b"\0" in line:
+        raise _RefusedError("the line holds NUL bytes: is this a text file in UTF-8?")
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise _RefusedError("the line is not UTF-8") from None
+
+
+def _header(stream: BinaryIO) -> str:
+    """The text of the header; a quoted name may go over several lines."""
+    header = ""
+    try:
+        for line in _lines(stream):
+            header += line
+            if header.count('"') % 2 == 0 or len(header) > _LONGEST_HEADER:
+                break
+    except _RefusedError as refused:
+        message = str(refused).replace("the line", "the header")
+        raise InputError(message) from None
+    if not header.strip("\r\n"):
+        raise InputError("the table has no header: its first line names the columns")
+    return header
+
+
+def _cells(header: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([header], delimiter=delimiter, strict=True))
+    except csv.Error:
+        return []
+
+
+def _found(cut: dict[str, list[str]]) -> str:
+    """The delimiter that cuts the header into most columns; a comma where there is one column."""
+    most = max(map(len, cut.values()))
+    found = [delimiter for delimiter, columns in cut.items() if len(columns) == most]
+    if most == 0 or (most == 1 and not cut[DELIMITERS[0]]):
+        raise InputError("the header is no CSV: a quote or a carriage return stands where none is due")
+    if most > 1 and len(found) > 1:
+        raise InputError(
+            f"{' and '.join(map(repr, found))} would cut the header into as many columns: state which it is, "
+            "such as `csv: {delimiter: ','}`"
+        )
+    return found[0]
+
+
+def _complaint(message: str) -> str:
+    """What the csv module found, in words of ours."""
+    if "unexpected end" in message:
+        return "a quoted cell does not end: is the file complete?"
+    if "field larger" in message:
+        return f"a cell has more than {csv.field_size_limit()} characters: is a quote missing?"
+    if "new-line" in message:
+        return "a line ends in a carriage return alone: end lines in line feeds"
+    return "a quote stands where none is due"
+
+
+def _spelled(value: Value) -> str:
+    """A cell of what is no text."""
+    if isinstance(value, dict | list):
+        raise InputError(
+            "a cell of a table holds one value, and this record has objects or arrays in it: publish several "
+            "tables (`tables`), or another format"
+        )
+    return "" if value is None else literal(value)
+
+
+def _neutral(cell: str) -> str:
+    """A cell that spreadsheets show as it stands."""
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
+def _undone(cell: str) -> str:
+    """The inverse; VerificationError for what neutralizing would not have left."""
+    if not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
+        return cell
+    if not cell.startswith("'"):
+        raise VerificationError("a cell begins like a formula, which a file written for people never does")
+    return cell[1:]

@@ -1,0 +1,107 @@
+"""MongoDB Extended JSON, as mongoexport writes it: one document a line, or all in an array."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, ClassVar
+
+from hierdata.documents.document import Document, Value
+from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
+from hierdata.documents.formats.decoder import RefusedError, strict, unique
+from hierdata.documents.formats.extended_values import LAST_ISO, spelling, unwrapped
+from hierdata.documents.formats.lines import ranges, read_lines
+from hierdata.documents.formats.objects import encode
+from hierdata.documents.formats.window import read_array
+from hierdata.errors import InputError, PolicyError
+
+_HEAD = 1 << 17
+"""Bytes at the beginning that tell how numbers are spelled."""
+_WRAPPED = re.compile(r'("\$date"\s*:\s*)?\{\s*"\$number(?:Int|Long|Double)"\s*:\s*"(-?[0-9]+)')
+_TIMESTAMP = re.compile(r'\{\s*"t"\s*:\s*[0-9]+\s*,\s*"i"\s*:\s*[0-9]+\s*\}')
+_BARE = re.compile(r'(?<!\\)"(?!\$minKey"|\$maxKey")(?:[^"\\]|\\.)*"\s*:\s*-?[0-9]')
+
+
+class ExtendedJson(Rowwise):
+    """Extended JSON version 2, relaxed or canonical; wrappers of version 1 are read as well.
+
+    What is written has the mode that was read: canonical where the beginning of the file has numbers in
+    wrappers and none without; else relaxed.
+    """
+
+    name: ClassVar[str] = "extended-json"
+    extension: ClassVar[str] = ".ejson"
+
+    def joins(self, layout: Layout) -> bool:
+        """Lines behind lines are lines, arrays behind arrays no array."""
+        return not layout.array
+
+    def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
+        """Find out whether the file is an array, and how numbers are spelled in it."""
+        if records:
+            raise PolicyError("mongoexport writes lines or an array: `records` has no meaning here")
+        head = stream.read(_HEAD).removeprefix(BOM_UTF8).decode(errors="replace")
+        return Layout(array=head.lstrip(" \t\r\n").startswith("["), canonical=_is_canonical(head))
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield the records (see Format.read)."""
+        if layout.array:
+            return read_array(stream, layout, _DECODER)
+        return self.read_split(stream, layout, WHOLE)
+
+    def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
+        """Cut lines by bytes; an array is one part (see Format.splits)."""
+        return (WHOLE,) if layout.array else ranges(stream, size)
+
+    def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
+        """Yield the records of a part (see Format.read_split)."""
+        if layout.array:
+            return self.read(stream, layout)
+        return read_lines(stream, split, _DECODER)
+
+    @contextmanager
+    def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
+        """Write one record a line, in the layout's mode; in an array with brackets and commas around them."""
+        spell = spelling(layout.canonical)
+        if not layout.array:
+            yield lambda document: _put(stream, "", _spelled(spell, document), "\n")
+            return
+        before = "[\n"
+
+        def put(document: Document) -> None:
+            nonlocal before
+            _put(stream, before, _spelled(spell, document))
+            before = ",\n"
+
+        yield put
+        _put(stream, "[]\n" if before == "[\n" else "\n]\n")
+
+
+def _spelled(spell: Callable[[Value], str], document: Document) -> str:
+    try:
+        return spell(document)
+    except RefusedError as refused:
+        message = str(refused)
+    raise InputError(message)
+
+
+def _put(stream: BinaryIO, *texts: str) -> None:
+    stream.write(encode("".join(texts)))
+
+
+def _is_canonical(head: str) -> bool:
+    """Whether numbers say their type: dates tell too, but those beyond relaxed mode's do not."""
+    if _BARE.search(_TIMESTAMP.sub("", head)):
+        return False
+    return any(not found[1] or 0 <= int(found[2]) <= LAST_ISO for found in _WRAPPED.finditer(head))
+
+
+def _members(pairs: list[tuple[str, Value]]) -> Value:
+    """An object, or the value that it wraps: the first key of a wrapper begins with a dollar sign."""
+    document = unique(pairs)
+    return unwrapped(document) if pairs and pairs[0][0][:1] == "$" else document
+
+
+_DECODER = strict(_members)

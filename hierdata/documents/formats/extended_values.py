@@ -1,0 +1,289 @@
+"""Values in the wrappers of MongoDB Extended JSON, version 2 (relaxed and canonical) and 1."""
+
+from __future__ import annotations
+
+import math
+import re
+import uuid
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from collections.abc import Callable
+from decimal import Decimal
+from json.encoder import encode_basestring
+from typing import Any, cast
+
+from hierdata.documents.document import Document, Numeral, Siblings, Value
+from hierdata.documents.formats.decoder import RefusedError
+from hierdata.documents.formats.objects import literal
+from hierdata.documents.scalars import (
+    NOT_FINITE,
+    Binary,
+    Code,
+    DateTime,
+    Decimal128,
+    Decimal128Word,
+    Double,
+    DoubleWord,
+    Int64,
+    MaxKey,
+    MinKey,
+    ObjectId,
+    Regex,
+    Symbol,
+    Timestamp,
+    Undefined,
+    Uuid,
+)
+
+LAST_ISO = 253_402_300_799_999
+"""The last millisecond of year 9999: what lies beyond is a number in relaxed mode too."""
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
+_SUBTYPE = re.compile(r"[0-9a-fA-F]{1,2}")
+
+
+class _MisspelledError(ValueError):
+    """What stands in a wrapper is not what belongs there."""
+
+
+def unwrapped(document: Document) -> Value:
+    """The value in a wrapper; an object that is none as it is. Raises RefusedError.
+
+    >>> unwrapped({"$oid": "5F0C1B2A3D4E5F6071829304"}), unwrapped({"$ref": "c", "$id": 1})
+    (ObjectId('5f0c1b2a3d4e5f6071829304'), {'$ref': 'c', '$id': 1})
+    """
+    keys = tuple(document)
+    read = _READ.get(keys) or _READ.get(keys[::-1])
+    if read is None:
+        return document
+    try:
+        return read(*(document[key] for key in (keys if keys in _READ else keys[::-1])))
+    except ValueError:
+        pass
+    raise RefusedError(f"what stands in {keys[0]} is not as Extended JSON spells it")
+
+
+def _fit(value: Value, pattern: re.Pattern[str]) -> str:
+    if type(value) is not str or pattern.fullmatch(value) is None:
+        raise _MisspelledError
+    return value
+
+
+def _text(value: Value) -> str:
+    if type(value) is not str:
+        raise _MisspelledError
+    return value
+
+
+def _within(value: Value, low: int, high: int) -> int:
+    number = int(_fit(value, _WHOLE)) if isinstance(value, str) else value
+    if type(number) is not int or not low <= number <= high:
+        raise _MisspelledError
+    return number
+
+
+def _long(value: Value) -> Int64:
+    return Int64(_within(value, -(2**63), 2**63 - 1))
+
+
+def _double(value: Value) -> Value:
+    if value in NOT_FINITE:
+        return DoubleWord(value)
+    number = float(_fit(value, _NUMBER))
+    if math.isinf(number):
+        raise _MisspelledError
+    return Double.of(number)
+
+
+def _date(value: Value) -> Value:
+    if type(value) is str:
+        return DateTime.read(value)
+    return DateTime.of(int(_within(int(value) if isinstance(value, Int64) else value, -(2**63), 2**63 - 1)))
+
+
+def _bytes(base64: Value, subtype: Value) -> Value:
+    try:
+        data = b64decode(_text(base64), validate=True)
+    except NotBase64:
+        raise _MisspelledError from None
+    kind = subtype if type(subtype) is int else int(_fit(subtype, _SUBTYPE), 16)
+    if not 0 <= kind <= 255:
+        raise _MisspelledError
+    if kind == 4 and len(data) == 16:
+        return Uuid(uuid.UUID(bytes=data))
+    return Binary.of(b64encode(data).decode(), kind)
+
+
+def _parts(value: Value, *keys: str) -> list[Value]:
+    """The members of an object that has these and no others."""
+    if type(value) is not dict or value.keys() != set(keys):
+        raise _MisspelledError
+    return [value[key] for key in keys]
+
+
+def _timestamp(value: Value) -> Value:
+    seconds, increment = _parts(value, "t", "i")
+    return Timestamp.of(_within(seconds, 0, 2**32 - 1), _within(increment, 0, 2**32 - 1))
+
+
+def _expression(pattern: Value, options: Value) -> Value:
+    letters = _text(options)
+    if not (letters == "" or letters.isalpha()) or "\0" in _text(pattern):
+        raise _MisspelledError
+    return Regex.of(_text(pattern), "".join(sorted(letters)))
+
+
+def _marker(kind: Callable[[str], Value], text: str, due: object) -> Callable[[Value], Value]:
+    def read(value: Value) -> Value:
+        if value != due or type(value) is not type(due):
+            raise _MisspelledError
+        return kind(text)
+
+    return read
+
+
+def _scoped(code: Value, scope: Value) -> Value:
+    if type(scope) is not dict:
+        raise _MisspelledError
+    return {"$code": _text(code), "$scope": scope}
+
+
+def _pointer(value: Value) -> Value:
+    name, found = _parts(value, "$ref", "$id")
+    if type(found) is not ObjectId:
+        raise _MisspelledError
+    return {"$dbPointer": {"$ref": _text(name), "$id": found}}
+
+
+_OBJECT_ID = re.compile(r"[0-9a-fA-F]{24}")
+
+_READ: dict[tuple[str, ...], Callable[..., Value]] = {
+    ("$oid",): lambda value: ObjectId(_fit(value, _OBJECT_ID).lower()),
+    ("$numberInt",): lambda value: _within(_fit(value, _WHOLE), -(2**31), 2**31 - 1),
+    ("$numberLong",): _long,
+    ("$numberDouble",): _double,
+    ("$numberDecimal",): lambda value: Decimal128.of(_text(value)),
+    ("$date",): _date,
+    ("$binary",): lambda value: _bytes(*_parts(value, "base64", "subType")),
+    ("$binary", "$type"): _bytes,
+    ("$uuid",): lambda value: Uuid(uuid.UUID(_text(value))),
+    ("$timestamp",): _timestamp,
+    ("$regularExpression",): lambda value: _expression(*_parts(value, "pattern", "options")),
+    ("$regex", "$options"): _expression,
+    ("$code",): lambda value: Code(_text(value)),
+    ("$code", "$scope"): _scoped,
+    ("$symbol",): lambda value: Symbol(_text(value)),
+    ("$dbPointer",): _pointer,
+    ("$undefined",): _marker(Undefined, "undefined", True),
+    ("$minKey",): _marker(MinKey, "MinKey", 1),
+    ("$maxKey",): _marker(MaxKey, "MaxKey", 1),
+}
+
+
+# Values to text.
+
+_quote = encode_basestring
+
+
+def _wrapped(key: str, text: str) -> str:
+    return f'{{"{key}":{_quote(text)}}}'
+
+
+def _spelled_date(value: DateTime) -> str:
+    milliseconds = value.milliseconds
+    if 0 <= milliseconds <= LAST_ISO:
+        return _wrapped("$date", value)
+    return _spelled_number(value)
+
+
+def _spelled_number(value: DateTime) -> str:
+    return f'{{"$date":{{"$numberLong":"{value.milliseconds}"}}}}'
+
+
+def _spelled_bytes(base64: str, subtype: int) -> str:
+    return f'{{"$binary":{{"base64":"{base64}","subType":"{subtype:02x}"}}}}'
+
+
+def _spelled_timestamp(value: Timestamp) -> str:
+    seconds, increment = value.parts
+    return f'{{"$timestamp":{{"t":{seconds},"i":{increment}}}}}'
+
+
+def _spelled_regex(value: Regex) -> str:
+    pattern, options = value.parts
+    return f'{{"$regularExpression":{{"pattern":{_quote(pattern)},"options":{_quote(options)}}}}}'
+
+
+_RELAXED: dict[type, Callable[[Any], str]] = {
+    str: _quote,
+    ObjectId: lambda value: _wrapped("$oid", value),
+    Uuid: lambda value: _spelled_bytes(b64encode(uuid.UUID(value).bytes).decode(), 4),
+    Binary: lambda value: _spelled_bytes(*value.parts),
+    DateTime: _spelled_date,
+    Timestamp: _spelled_timestamp,
+    Regex: _spelled_regex,
+    Code: lambda value: _wrapped("$code", value),
+    Symbol: lambda value: _wrapped("$symbol", value),
+    Undefined: lambda _: '{"$undefined":true}',
+    MinKey: lambda _: '{"$minKey":1}',
+    MaxKey: lambda _: '{"$maxKey":1}',
+    Decimal128: lambda value: _wrapped("$numberDecimal", str(value)),
+    Decimal128Word: lambda value: _wrapped("$numberDecimal", value),
+    DoubleWord: lambda value: _wrapped("$numberDouble", value),
+}
+
+
+def _canonical_int(value: int) -> str:
+    if -(2**31) <= value < 2**31:
+        return _wrapped("$numberInt", str(value))
+    if -(2**63) <= value < 2**63:
+        return _wrapped("$numberLong", str(value))
+    raise RefusedError("a number has more digits than BSON can hold")
+
+
+def _canonical_decimal(value: Decimal) -> str:
+    """A double where one is spelled or equals it, else a Decimal128."""
+    double = Double.of(float(value)) if value.adjusted() < 309 else None
+    if isinstance(double, Double) and double == value:
+        return _wrapped("$numberDouble", str(double))
+    try:
+        return _wrapped("$numberDecimal", str(Decimal128.of(str(value))))
+    except ValueError:
+        pass
+    raise RefusedError("a number has more digits than BSON can hold")
+
+
+_CANONICAL = _RELAXED | {
+    int: _canonical_int,
+    Int64: lambda value: _wrapped("$numberLong", str(value)),
+    Double: lambda value: _wrapped("$numberDouble", str(value)),
+    Decimal: _canonical_decimal,
+    Numeral: _canonical_decimal,
+    DateTime: _spelled_number,
+}
+
+
+def spelling(canonical: bool) -> Callable[[Value], str]:
+    """What writes a value as compact text; raises RefusedError for a number that BSON cannot hold.
+
+    >>> spelling(False)({"at": DateTime("2001-03-04T00:00:00Z"), "n": Int64(5)})
+    '{"at":{"$date":"2001-03-04T00:00:00Z"},"n":5}'
+    >>> spelling(True)({"at": DateTime("1970-01-01T00:00:00Z"), "n": Int64(5)})
+    '{"at":{"$date":{"$numberLong":"0"}},"n":{"$numberLong":"5"}}'
+    """
+    scalars = _CANONICAL if canonical else _RELAXED
+
+    def spell(value: Value) -> str:
+        kind = type(value)
+        write = scalars.get(kind)
+        if write is not None:
+            return write(value)
+        if kind is dict:
+            members = cast("Document", value).items()
+            return "{" + ",".join([f"{_quote(key)}:{spell(item)}" for key, item in members]) + "}"
+        if kind is list or kind is Siblings:
+            return "[" + ",".join([spell(item) for item in cast("list[Value]", value)]) + "]"
+        return "null" if value is None else literal(value)
+
+    return spell

@@ -1,0 +1,53 @@
+"""JSON Lines: one record a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, ClassVar
+
+from hierdata.documents.document import Document
+from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
+from hierdata.documents.formats.lines import ranges, read_lines
+from hierdata.documents.formats.objects import dumps_exact, encode
+from hierdata.errors import PolicyError
+
+
+class JsonLines(Rowwise):
+    """JSON Lines (also called NDJSON): one object a line; empty lines are passed over."""
+
+    name: ClassVar[str] = "jsonl"
+    extension: ClassVar[str] = ".jsonl"
+    other_suffixes: ClassVar[tuple[str, ...]] = (".ndjson",)
+    table_suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+
+    def joins(self, layout: Layout) -> bool:
+        """Lines behind lines are JSON Lines."""
+        return True
+
+    def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
+        """Every line is a record: there is no place to find."""
+        if records:
+            raise PolicyError("every line of JSON Lines is a record: `records` has no meaning here")
+        return Layout()
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield one record a line (see Format.read)."""
+        return self.read_split(stream, layout, WHOLE)
+
+    def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
+        """Cut by bytes; what is compressed cannot be entered in the middle (see Format.splits)."""
+        return ranges(stream, size)
+
+    def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
+        """Yield the records of the lines that begin in a range of bytes (see Format.read_split)."""
+        return read_lines(stream, split)
+
+    @contextmanager
+    def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
+        """Write one record a line."""
+
+        def put(document: Document) -> None:
+            stream.write(encode(dumps_exact(document) + "\n"))
+
+        yield put

@@ -1,0 +1,76 @@
+"""Records of JSON one a line: read whole, or in parts that begin anywhere."""
+
+from __future__ import annotations
+
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from os import SEEK_END
+from typing import BinaryIO
+
+from hierdata.documents.document import Document
+from hierdata.documents.formats.base import MAX_RECORD, TOO_LONG, WHOLE, Split
+from hierdata.documents.formats.decoder import RefusedError, complaint, decode
+from hierdata.errors import InputError
+
+_SPACE = " \t\r\n"
+
+
+def ranges(stream: BinaryIO, size: int) -> tuple[Split, ...]:
+    """Ranges of ``size`` bytes, in which lines begin; all of what is compressed."""
+    if not stream.seekable():
+        return (WHOLE,)
+    length = stream.seek(0, SEEK_END)
+    return tuple(Split(at, min(at + size, length)) for at in range(0, length, size)) or (WHOLE,)
+
+
+def read_lines(stream: BinaryIO, split: Split, decoder: json.JSONDecoder | None = None) -> Iterator[Document]:
+    """The records of the lines that begin in a range of bytes. Raises InputError."""
+    record = 0
+    for line in _lines(stream, split):
+        text = _text(line, record + 1).strip(_SPACE)
+        if text:
+            record += 1
+            yield _record(text, record, decoder)
+
+
+def _lines(stream: BinaryIO, split: Split) -> Iterator[bytes]:
+    """The lines that begin in a range of bytes, the last one to its end."""
+    at = split.start
+    if at:
+        stream.seek(at - 1)
+        # The rest of a line that began before; of one that goes on beyond the range nothing is held.
+        passed = stream.readline(-1 if split.end is None else split.end - at + 1)
+        if not passed.endswith(b"\n"):
+            return
+        at += len(passed) - 1
+    elif first := stream.readline(MAX_RECORD + 1):
+        at = len(first)
+        yield first.removeprefix(BOM_UTF8)
+    while (split.end is None or at < split.end) and (line := stream.readline(MAX_RECORD + 1)):
+        at += len(line)
+        yield line
+
+
+def _text(line: bytes, record: int) -> str:
+    if len(line) > MAX_RECORD:
+        raise InputError(TOO_LONG, record=record)
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        pass
+    raise InputError("the line is not UTF-8", record=record)
+
+
+def _record(text: str, record: int, decoder: json.JSONDecoder | None) -> Document:
+    try:
+        value, end = decode(text, decoder=decoder)
+    except RefusedError as refused:
+        message = str(refused)
+    except json.JSONDecodeError as error:
+        message = f"{complaint(error, text)} (character {error.pos + 1} of the line)"
+    else:
+        if end == len(text) and isinstance(value, dict):
+            return value
+        message = "text follows the record on its line" if end < len(text) else "the record is not an object"
+    raise InputError(message, record=record)

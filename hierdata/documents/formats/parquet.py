@@ -1,0 +1,317 @@
+"""Parquet and what else is columns in memory: each column of one type, a null a missing value.
+
+pyarrow is an extra (``hierdata[parquet]``) and imported where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from math import isfinite
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
+
+from hierdata.documents.document import Document, Scalar, Value
+from hierdata.documents.formats.base import BESIDE, WHOLE, Layout, Rowwise, Split, check_columns
+from hierdata.documents.formats.decoder import LONE_SURROGATE
+from hierdata.documents.formats.objects import literal
+from hierdata.errors import InputError, PolicyError, VerificationError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 1 << 16
+"""Rows that are held while reading, and that a row group has when written."""
+
+_ARROWS_OWN = {b"ARROW:schema"}  # the types of the columns once more: the only metadata that says nothing new
+
+
+@dataclass(frozen=True)
+class Parquet(Rowwise):
+    """Apache Parquet. Integers, floats, decimals, booleans, text, dates and timestamps; no nested columns.
+
+    Floats become the decimals that they print, dates and timestamps ISO text. Null is a missing value; NaN is
+    not, and is refused. When written, a column keeps its type if all its values still have it, and is text
+    otherwise. ``paths`` are the policy's names for columns: errors name no other column.
+    """
+
+    name: ClassVar[str] = "parquet"
+    extension: ClassVar[str] = ".parquet"
+    table_suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
+    is_tabular: ClassVar[bool] = True
+
+    paths: Mapping[str, str] = field(default_factory=dict)
+
+    def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Parquet:
+        """Parquet whose messages name columns as the policy does (see Format.with_options)."""
+        return Parquet(paths)
+
+    def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
+        """Read the schema. Raises InputError for columns of types beyond our range, by the type's name."""
+        if records:
+            raise PolicyError("every row of a Parquet table is a record: `records` has no meaning here")
+        return table_layout(_opened(stream).schema_arrow, self.paths)
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield one record a row (see Format.read); no more than a batch of rows is held."""
+        return self.read_split(stream, layout, WHOLE)
+
+    def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
+        """Cut between row groups: small ones stay together up to ``ROWS`` rows (see Format.splits)."""
+        metadata = _opened(stream).metadata
+        starts, rows = [0], 0
+        for group in range(metadata.num_row_groups):
+            rows += metadata.row_group(group).num_rows
+            if rows > ROWS and group > starts[-1]:
+                starts.append(group)
+                rows = metadata.row_group(group).num_rows
+        return tuple(map(Split, starts, [*starts[1:], metadata.num_row_groups]))
+
+    def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
+        """Yield the rows of some row groups (see Format.read_split)."""
+        file = _opened(stream)
+        if layout.alone and _says_more(file):
+            raise VerificationError(BESIDE)
+        yield from documents(_batches(file, split))
+
+    @contextmanager
+    def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
+        """Take rows; the file is written at the end, when the types of its columns are known."""
+        columns = {column: _Column(layout.types.get(column)) for column in layout.columns}
+        held: list[Document] = []
+
+        def put(document: Document) -> None:
+            if not document.keys() <= columns.keys():
+                raise InputError("a record has a field that is no column of the table")
+            held.append(document)
+            if len(held) == ROWS:
+                pack()
+
+        def pack() -> None:
+            for name, column in columns.items():
+                column.add([document.get(name) for document in held])
+            held.clear()
+
+        yield put
+        pack()
+        _write(columns, stream)
+
+
+def arrow() -> Any:
+    """The library. Raises PolicyError where it is not installed."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise PolicyError(
+            "Parquet, DataFrames and Arrow tables need pyarrow: install hierdata[parquet]"
+        ) from None
+    return pyarrow
+
+
+def from_frame(frame: Any) -> pa.Table:
+    """A pandas DataFrame as an Arrow table. The index is no column; NaN, NaT and NA are missing values.
+
+    Text becomes one sort of Arrow's, whatever the version of pandas takes. Raises InputError for a column
+    that holds values of several types.
+    """
+    lib = arrow()
+    arrays, names = [], [str(name) for name in frame.columns]
+    for place in range(len(names)):
+        try:
+            column = lib.array(frame.iloc[:, place], from_pandas=True)
+            column = column.cast(_with_one_text(column.type))
+        except (lib.ArrowException, ValueError, TypeError, OverflowError):
+            column = None
+        if column is None:
+            raise InputError(
+                f"column {place + 1} of the DataFrame holds values of several types, or of none of ours"
+            )
+        arrays.append(column)
+    return lib.table(arrays, names=names)
+
+
+def _with_one_text(kind: pa.DataType) -> pa.DataType:
+    lib = arrow()
+    if lib.types.is_dictionary(kind):
+        return lib.dictionary(kind.index_type, _with_one_text(kind.value_type), kind.ordered)
+    return lib.string() if lib.types.is_large_string(kind) else kind
+
+
+def table_layout(schema: pa.Schema, paths: Mapping[str, str]) -> Layout:
+    """The columns of a table and their types. Raises InputError for those beyond our range."""
+    check_columns(schema.names)
+    for place, column in enumerate(schema, 1):
+        if not _known(column.type):
+            kind = str(column.type).partition("<")[0]  # what follows names the fields of a nested type
+            raise InputError(
+                f"column {place} has the type {kind}, which no record can hold: convert it or leave it out",
+                path=paths.get(column.name, "<key>"),
+            )
+    return Layout(columns=tuple(schema.names), types={column.name: column.type for column in schema})
+
+
+def documents(batches: Iterable[Any]) -> Iterator[Document]:
+    """The rows of Arrow record batches (or of one table) as documents."""
+    first = 1
+    for batch in batches:
+        names = batch.schema.names
+        columns = [_values(column, first) for column in batch.columns]
+        for row in zip(*columns, strict=True):
+            if None in row:
+                yield {name: value for name, value in zip(names, row, strict=True) if value is not None}
+            else:
+                yield dict(zip(names, row, strict=True))
+        first += batch.num_rows
+
+
+def _opened(stream: BinaryIO) -> Any:
+    lib = arrow()
+    import pyarrow.parquet as pq
+
+    if not stream.seekable():
+        raise InputError("Parquet is compressed inside and cannot be read through gzip: unpack the file")
+    try:
+        return pq.ParquetFile(stream)
+    except (lib.ArrowException, OSError, UnicodeDecodeError):
+        pass
+    raise InputError("this is no Parquet file, or it is damaged")
+
+
+def _batches(file: Any, split: Split) -> Iterator[Any]:
+    lib = arrow()
+    groups = range(file.metadata.num_row_groups)[split.start : split.end]
+    batches = file.iter_batches(batch_size=ROWS, row_groups=groups)
+    while True:
+        try:
+            batch = next(batches, None)
+        except (lib.ArrowException, OSError):
+            raise InputError("the Parquet file is damaged") from None
+        if batch is None:
+            return
+        yield batch
+
+
+def _says_more(file: Any) -> bool:
+    """Whether the file holds metadata beside its rows."""
+    schema = file.schema_arrow
+    own = {key for column in schema for key in column.metadata or ()}
+    return bool(
+        (file.metadata.metadata or {}).keys() - _ARROWS_OWN or schema.metadata or own - {b"PARQUET:field_id"}
+    )
+
+
+def _known(kind: pa.DataType) -> bool:
+    types = arrow().types
+    if types.is_dictionary(kind):
+        return _known(kind.value_type)
+    if types.is_decimal(kind):
+        return bool(kind.scale >= 0)  # Parquet has no others
+    texts = (types.is_string, types.is_large_string, types.is_string_view)
+    others = (types.is_integer, types.is_floating, types.is_boolean, types.is_null)
+    return any(test(kind) for test in (*others, *texts, types.is_date, types.is_timestamp))
+
+
+def _values(column: Any, first: int) -> list[Scalar]:
+    """The values of a column of a batch whose first row is record ``first``."""
+    lib = arrow()
+    kind = column.type
+    if lib.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = kind.value_type
+    if lib.types.is_date(kind) or lib.types.is_timestamp(kind):
+        try:
+            return cast("list[Scalar]", _iso(column).to_pylist())
+        except lib.ArrowInvalid:
+            pass
+        raise InputError("the time zone of a column of timestamps is not known here")
+    if not lib.types.is_floating(kind):
+        try:
+            return cast("list[Scalar]", column.to_pylist())
+        except UnicodeDecodeError:
+            pass
+        raise InputError("a text column is not UTF-8")
+    if kind.bit_width < 64:  # 0.1 of 32 bits is 0.1, and not the double next to it
+        column = column.cast(lib.string()).cast(lib.float64())
+    numbers = column.to_pylist()
+    for place, number in enumerate(numbers):
+        if number is not None and not isfinite(number):
+            raise InputError("a number is NaN or infinite: a missing value is null", record=first + place)
+    return [None if number is None else Decimal(repr(number)) for number in numbers]
+
+
+def _iso(column: Any) -> Any:
+    """Dates and timestamps as text, without a fraction of zeros."""
+    import pyarrow.compute as compute
+
+    lib = arrow()
+    if column.type == lib.date64():
+        column = column.cast(lib.date32())
+    text = compute.replace_substring(column.cast(lib.string()), " ", "T", max_replacements=1)
+    return compute.replace_substring_regex(text, r"\.0+([Z+-]|$)", r"\1")
+
+
+class _Column:
+    """A column to be written: arrays of its own type as long as all values have it, else of text."""
+
+    def __init__(self, kind: object) -> None:
+        lib = arrow()
+        known = [lib.int64(), lib.bool_()] if kind is None else [kind]
+        self._kinds: list[Any] = [*known, lib.string()]
+        self._arrays: list[Any] = []
+
+    def add(self, values: list[Value]) -> None:
+        """Take the values of some more rows."""
+        array = _array(values, self._kinds[0])
+        while array is None:
+            self._kinds.pop(0)
+            if not self._kinds:
+                raise InputError(LONE_SURROGATE)  # what else could be wrong with text?
+            if len(self._kinds) == 1:
+                values = [_text(value) for value in values]
+                self._arrays = [self._as_text(one) for one in self._arrays]
+            array = _array(values, self._kinds[0])
+        self._arrays.append(array)
+
+    def whole(self) -> Any:
+        """The column."""
+        return arrow().chunked_array(self._arrays)
+
+    def _as_text(self, array: Any) -> Any:
+        return _array([_text(value) for value in _values(array, 1)], self._kinds[0])
+
+
+def _array(values: Sequence[Value], kind: Any) -> Any:
+    """Values as an array of a type, None where one of them is not of it."""
+    lib = arrow()
+    own = kind.value_type if lib.types.is_dictionary(kind) else kind
+    try:
+        if lib.types.is_floating(own):
+            given = [float(value) if isinstance(value, Decimal) else value for value in values]
+            array = lib.array(given, lib.float64()).cast(own)
+        elif lib.types.is_date(own) or lib.types.is_timestamp(own):
+            array = lib.array(values, lib.string()).cast(own)
+        else:
+            array = lib.array(values, own)
+        if own is not kind:
+            array = array.dictionary_encode().cast(lib.dictionary(kind.index_type, own))
+        same = _values(array, 1) == values
+    except (lib.ArrowException, OverflowError, UnicodeEncodeError, InputError):
+        return None
+    return array if same else None
+
+
+def _text(value: Value) -> str | None:
+    if isinstance(value, dict | list):
+        raise InputError(
+            "a cell of a table holds one value, and this record has objects or arrays in it: publish several "
+            "tables (`tables`), or another format"
+        )
+    return value if value is None or isinstance(value, str) else literal(value)
+
+
+def _write(columns: Mapping[str, _Column], stream: BinaryIO) -> None:
+    import pyarrow.parquet as pq
+
+    table = arrow().table({name: column.whole() for name, column in columns.items()})
+    pq.write_table(table, stream, row_group_size=ROWS)

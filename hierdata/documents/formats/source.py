@@ -1,0 +1,150 @@
+"""Where bytes come from and go to: sources that open again and again, gzip in both directions."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from hierdata.errors import InputError, TargetError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+CHUNK = 1 << 16
+BOMB_RATIO = 200
+"""Decompressed bytes for each compressed byte that are accepted once ``BOMB_START`` bytes have come out."""
+BOMB_START = 10 * 1024 * 1024
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_WINDOW = 31  # zlib's code for "a gzip member with header and checksum"
+
+
+class Source(ABC):
+    """Something that opens again and again: a run reads its input more than once."""
+
+    name: str
+
+    @abstractmethod
+    def open(self) -> BinaryIO:
+        """Open at the beginning; gzip (told by its first bytes, not by the name) is decompressed on the way.
+
+        Raises TargetError when it cannot be opened. Reading raises InputError where gzip data is damaged,
+        ends too early, or decompresses to more than 200 times its size after the first 10 MiB.
+        """
+
+
+class PathSource(Source):
+    """A file."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.name = self.path.name
+
+    def open(self) -> BinaryIO:
+        """Open the file (see Source)."""
+        try:
+            return _plain(self.path.open("rb"))
+        except OSError as error:
+            raise TargetError(f"cannot read {self.path}: {_why(error)}") from None
+
+
+@contextmanager
+def write_stream(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file for writing; a name that ends in ``.gz`` is compressed, the same bytes on every run.
+
+    gzip's header holds no time and no file name. Raises TargetError when the file cannot be written.
+    """
+    target = Path(path)
+    try:
+        with target.open("wb", buffering=CHUNK) as stream:
+            if target.suffix.lower() != ".gz":
+                yield stream
+                return
+            with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packer:
+                # GzipFile compresses write by write: a buffer before it makes that a few large ones.
+                buffer = io.BufferedWriter(cast("io.RawIOBase", packer), CHUNK)
+                try:
+                    yield buffer
+                finally:
+                    buffer.detach()
+    except OSError as error:
+        raise TargetError(f"cannot write {target}: {_why(error)}") from None
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or type(error).__name__
+
+
+def _plain(stream: io.BufferedReader) -> BinaryIO:
+    """Put a decompressor before a stream that begins like gzip."""
+    if stream.peek(len(_GZIP_MAGIC))[: len(_GZIP_MAGIC)] == _GZIP_MAGIC:
+        return io.BufferedReader(_Gunzip(stream), CHUNK)
+    return stream
+
+
+class _Gunzip(io.RawIOBase):
+    """gzip members one after another, decompressed in bounded pieces."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed = packed
+        self._member = zlib.decompressobj(_GZIP_WINDOW)
+        self._pending = b""
+        self._bytes_in = 0
+        self._bytes_out = 0
+
+    def readable(self) -> bool:
+        """Say that this stream can be read."""
+        return True
+
+    def close(self) -> None:
+        """Close the compressed stream too."""
+        self._packed.close()
+        super().close()
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill the buffer with decompressed bytes; 0 is the end."""
+        view = memoryview(buffer)
+        while True:
+            if self._member.eof and not self._next_member():
+                return 0
+            if not self._pending and not self._refill():
+                raise InputError("the gzip data ends too early: is the file complete?")
+            plain = self._inflate(len(view))
+            if plain:
+                view[: len(plain)] = plain
+                return len(plain)
+
+    def _refill(self) -> bool:
+        self._pending = self._packed.read(CHUNK)
+        self._bytes_in += len(self._pending)
+        return bool(self._pending)
+
+    def _next_member(self) -> bool:
+        """Begin the member after a finished one; zeros that pad the file are no member."""
+        self._pending = self._member.unused_data.lstrip(b"\0")
+        while not self._pending:
+            if not self._refill():
+                return False
+            self._pending = self._pending.lstrip(b"\0")
+        self._member = zlib.decompressobj(_GZIP_WINDOW)
+        return True
+
+    def _inflate(self, most: int) -> bytes:
+        try:
+            plain = self._member.decompress(self._pending, most)
+        except zlib.error:
+            raise InputError("the gzip data is damaged") from None
+        self._pending = self._member.unconsumed_tail
+        self._bytes_out += len(plain)
+        if self._bytes_out > BOMB_START and self._bytes_out > BOMB_RATIO * self._bytes_in:
+            raise InputError(
+                f"the gzip data decompresses to more than {BOMB_RATIO} times its size: decompress it yourself"
+                " if you trust it"
+            )
+        return plain

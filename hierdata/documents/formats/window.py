@@ -1,0 +1,201 @@
+"""Records of a JSON array, read through a window: no more is held than it and one record."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, NoReturn, cast
+
+from hierdata.documents.document import Document, Value
+from hierdata.documents.formats.base import BESIDE, MAX_DEPTH, MAX_RECORD, TOO_LONG, Layout
+from hierdata.documents.formats.decoder import (
+    ENDS_EARLY,
+    TOO_DEEP,
+    RefusedError,
+    complaint,
+    decode,
+    may_go_on,
+)
+from hierdata.errors import InputError, VerificationError
+
+WINDOW = 1 << 17
+"""Bytes read at a time. The window grows beyond it only for a record that is longer."""
+
+NO_OBJECT = "the record is not an object"
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def read_array(
+    stream: BinaryIO, layout: Layout, decoder: json.JSONDecoder | None = None
+) -> Iterator[Document]:
+    """The records of an array. Raises InputError."""
+    window = Window(stream, decoder)
+    yield from _below(window, layout.records, 1, layout.alone)
+    if window.peek():
+        window.fail("text follows the end of the JSON value")
+
+
+def _below(window: Window, keys: tuple[str, ...], depth: int, alone: bool) -> Iterator[Document]:
+    """Yield the records below an object at whose member ``keys[0]`` they are, or of the array itself."""
+    if not keys:
+        window.require("[", "the records are not in an array")
+        for _ in _items(window):
+            window.record += 1
+            window.require("{", NO_OBJECT)
+            value = window.value(MAX_DEPTH)
+            if not isinstance(value, dict):  # a value of Extended JSON, which looks like one
+                window.fail(NO_OBJECT)
+            yield value
+        window.record = 0
+        return
+    window.require("{", "the path of the records leads through something that is not an object")
+    found = False
+    for key in _members(window):
+        if key == keys[0]:
+            found = True
+            yield from _below(window, keys[1:], depth + 1, alone)
+        elif alone:
+            raise VerificationError(BESIDE)
+        else:
+            _skip(window, depth + 1)
+    if not found:
+        window.fail("the path of the records leads nowhere")
+
+
+def _skip(window: Window, depth: int) -> None:
+    """Pass over a value: whole if it lies in the window, else member by member, so that it is never held."""
+    if window.step_over(MAX_DEPTH + 1 - depth):
+        return
+    if depth > MAX_DEPTH:
+        window.fail(TOO_DEEP)
+    for _ in _members(window) if window.peek() == "{" else _items(window):
+        _skip(window, depth + 1)
+
+
+def _members(window: Window) -> Iterator[str]:
+    """Yield the keys of the object ahead; the caller takes the value of each before the next."""
+    window.take("{")
+    seen: set[str] = set()
+    while seen or window.peek() != "}":
+        window.require('"', "not valid JSON: a key is missing")
+        key = cast("str", window.value(MAX_DEPTH))
+        if key in seen:
+            window.fail("an object has the same key twice")
+        seen.add(key)
+        window.take(":")
+        yield key
+        if window.peek() == "}":
+            break
+        window.take(",")
+    window.take("}")
+
+
+def _items(window: Window) -> Iterator[None]:
+    """Yield once for each item of the array ahead; the caller takes the item."""
+    window.take("[")
+    if window.peek() != "]":
+        while True:
+            yield None
+            if window.peek() == "]":
+                break
+            window.take(",")
+    window.take("]")
+
+
+class Window:
+    """The part of a JSON text that is held: from the position that is read to the end of the last chunk."""
+
+    def __init__(self, stream: BinaryIO, decoder: json.JSONDecoder | None = None) -> None:
+        self.record = 0
+        self._json = decoder
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._text = ""
+        self._at = 0
+        self._passed = 0
+        self._ended = False
+        self._broken = False
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise InputError for the record at hand (0 is none), with the position in the file."""
+        raise InputError(f"{message} (character {self._passed + self._at + 1})", record=self.record or None)
+
+    def peek(self) -> str:
+        """Return the next character that is no white space, without taking it; "" at the end of the file."""
+        while True:
+            self._at = cast("re.Match[str]", _SPACE.match(self._text, self._at)).end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                return ""
+
+    def require(self, character: str, otherwise: str) -> None:
+        """Make sure that ``character`` comes next, without taking it."""
+        found = self.peek()
+        if found != character:
+            self.fail(otherwise if found else ENDS_EARLY)
+
+    def take(self, character: str) -> None:
+        """Take a punctuation mark."""
+        self.require(character, f"not valid JSON: {character!r} is missing")
+        self._at += 1
+
+    def value(self, room: int) -> Value:
+        """Take the value ahead, reading on until all of it is in the window."""
+        while True:
+            self.peek()
+            found = self._decode(room)
+            if found is not None:
+                return found[0]
+            self._more()
+
+    def step_over(self, room: int) -> bool:
+        """Take the value ahead if it is a scalar or lies in the window; False if neither."""
+        if self.peek() not in ("{", "["):
+            self.value(room)
+            return True
+        return self._decode(room) is not None
+
+    def _decode(self, room: int) -> tuple[Value] | None:
+        """Take the value if all of it is in the window; None if more must be read."""
+        try:
+            value, end = decode(self._text, self._at, room, self._json)
+        except RefusedError as refused:
+            message = str(refused)
+        except json.JSONDecodeError as error:
+            if not self._ended and may_go_on(error, self._text):
+                return None
+            self._at = error.pos
+            message = complaint(error, self._text)
+        else:
+            # A number near the end of the window may go on behind it ("1e+" reads as 1, two before the end).
+            if end >= len(self._text) - 2 and not self._ended and self._text[end - 1] not in '}]"':
+                return None
+            self._at = end
+            return (value,)
+        return self.fail(message)
+
+    def _more(self) -> bool:
+        """Drop what was read and add at least as much as is left, so that a long record costs linear time."""
+        if self._ended:
+            return False
+        if self._broken:
+            self._at = len(self._text)
+            self.fail("the file is not UTF-8")
+        self._passed += self._at
+        self._text = self._text[self._at :]
+        self._at = 0
+        if len(self._text) > MAX_RECORD:
+            self.fail(TOO_LONG)
+        chunk = self._stream.read(max(WINDOW, len(self._text)))
+        self._ended = not chunk
+        try:
+            self._text += self._decoder.decode(chunk, final=self._ended)
+        except UnicodeDecodeError as error:
+            # The text before it is read first, so that the error comes with its record.
+            good = len(chunk) - (len(error.object) - error.start)
+            self._text += self._decoder.decode(chunk[: max(0, good)])
+            self._broken = True
+        return True

@@ -1,0 +1,184 @@
+"""XML: repeated elements below one root, read element by element."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, NoReturn
+
+from hierdata.documents.document import Document
+from hierdata.documents.formats.base import BESIDE, Format, Layout
+from hierdata.documents.formats.objects import encode
+from hierdata.documents.formats.xmlparser import (
+    ASIDES,
+    NOT_UTF8,
+    chunks_of,
+    events_of,
+    fed,
+    head_of,
+    parser_of,
+)
+from hierdata.documents.formats.xmltree import SPACE, converted, drop_asides
+from hierdata.errors import InputError, PolicyError, VerificationError
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_MIXED = (
+    "the elements below the root have different names: say with `records` which are records (/root/record)"
+)
+_WRONG_ROOT = "the root element is not the one that the place of the records names"
+_WRONG_NAMESPACE = (
+    "the root element is in another XML namespace than the policy's paths say: state it under `namespaces` "
+    'in the policy, with the prefix "" for that of plain names'
+)
+
+
+class Xml(Format):
+    """XML whose root holds one element a record, or is the one record of its file.
+
+    An element becomes a string if it holds only text, else an object: attributes under ``@name``, child
+    elements under their names (always as Siblings), text beside them under ``#text``. White space between
+    child elements is no text. Comments and processing instructions are passed over unless the layout lists
+    them. DOCTYPE and entities are refused, only UTF-8 is read.
+    """
+
+    name: ClassVar[str] = "xml"
+    extension: ClassVar[str] = ".xml"
+    is_textual: ClassVar[bool] = True
+    has_elements: ClassVar[bool] = True
+
+    def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
+        """Take root and record name from the policy, or the first two elements; prefixes from the file."""
+        if len(records) > 2:
+            raise PolicyError(
+                "the place of XML records has two names, /root/record, or one where the root is the record"
+            )
+        _, (root, *others), namespaces = head_of(stream, 1 if records else 2)
+        if not records and not others:
+            raise InputError("the root element is empty: there are no records")
+        return Layout(records or (root.tag, others[0].tag), namespaces, stated=bool(records))
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        """Yield the records (see Format.read); no more is held than those of one chunk."""
+        head, (root, *_), _ = head_of(stream, 1)
+        if root.tag != layout.records[0]:
+            raise InputError(_WRONG_NAMESPACE if _same_name(root.tag, layout.records[0]) else _WRONG_ROOT)
+        return _Reader(layout).read(chunks_of(head, stream))
+
+    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+        """Write one record a line below the root, namespaces declared there; or the one record of the file.
+
+        Raises InputError for text that XML cannot hold (control characters) and names that it does not allow.
+        """
+        from hierdata.documents.formats.xmltext import Markup
+
+        markup = Markup(layout.namespaces)
+        stream.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+        if len(layout.records) == 1:
+            (document,) = documents
+            stream.write(encode(markup.whole(layout.records[0], document, layout.order) + "\n"))
+            return
+        root, record = layout.records
+        opening, closing, default = markup.root(root)
+        stream.write(encode(opening + "\n"))
+        for document in documents:
+            stream.write(encode(markup.element(record, document, default, layout.order) + "\n"))
+        stream.write(encode(closing + "\n"))
+
+
+def _same_name(tag: str, other: str) -> bool:
+    """Whether two names differ in their namespace at most."""
+    return tag.rpartition("}")[2] == other.rpartition("}")[2]
+
+
+class _Reader:
+    """One pass over the records of a file."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._tag = layout.records[-1]
+        self._is_root = len(layout.records) == 1
+        self._lenient = layout.stated
+        self._alone = layout.alone
+        self._listed = layout.asides
+        self._asides = layout.alone or bool(layout.asides)
+        events = ("start", "end", *(ASIDES if layout.alone else ()))
+        self._parser = parser_of(events, layout.records, asides=self._asides)
+        self._utf8 = codecs.getincrementaldecoder("utf-8")()
+        self._root: _Element | None = None
+        self._begun = 0
+        self._done = 0
+
+    def read(self, chunks: Iterable[bytes]) -> Iterator[Document]:
+        """Feed the parser, yield the records that are complete, free them."""
+        for chunk in chunks:
+            fault = self._feed(chunk)
+            # What the parser finished before a fault comes first: so the record of the fault is known.
+            yield from self._records()
+            if fault:
+                self._fail(fault)
+            if self._root is not None and not self._is_root:
+                # The parser may still be filling the last one.
+                del self._root[:-1]
+        assert self._root is not None
+        if not self._is_root:
+            self._check(self._root[-1] if len(self._root) else None)
+
+    def _feed(self, chunk: bytes) -> str:
+        """Feed a chunk (an empty one is the end) and say what is wrong with it."""
+        fault = ""
+        try:
+            self._utf8.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            chunk = chunk[: max(0, len(chunk) - (len(error.object) - error.start))]
+            fault = NOT_UTF8
+        return fed(self._parser, chunk, last=not chunk and not fault) or fault
+
+    def _records(self) -> Iterator[Document]:
+        for event, element in events_of(self._parser):
+            if event in ASIDES:
+                self._check_aside(element)
+                continue
+            if self._root is None:
+                self._root = element
+                if self._alone and not self._is_root and element.items():
+                    raise VerificationError(BESIDE)
+            if not self._is_record(element):
+                continue
+            if event == "start":
+                self._begun += 1
+                if not self._is_root:
+                    self._check(element.getprevious())
+            else:
+                if self._asides:
+                    drop_asides(element, self._listed, alone=self._alone)
+                document = converted(element, self._begun)
+                self._done += 1
+                yield document
+
+    def _is_record(self, element: _Element) -> bool:
+        if self._is_root:
+            return element is self._root
+        return element.tag == self._tag and element.getparent() is self._root
+
+    def _check_aside(self, aside: _Element) -> None:
+        """Refuse a comment or processing instruction outside of the records."""
+        parent = aside.getparent()
+        if parent is None or (parent is self._root and not self._is_root):
+            raise VerificationError(BESIDE)
+
+    def _check(self, before: _Element | None) -> None:
+        """Refuse what stands between a record, or the end, and the element before it."""
+        assert self._root is not None
+        if self._lenient and not self._alone:
+            return
+        mixed = before is not None and before.tag != self._tag
+        between = self._root.text if before is None else before.tail
+        text = bool(between and between.strip(SPACE))
+        if self._alone and (mixed or text):
+            raise VerificationError(BESIDE)
+        if mixed or text:
+            self._fail(_MIXED if mixed else "text stands between the records")
+
+    def _fail(self, message: str) -> NoReturn:
+        raise InputError(message, record=self._begun if self._begun > self._done else None)

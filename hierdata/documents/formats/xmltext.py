@@ -1,0 +1,195 @@
+"""Documents to XML text: names with their namespaces, escapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import count
+
+from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Value
+from hierdata.documents.formats.base import Order
+from hierdata.documents.formats.objects import literal
+from hierdata.errors import InputError
+
+_XML = "http://www.w3.org/XML/1998/namespace"
+_START = (
+    "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
+    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_NAME = re.compile(f"[{_START}][{_START}\\-.0-9\xb7\u0300-\u036f\u203f\u2040]*")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# Parsers turn line ends in text, and all white space in attributes, into something else unless it is escaped.
+_IN_TEXT = re.compile("[&<>\r]|" + _FORBIDDEN.pattern)
+_IN_ATTRIBUTE = re.compile('[&<>"\t\n\r]|' + _FORBIDDEN.pattern)
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"})
+_ATTRIBUTE_ESCAPES = _ESCAPES | str.maketrans({"\t": "&#9;", "\n": "&#10;"})
+
+_MOST_ORDERS = 10_000
+_ANY_ORDER: Order = {}
+
+
+class Markup:
+    """Elements as text, for one file.
+
+    ``namespaces`` (prefix to URI, "" for the default) are declared at the root. Elements of any other
+    namespace declare it where they stand, as the default one; attributes with a prefix of their own.
+    """
+
+    def __init__(self, namespaces: dict[str, str]) -> None:
+        self._declared = {prefix: uri for prefix, uri in namespaces.items() if prefix and uri and uri != _XML}
+        self._prefixes = {uri: prefix for prefix, uri in reversed(self._declared.items())} | {_XML: "xml"}
+        self._default = namespaces.get("", "")
+        self._tags: dict[tuple[str, str], tuple[str, str, str]] = {}
+        self._attributes: dict[str, tuple[str, str]] = {}
+        self._own_prefixes: dict[str, str] = {}
+        self._orders: dict[tuple[int, tuple[str, ...]], Sequence[str]] = {}
+
+    def root(self, key: str) -> tuple[str, str, str]:
+        """Return the root's opening and closing tag, and the default namespace inside it."""
+        uri = _split(key)[0]
+        if uri and uri == self._default:
+            # The root's own spelling in the input: without a prefix.
+            name, declaration, default = _split(key)[1], f' xmlns="{_attribute_text(uri)}"', uri
+        else:
+            name, declaration, default = self._tag(key, "")
+        for prefix, declared in self._declared.items():
+            declaration += f' xmlns:{_checked(prefix)}="{_attribute_text(declared)}"'
+        return f"<{name}{declaration}>", f"</{name}>", default
+
+    def whole(self, key: str, value: Value, order: Order) -> str:
+        """Return a record that is the root of its file."""
+        opening, _, default = self.root(key)
+        name, _, declarations = opening[1:-1].partition(" ")
+        return self._content(name, declarations and " " + declarations, value, default, order)
+
+    def element(self, key: str, value: Value, default: str, order: Order) -> str:
+        """Return an element with all that is in it, in this order (see Layout).
+
+        ``default`` is the default namespace around it.
+        """
+        name, declaration, default = self._tag(key, default)
+        return self._content(name, declaration, value, default, order)
+
+    def _content(self, name: str, declaration: str, value: Value, default: str, order: Order) -> str:
+        if not isinstance(value, dict):
+            text = _text(_scalar(value))
+            return f"<{name}{declaration}>{text}</{name}>" if text else f"<{name}{declaration}/>"
+        opening, content = [f"<{name}{declaration}"], []
+        for inner in self._in_order(value, order) if order else value:
+            item = value[inner]
+            if item is None:
+                continue
+            if inner.startswith("@"):
+                opening.append(self._attribute(inner, item, opening))
+            elif inner == TEXT:
+                content.append(_text(_scalar(item)))
+            elif inner == COMMENT or inner.startswith(INSTRUCTION):
+                content += [_aside(inner, each) for each in (item if isinstance(item, list) else [item])]
+            elif isinstance(item, list):
+                own = order.get(inner, _ANY_ORDER)
+                content += [self.element(inner, each, default, own) for each in item if each is not None]
+            else:
+                content.append(self.element(inner, item, default, order.get(inner, _ANY_ORDER)))
+        if not any(content):
+            return "".join(opening) + "/>"
+        return "".join(opening) + ">" + "".join(content) + f"</{name}>"
+
+    def _in_order(self, value: Document, order: Order) -> Sequence[str]:
+        keys = tuple(value)
+        known = self._orders.get((id(order), keys))
+        if known is None:
+            if len(self._orders) == _MOST_ORDERS:
+                self._orders.clear()
+            places = {key: place for place, key in enumerate(order)}
+            known = sorted(keys, key=lambda key: places.get(key, len(places)))
+            self._orders[id(order), keys] = known
+        return known
+
+    def _tag(self, key: str, default: str) -> tuple[str, str, str]:
+        """Return an element's name, its namespace declaration and the default namespace inside it."""
+        known = self._tags.get((key, default))
+        if known is None:
+            uri, local = _split(key)
+            if uri == default:
+                known = (local, "", default)
+            elif uri in self._prefixes:
+                known = (f"{self._prefixes[uri]}:{local}", "", default)
+            else:
+                known = (local, f' xmlns="{_attribute_text(uri)}"', uri)
+            self._tags[key, default] = known
+        return known
+
+    def _attribute(self, key: str, value: Value, opening: list[str]) -> str:
+        """Return an attribute, with the declaration of its prefix where the tag has none yet."""
+        known = self._attributes.get(key)
+        if known is None:
+            uri, local = _split(key[1:])
+            known = self._attributes[key] = self._attribute_name(uri, local)
+        name, declaration = known
+        if declaration and declaration not in opening:
+            opening.append(declaration)
+        return f'{name}="{_attribute_text(_scalar(value))}"'
+
+    def _attribute_name(self, uri: str, local: str) -> tuple[str, str]:
+        if local == "xmlns":
+            raise InputError(_NO_NAME)
+        if not uri:
+            return " " + local, ""
+        if uri in self._prefixes:
+            return f" {self._prefixes[uri]}:{local}", ""
+        if uri not in self._own_prefixes:
+            used = {*self._declared, *self._own_prefixes.values()}
+            self._own_prefixes[uri] = next(name for name in map("ns{}".format, count()) if name not in used)
+        prefix = self._own_prefixes[uri]
+        return f" {prefix}:{local}", f' xmlns:{prefix}="{_attribute_text(uri)}"'
+
+
+_NO_NAME = "a field has a name that XML does not allow"
+
+
+def _split(key: str) -> tuple[str, str]:
+    """Split a name in Clark notation into namespace and local name."""
+    uri, closed, local = key[1:].partition("}") if key.startswith("{") else ("", "", key)
+    if uri and not closed:
+        raise InputError(_NO_NAME)
+    return uri, _checked(local)
+
+
+def _aside(key: str, value: Value) -> str:
+    """Return a comment or a processing instruction."""
+    text = _scalar(value)
+    if key == COMMENT:
+        opening, closing, fits = "<!--", "-->", "--" not in text and not text.endswith("-")
+    else:
+        opening, closing, fits = f"<?{_checked(key.removeprefix(INSTRUCTION))} ", "?>", "?>" not in text
+    if not fits or _FORBIDDEN.search(text):
+        raise InputError("a comment or processing instruction holds characters that XML does not allow there")
+    return opening + text + closing
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise InputError(_NO_NAME)
+    return name
+
+
+def _scalar(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list):
+        raise InputError("an attribute or a text holds one value in XML, and this has several")
+    return "" if value is None else literal(value)
+
+
+def _text(text: str) -> str:
+    return text if _IN_TEXT.search(text) is None else _escape(text, _ESCAPES)
+
+
+def _attribute_text(text: str) -> str:
+    return text if _IN_ATTRIBUTE.search(text) is None else _escape(text, _ATTRIBUTE_ESCAPES)
+
+
+def _escape(text: str, escapes: dict[int, str]) -> str:
+    if _FORBIDDEN.search(text):
+        raise InputError("a text holds a character that XML does not allow")
+    return text.translate(escapes)

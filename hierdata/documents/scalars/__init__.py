@@ -1,0 +1,93 @@
+"""Values that know their type: what BSON and MongoDB's Extended JSON have beside text, numbers and booleans.
+
+Each is a text or a number to whoever does not ask for its type, and its type and text are all there is of it:
+so domains, models and recodings treat it as any other value, and a format writes it back as what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hierdata.documents.scalars.numbers import KEPT, Decimal128, Double, Int64, TypedDecimal
+from hierdata.documents.scalars.texts import (
+    NOT_FINITE,
+    Binary,
+    Code,
+    Decimal128Word,
+    DoubleWord,
+    MaxKey,
+    MinKey,
+    ObjectId,
+    Regex,
+    Symbol,
+    TypedText,
+    Undefined,
+    Uuid,
+)
+from hierdata.documents.scalars.times import DateTime, Timestamp
+
+__all__ = [
+    "KEPT",
+    "NOT_FINITE",
+    "TYPED",
+    "TYPED_NUMBERS",
+    "TYPED_TEXTS",
+    "WRAPPERS",
+    "Binary",
+    "Code",
+    "DateTime",
+    "Decimal128",
+    "Decimal128Word",
+    "Double",
+    "DoubleWord",
+    "Int64",
+    "MaxKey",
+    "MinKey",
+    "ObjectId",
+    "Regex",
+    "Symbol",
+    "Timestamp",
+    "TypedDecimal",
+    "TypedText",
+    "Undefined",
+    "Uuid",
+    "one_type",
+]
+
+TYPED_TEXTS: frozenset[type] = frozenset(
+    {
+        *(ObjectId, Uuid, Binary, DateTime, Timestamp, Regex, Code, Symbol, Undefined, MinKey, MaxKey),
+        *(DoubleWord, Decimal128Word),
+    }
+)
+"""Types that read as text."""
+TYPED_NUMBERS: frozenset[type] = frozenset({Int64, Double, Decimal128})
+"""Types that read as numbers."""
+TYPED = TYPED_TEXTS | TYPED_NUMBERS
+
+WRAPPERS = frozenset(
+    {
+        *(
+            "$oid",
+            "$numberInt",
+            "$numberLong",
+            "$numberDouble",
+            "$numberDecimal",
+            "$date",
+            "$binary",
+            "$uuid",
+        ),
+        *("$timestamp", "$regularExpression", "$symbol", "$undefined", "$minKey", "$maxKey"),
+    }
+)
+"""Keys of the objects in which Extended JSON writes them; who reads it meets no such object."""
+
+
+def one_type(values: Collection[object]) -> type | None:
+    """The type that values have in common if it is one of these, else None.
+
+    >>> one_type([Int64(1), Int64(2)]), one_type([Int64(1), 1]), one_type(["a"])
+    (<class 'hierdata.documents.scalars.numbers.Int64'>, None, None)
+    """
+    kinds = set(map(type, values))
+    return kinds.pop() if len(kinds) == 1 and kinds <= TYPED else None

@@ -1,0 +1,61 @@
+"""Domains for quasi-identifiers that need no file and quote no value."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import floor, log10
+from typing import Any
+
+from hierdata.drafting.field_names import Looks
+
+_USUAL = 5
+"""Digits of a postal code, in most countries."""
+_DATE = ["day", "month", "year", "decade"]
+
+
+def date_steps() -> dict[str, Any]:
+    """Calendar periods."""
+    return {"date": {"steps": _DATE}}
+
+
+def flat() -> dict[str, Any]:
+    """No structure: a value as it is, or nothing of it."""
+    return {"flat": True}
+
+
+def interval(looks: Looks) -> dict[str, Any]:
+    """Bins for numbers. Their steps tell in which order of magnitude numbers lie apart, and no number."""
+    return {"interval": {"steps": steps(looks.spread(), looks.whole)}}
+
+
+def steps(spread: float, whole: bool) -> list[Decimal]:
+    """Widths that nest, 1 or 5 times powers of ten, from a hundredth to half of the spread; at least two.
+
+    >>> [str(step) for step in steps(60, True)], [str(step) for step in steps(3.1, False)]
+    (['1', '5', '10'], ['0.05', '0.1', '0.5', '1'])
+    >>> [str(step) for step in steps(40_000, True)], [str(step) for step in steps(4, True)]
+    (['500', '1000', '5000', '10000'], ['1', '2'])
+    """
+    exponent = floor(log10(spread)) if spread > 0 else 0
+    powers = range(exponent - 3, exponent + 2)
+    candidates = [Decimal(digit).scaleb(power) for power in powers for digit in (1, 5)]
+    least = max(Decimal(spread) / 100, Decimal(1) if whole else Decimal(0))
+    found = [step for step in candidates if least <= step <= Decimal(spread) / 2]
+    first = found[0] if found else max(Decimal(1), least)
+    return [_plain(step) for step in (found if len(found) > 1 else [first, 2 * first])]
+
+
+def prefix(looks: Looks) -> dict[str, Any]:
+    """First characters of codes: all but the last, and fewer, by the length of the longest."""
+    length = min(looks.longest, 12) if looks.texts else _USUAL
+    keep = [kept for kept in range(length - 1, 0, -1) if length <= 6 or kept in _kept(length)]
+    return {"prefix": {"keep": keep or [1]}}
+
+
+def _kept(length: int) -> set[int]:
+    """Of long codes not every length is worth a step."""
+    return {length - 1, length - 2, length // 2, length // 4 or 1}
+
+
+def _plain(step: Decimal) -> Decimal:
+    return Decimal(int(step)) if step == step.to_integral_value() else step

@@ -1,0 +1,42 @@
+"""Opening a collection that has no policy yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hierdata.documents.formats import FORMATS, Format, Layout
+from hierdata.drafting.fields import Notation
+from hierdata.errors import PolicyError
+from hierdata.policy.load import from_data
+from hierdata.policy.policy import Policy
+
+
+def stated(format: str | None, records: str | None, delimiter: str | None) -> dict[str, Any]:
+    """The keys of a policy that say what the input is. Raises PolicyError for an unknown format."""
+    if format is not None and format not in FORMATS:
+        raise PolicyError(f"the format is one of {', '.join(FORMATS)}")
+    keys: dict[str, Any] = {"format": format, "records": records}
+    keys["csv"] = None if delimiter is None else {"delimiter": delimiter}
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def policy(stated: dict[str, Any]) -> Policy:
+    """A policy that says where records lie, and nothing of their fields."""
+    place = stated.get("records", "$")
+    nothing = f"{place}/hierdata" if place.startswith("/") else "$.hierdata"
+    return from_data(
+        {
+            "version": 1,
+            "unlisted": "drop",
+            "models": [{"kind": "k-anonymity", "k": 1}],
+            "fields": {nothing: {"action": "drop", "optional": True}},
+            **stated,
+        }
+    )
+
+
+def notation(format: Format, layout: Layout | None) -> Notation:
+    """How the paths of a collection are written."""
+    if not format.has_elements or layout is None:
+        return Notation(textual=format.is_textual)
+    return Notation(layout.records, layout.namespaces, True)

@@ -1,0 +1,228 @@
+"""What one pass over a collection shows: its shape, and for each field what its values look like and tell."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, combinations, islice
+
+import numpy as np
+
+from hierdata.documents.document import TEXT, Document, Scalar
+from hierdata.drafting.field_names import CATEGORIES, Looks, Seen
+from hierdata.drafting.spectrum import ABSENT, Hashes, Spectrum, mixed
+from hierdata.drafting.structure import Stated
+from hierdata.drafting.walk import Owners, walk
+from hierdata.errors import InputError
+from hierdata.records.by_column import batches
+from hierdata.records.identifiers.treatment import Treatment
+from hierdata.records.maps import dynamic
+from hierdata.records.path import Step, jsonpath
+from hierdata.records.survey import Keys, Shape, survey
+
+PAIRED = 24
+"""Fields of which every two are measured together: the first that a draft would publish."""
+FIELDS = 2000
+"""Different paths that are told apart."""
+
+_TOGETHER = 8
+"""Batches of other readers that are one here."""
+_LONGEST = 200
+"""Characters of a text that may be a category."""
+_SINGLE = 1 << 14
+_PAIR = 1 << 12
+"""Different values of a field, or of two together, up to which they are counted exactly."""
+
+
+class Attribute:
+    """One field: looks of its values, how often each occurs, and which records they tell apart.
+
+    ``records`` counts by record: all that a record has at this path, in whatever order, is one value; of
+    records that have nothing there it counts none. ``holders`` is how many have something, ``present`` the
+    number of values. ``categories`` has the values as they are, None where there are too many.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self.seen = Seen(key)
+        self.records = Spectrum(_SINGLE)
+        self.holders = 0
+        self.present = 0
+        self.categories: Counter[Scalar] | None = Counter()
+        self._several: Spectrum | None = None
+
+    @property
+    def looks(self) -> Looks:
+        """What the values look like."""
+        return self.seen.looks
+
+    @property
+    def values(self) -> Spectrum:
+        """How often each value occurs."""
+        return self.records if self._several is None else self._several
+
+    def add(self, values: Sequence[Scalar], owners: Owners, records: int) -> Hashes:
+        """Count values in a batch of ``records``; what they come to for each record, for ``tell``."""
+        hashes = self.seen.hashes(values)
+        self.present += int(np.count_nonzero(hashes))
+        if self.categories is not None:
+            self.categories.update(str(value) if isinstance(value, bool) else value for value in values)
+            if len(self.categories) > CATEGORIES or any(map(_is_long, self.categories)):
+                self.categories = None
+        single = owners == range(records)
+        own = hashes
+        if not single:
+            own = np.zeros(records, np.uint64)
+            np.add.at(own, np.asarray(owners), hashes)
+            single = len(set(owners)) == len(owners)
+        if not single and self._several is None:
+            self._several = self.records.copy()
+        if self._several is not None:
+            self._several.add(hashes[hashes != ABSENT])
+        return own
+
+    def tell(self, own: Hashes) -> None:
+        """Count the records of a batch by what they have here."""
+        there = own[own != ABSENT]
+        self.holders += len(there)
+        self.records.add(there)
+
+    def merge(self, other: Attribute) -> None:
+        """Add a path that policies do not tell from this one; no record has both at one place."""
+        self._several = self.values.copy()
+        self._several.merge(other.values)
+        self.records.merge(other.records)
+        self.looks.merge(other.looks)
+        self.holders += other.holders
+        self.present += other.present
+        if self.categories is not None:
+            self.categories.update(other.categories or ())
+            if other.categories is None or len(self.categories) > CATEGORIES:
+                self.categories = None
+
+
+def _is_long(value: Scalar) -> bool:
+    """Whether a text is no category, and would take room."""
+    return isinstance(value, str) and len(value) > _LONGEST
+
+
+@dataclass
+class Profile:
+    """What was seen of a collection, and what its server's own schema ``stated`` of it.
+
+    ``maps`` are the objects whose keys are data, read as the arrays of their entries. ``skipped`` are those
+    that turned out to be maps later, or inside of maps: what is in them is not followed.
+    """
+
+    shape: Shape = field(default_factory=Shape)
+    records: int = 0
+    attributes: dict[Keys, Attribute] = field(default_factory=dict)
+    maps: tuple[Keys, ...] = ()
+    skipped: set[Keys] = field(default_factory=set)
+    pairs: dict[tuple[Keys, Keys], Spectrum] = field(default_factory=dict)
+    stated: Mapping[Keys, Stated] = field(default_factory=dict)
+
+
+def profile(
+    documents: Iterable[Document],
+    choose: Callable[[Profile], Sequence[Keys]],
+    stated: Mapping[Keys, Stated] | None = None,
+    *,
+    may_have_maps: bool = True,
+    key: bytes | None = None,
+) -> Profile:
+    """Look at a collection once, in memory that does not grow with the number of its records.
+
+    ``choose`` tells from the first batch which fields are measured two by two. ``key`` is that of the hashes,
+    random by default: nobody can make values that a sample leaves out. What is a map is told from the first
+    batch too.
+
+    Raises InputError for an empty collection and for one with more than ``FIELDS`` fields.
+    """
+    key = secrets.token_bytes(16) if key is None else key
+    found = Profile(stated=stated or {})
+    chosen: list[Keys] | None = None
+    for batch in _batches(documents):
+        if not found.records and may_have_maps:
+            found.maps = tuple(_maps(survey(batch).shape, ()))
+        unfolding = Treatment(
+            tuple((keys, jsonpath(Step(key, False) for key in keys)) for keys in found.maps)
+        )
+        batch = list(unfolding.documents(batch, found.records))
+        found.shape.merge(survey(batch).shape)
+        found.records += len(batch)
+        _skip_maps(found)
+        own: dict[Keys, Hashes] = {}
+        _move_texts(found)
+        for keys, values, owners in walk(batch, found.skipped):
+            keys = (*keys, TEXT) if _has_text(found.shape, keys) else keys
+            attribute = found.attributes.get(keys) or found.attributes.setdefault(keys, Attribute(key))
+            hashes = attribute.add(values, owners, len(batch))
+            own[keys] = own[keys] + hashes if keys in own else hashes
+        for keys, hashes in own.items():
+            found.attributes[keys].tell(hashes)
+        if chosen is None:
+            chosen = list(choose(found))[:PAIRED]
+            found.pairs = {pair: Spectrum(_PAIR) for pair in combinations(chosen, 2)}
+        nothing = np.zeros(len(batch), np.uint64)
+        for (first, second), spectrum in found.pairs.items():
+            spectrum.add(mixed(own.get(first, nothing), own.get(second, nothing)))
+    if not found.records:
+        raise InputError("the collection is empty: there is nothing to look at")
+    return found
+
+
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Larger than for others who read: what is done with a batch takes a while for each pair of fields."""
+    small = batches(documents)
+    while together := list(chain.from_iterable(islice(small, _TOGETHER))):
+        yield together
+
+
+def _has_text(shape: Shape, keys: Keys) -> bool:
+    """Whether bare content here is the text of an element that has attributes or children elsewhere."""
+    own = shape.find(keys)
+    return own is not None and own.texts > 0 and own.objects > 0 and not own.scalars
+
+
+def _move_texts(found: Profile) -> None:
+    """Bring what was counted as a bare element to its text, once attributes or children turn up."""
+    for keys in [keys for keys in found.attributes if _has_text(found.shape, keys)]:
+        bare = found.attributes.pop(keys)
+        if (text := found.attributes.setdefault((*keys, TEXT), bare)) is not bare:
+            text.merge(bare)
+
+
+def _skip_maps(found: Profile) -> None:
+    """Forget the keys of objects that are maps; what was counted below them goes too."""
+    new = set(_maps(found.shape, ())) - found.skipped
+    found.skipped |= new
+    for keys in found.skipped:
+        if (shape := found.shape.find(keys)) is not None:
+            shape.children.clear()
+    below = [keys for keys in found.attributes for depth in range(len(keys)) if keys[:depth] in new]
+    for keys in below:
+        del found.attributes[keys]
+    found.pairs = {pair: own for pair, own in found.pairs.items() if not set(pair) & set(below)}
+    fields = _fields(found.shape)
+    if fields > FIELDS:
+        raise InputError(
+            f"the records have more than {FIELDS:,} different fields: are their keys data? Records whose own "
+            "keys differ from one to the next have no schema that a policy could name"
+        )
+
+
+def _maps(shape: Shape, keys: Keys) -> Iterator[Keys]:
+    """The outermost objects whose keys look like data and are not those that most objects have."""
+    for key, below in shape.children.items():
+        path = (*keys, key)
+        present = sum(own.occurrences for own in below.children.values())
+        if dynamic(below) and (below.crowded or 2 * present <= len(below.children) * below.objects):
+            yield path
+        else:
+            yield from _maps(below, path)
+
+
+def _fields(shape: Shape) -> int:
+    return sum(1 + _fields(below) for below in shape.children.values())

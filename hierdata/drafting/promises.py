@@ -1,0 +1,98 @@
+"""Models for a draft: k-anonymity, and for each sensitive attribute one that its values can keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.levels import Levels
+from hierdata.drafting.fields import Field
+from hierdata.drafting.proposal import Proposal
+
+K = 5
+"""Records of a class in a draft."""
+
+_SHARES = (Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
+"""The largest share of one value in a class that a draft proposes, the strictest that leaves room."""
+_ROOM = Fraction(5, 4)
+_COMMON = Fraction(2, 3)
+"""From this share of one value on, what matters is who has another one."""
+_ALPHA = tuple(Fraction(tenths, 10) for tenths in (10, 6, 4, 2, 2))
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A model as a policy has it, with what it says in words."""
+
+    model: dict[str, Any]
+    why: str
+
+
+def guarded(field: Field, proposal: Proposal) -> tuple[Proposal, Promise | None]:
+    """The model for a sensitive attribute, and its rule with levels where that model needs them."""
+    if proposal.role != "sensitive" or field.attribute is None:
+        return proposal, None
+    attribute = field.attribute
+    top = Fraction(attribute.values.largest, attribute.present)
+    if top >= _COMMON and attribute.categories is not None:
+        levels = {"by": "frequency", "sensitive": "rare"}
+        guarded = replace(proposal, rule={**proposal.rule, "levels": levels})
+        return guarded, _by_levels(field, proposal.rule.get("number", False))
+    share = next((share for share in _SHARES if top * _ROOM <= share), _SHARES[-1])
+    model = {"kind": "frequency-l-diversity", "l": _spelled(1 / share)}
+    return proposal, Promise(model, f"no value may have more than {share} of a class")
+
+
+def promises(guards: Sequence[tuple[str, Promise]]) -> list[Promise]:
+    """All models of a draft; those that are the same for several attributes once."""
+    first = Promise(
+        {"kind": "k-anonymity", "k": K},
+        f"each record is one of at least {K} that look alike in all quasi-identifiers. For a "
+        "release that anybody may read, ask for more than 5: 10 or 20",
+    )
+    found: list[tuple[Promise, list[str]]] = []
+    for path, promise in guards:
+        paths = next((paths for other, paths in found if other == promise), None)
+        if paths is None:
+            found.append((promise, [path]))
+        else:
+            paths.append(path)
+    return [first, *(replace(one, model={**one.model, "on": paths}) for one, paths in found)]
+
+
+def _by_levels(field: Field, number: bool) -> Promise:
+    """Levels by frequency: what most have is not limited, what few have is, with room for these."""
+    assert field.attribute is not None
+    assert field.attribute.categories is not None
+    counts: dict[Scalar, int] = {
+        value: times
+        for value, times in field.attribute.categories.items()
+        if value is not None and value not in field.attribute.looks.missing
+    }
+    scale = Levels.model_validate({"by": "frequency", "sensitive": "rare"}).compile(counts, number)
+    total, found = sum(counts.values()), dict.fromkeys(range(1, len(_ALPHA) + 1), 0)
+    for value, times in counts.items():
+        found[scale.level(value)] += times
+    alphas = [
+        max(least, Fraction(ceil(10 * _ROOM * Fraction(found[level], total)), 10))
+        for level, least in enumerate(_ALPHA, 1)
+    ]
+    alpha = [_spelled(min(Fraction(1), one)) for one in alphas]
+    model = {"kind": "level-alpha-k", "k": K, "alpha": alpha}
+    return Promise(
+        model,
+        "one value is much more common than all others: what is rare is sensitive (levels 2 to 5), and has "
+        "at most these shares of a class",
+    )
+
+
+def _spelled(number: Fraction) -> int | Decimal | str:
+    """A number as policies write it."""
+    if number.denominator == 1:
+        return int(number)
+    return Decimal(int(number * 10)) / 10 if (number * 10).denominator == 1 else f"{number}"

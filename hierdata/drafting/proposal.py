@@ -1,0 +1,296 @@
+"""A role for each field, with the reason: what a draft proposes, for somebody to confirm or change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hierdata.drafting import domains
+from hierdata.drafting.field_names import Looks
+from hierdata.drafting.fields import ABSENT, Field
+from hierdata.drafting.hints import PERSONS, words_of
+
+FEW = 50
+"""Up to so many different values are categories that somebody can look through."""
+
+_NEARLY_ALL = 0.9
+_FEWEST = 5
+_RARE = "hardly any record has it: that it is there tells who it is, and its name may be data"
+_ENOUGH = 20
+"""Records from which on it says something that no two have the same value."""
+_LONG_TEXT = 80
+_WORDS = 5
+_FORMATS = {
+    "email": "e-mail addresses",
+    "phone": "phone numbers",
+    "uuid": "UUIDs",
+    "object_id": "ObjectIds, which carry the time they were made",
+    "ip": "IP addresses",
+    "url": "web addresses",
+}
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The rule for a field, as a policy has it, and why; ``confirm`` says what is to be decided."""
+
+    rule: dict[str, Any]
+    reason: str
+    confirm: str = ""
+
+    @property
+    def role(self) -> str:
+        """The role; ``map`` or ``drop`` where there is none."""
+        return str(self.rule.get("role", "map" if "map" in self.rule else "drop"))
+
+    @property
+    def published(self) -> bool:
+        """Whether the field is in a release."""
+        return self.role in ("quasi", "sensitive", "insensitive")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A field with what its judgements ask of it again and again."""
+
+    of: Field
+    records: int
+    textual: bool
+    looks: Looks = field(repr=False)
+    distinct: int = 0
+    unique: float = 0.0
+    """Share of the field's values that no other of its values equals."""
+
+    @property
+    def hint(self) -> str | None:
+        """The kind of what the name hints at."""
+        return None if self.of.hint is None else self.of.hint[0]
+
+    @property
+    def listed(self) -> bool:
+        """Whether a schema lists the values: numbers that are listed are categories."""
+        return self.of.stated is not None and self.of.stated.choices is not None
+
+    @property
+    def word(self) -> str:
+        """The word of the name that hints at something."""
+        return "" if self.of.hint is None else self.of.hint[1]
+
+    @property
+    def outer(self) -> str | None:
+        """The kind of what the nearest name around it hints at, where its own does not."""
+        return None if self.of.outer_hint is None else self.of.outer_hint[0]
+
+    @property
+    def by_outer_name(self) -> str:
+        """The reason where that name gave it."""
+        return "" if self.of.outer_hint is None else f"what it is in has the name ({self.of.outer_hint[1]})"
+
+    @property
+    def of_person(self) -> bool:
+        """Whether the name has a word for those whom a record may be about."""
+        return bool(self.of.names) and not PERSONS.isdisjoint(words_of(self.of.names[0]))
+
+    @property
+    def by_name(self) -> str:
+        """The reason where the name gave it."""
+        return f"its name says so ({self.word})" if self.word else ""
+
+    @property
+    def nearly_unique(self) -> bool:
+        """Whether hardly any value stands twice."""
+        return self.unique >= _NEARLY_ALL
+
+
+def propose(field: Field, records: int, textual: bool) -> Proposal:
+    """What to do with a field. The first judgement that has an answer gives it.
+
+    Where nothing tells that a field is harmless it is dropped, or generalized until others share its value;
+    nothing is proposed to be published as it is but sensitive values, under a model.
+    """
+    if field.is_map:
+        return Proposal({"map": True}, "its keys look like data, such as ids or dates", _MAP)
+    if field.obstacle == ABSENT:
+        return Proposal({"action": "drop", "optional": True}, field.obstacle)
+    if field.attribute is None:
+        return Proposal({"action": "drop"}, field.obstacle)
+    attribute = field.attribute
+    values = attribute.values
+    seen = Seen(
+        field,
+        records,
+        textual,
+        attribute.looks,
+        values.distinct,
+        values.below(2) / attribute.present,
+    )
+    answer = next(answer for judge in _JUDGEMENTS if (answer := judge(seen)) is not None)
+    if not answer.published:
+        return answer
+    if seen.looks.missing:
+        answer = replace(answer, rule={**answer.rule, "missing": sorted(seen.looks.missing)})
+    if attribute.holders < _FEWEST and records >= _ENOUGH:
+        return replace(answer, confirm=f"{answer.confirm}. {_RARE}" if answer.confirm else _RARE)
+    return answer
+
+
+def _naming(seen: Seen) -> Proposal | None:
+    for name, what in _FORMATS.items():
+        if seen.looks.mostly(name):
+            return Proposal({"role": "identifier"}, f"the values look like {what}")
+    if seen.looks.mostly("binary"):
+        return Proposal({"role": "free_text"}, "binary data, which may say anything")
+    if seen.hint == "identifier":
+        return Proposal({"role": "identifier"}, seen.by_name)
+    if seen.outer == "identifier" or seen.of.outer_hint == ("reference", "name"):
+        return Proposal({"role": "identifier"}, seen.by_outer_name)
+    return None
+
+
+def _marked(seen: Seen) -> Proposal | None:
+    if seen.looks.root:
+        return Proposal(
+            {"action": "drop"},
+            "some value is `*`, which stands for everything in a release",
+            "rename that value in the data if the field is to be published",
+        )
+    return None
+
+
+def _constant(seen: Seen) -> Proposal | None:
+    if seen.distinct > 1 or (seen.looks.mostly("text") and seen.looks.longest > _LONG_TEXT):
+        return None
+    return Proposal({"role": "quasi", **domains.flat()}, "it has one value only, wherever it has any")
+
+
+def _free_text(seen: Seen) -> Proposal | None:
+    looks = seen.looks
+    wordy = looks.formats["text"] > 0 and (looks.words_each >= _WORDS or looks.longest > 2 * _LONG_TEXT)
+    named = seen.hint == "free_text" and looks.formats["text"] > 0 and seen.distinct > FEW
+    if wordy and seen.distinct > FEW // 5:
+        return Proposal({"role": "free_text"}, f"long texts, {looks.words_each:.0f} words on average")
+    return Proposal({"role": "free_text"}, seen.by_name) if named else None
+
+
+def _date(seen: Seen) -> Proposal | None:
+    looks = seen.looks
+    if looks.only("date", "compact_date"):
+        return Proposal({"role": "quasi", **domains.date_steps()}, "all values are ISO dates")
+    if looks.mostly("date", "other_date", "compact_date"):
+        return Proposal(
+            {"role": "quasi", **domains.flat()},
+            "the values look like dates, but not all are ISO dates (2001-03-04)",
+            "write them as ISO dates and take `date`: as they are they can only be kept or suppressed",
+        )
+    return None
+
+
+def _unique(seen: Seen) -> Proposal | None:
+    looks = seen.looks
+    if seen.hint == "reference" and seen.unique >= 0.5:
+        return Proposal({"role": "identifier"}, f"{seen.by_name}, and its values hardly repeat")
+    if seen.hint == "reference" and seen.word.endswith("id") and (seen.of_person or seen.distinct > FEW):
+        return Proposal(
+            {"role": "identifier"},
+            f"{seen.by_name}, and its values repeat",
+            "does a person have several records? A model counts records, not people; take another role if it "
+            "names no person",
+        )
+    named = seen.hint not in (None, "reference")
+    if named or not seen.nearly_unique or seen.records < _ENOUGH or seen.of.inside:
+        return None
+    if looks.numeric and not (looks.whole or looks.padded):
+        return None
+    return Proposal(
+        {"role": "identifier"},
+        "hardly any two records have the same value",
+        "take another role if it names nobody, and a domain with steps that bring values together",
+    )
+
+
+def _sensitive(seen: Seen) -> Proposal | None:
+    medical = seen.looks.mostly("medical") and seen.hint is None
+    if seen.hint != "sensitive" and seen.outer != "sensitive" and not medical:
+        return None
+    rule: dict[str, Any] = {"role": "sensitive"}
+    if seen.textual and seen.looks.numeric:
+        rule["number"] = True
+    if seen.hint == "sensitive":
+        alone = (
+            ""
+            if not seen.nearly_unique
+            else "hardly any two values are equal, and they are published as they are"
+        )
+        return Proposal(rule, seen.by_name, alone)
+    reason = "the values look like medical codes" if medical else seen.by_outer_name
+    return Proposal(rule, reason, "is it what must not become known?")
+
+
+def _number(seen: Seen) -> Proposal | None:
+    looks = seen.looks
+    named = seen.hint in ("postal", "reference")
+    if not looks.numeric or named or _is_code(seen) or seen.listed:
+        return None
+    sure = seen.hint == "quasi"
+    reason = seen.by_name if sure else "all values are numbers"
+    if seen.distinct <= 4:
+        return Proposal({"role": "quasi", **domains.flat()}, f"{reason}, few of them", "" if sure else _DOUBT)
+    return Proposal({"role": "quasi", **domains.interval(looks)}, reason, "" if sure else _DOUBT)
+
+
+def _is_code(seen: Seen) -> bool:
+    """Whether digits are no quantity: with zeros before them, or text where the format knows numbers."""
+    looks = seen.looks
+    even = looks.shortest == looks.longest and looks.longest > 1
+    return looks.padded or (not seen.textual and looks.texts > 0 and even)
+
+
+def _code(seen: Seen) -> Proposal | None:
+    looks = seen.looks
+    if looks.starred or (looks.texts == 0 and seen.hint != "postal"):
+        return None
+    digits = looks.numeric and (seen.hint == "postal" or _is_code(seen))
+    letters = (
+        looks.only("code", "medical", "number", "compact_date") and not looks.numeric and looks.shortest > 1
+    )
+    if not (digits or letters) or seen.distinct <= FEW // 5:
+        return None
+    sure = seen.hint == "postal"
+    reason = seen.by_name if sure else "the values look like codes"
+    doubt = "do the first characters say the most? Else write a taxonomy"
+    return Proposal({"role": "quasi", **domains.prefix(looks)}, reason, "" if sure else doubt)
+
+
+def _category(seen: Seen) -> Proposal | None:
+    reason = seen.by_name if seen.hint == "quasi" else ""
+    if seen.distinct <= FEW:
+        few = "a category of few values"
+        doubt = "" if reason else _DOUBT
+        if seen.distinct > FEW // 5:
+            doubt = (
+                "write a taxonomy, and less is lost" if reason else f"{_DOUBT}; a taxonomy would lose less"
+            )
+        return Proposal({"role": "quasi", **domains.flat()}, reason or few, doubt)
+    return Proposal(
+        {"role": "quasi", **domains.flat()},
+        reason or "many different values",
+        "write a taxonomy: as it is, most values will be suppressed. Drop it if they are names of people",
+    )
+
+
+_MAP = "or are they names of fields? Then give each field a rule"
+_DOUBT = "may somebody know it (quasi), or must it not become known (sensitive)?"
+
+_JUDGEMENTS: tuple[Callable[[Seen], Proposal | None], ...] = (
+    _naming,
+    _marked,
+    _constant,
+    _free_text,
+    _date,
+    _unique,
+    _sensitive,
+    _number,
+    _code,
+    _category,
+)

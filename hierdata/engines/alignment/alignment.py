@@ -1,0 +1,70 @@
+"""A forest packed for the compiled alignment, with the working memory that the alignment needs."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.arrays import pack_caps, pack_rows, pack_rules, share_caps
+from hierdata.engines.alignment.kernels import anonytree
+from hierdata.engines.alignment.kernels.arrays import Settings, scratch
+from hierdata.engines.alignment.kernels.representative import pair_losses_to
+from hierdata.engines.base import Constraints
+from hierdata.forest.forest import Forest
+
+Pairing: TypeAlias = Literal["greedy", "benefit", "optimal"]
+
+_PAIRINGS = {"greedy": anonytree.GREEDY, "benefit": anonytree.BENEFIT, "optimal": anonytree.OPTIMAL}
+
+
+class Alignment:
+    """Algorithm 1 (ML section 4) on the records of one forest, in classes of ``size`` records.
+
+    There is room for classes of ``largest`` records; ``fit_caps`` says which size the caps are for.
+    """
+
+    def __init__(
+        self, forest: Forest, constraints: Constraints, size: int, pairing: Pairing, largest: int = 0
+    ) -> None:
+        caps = self._caps = share_caps(constraints)
+        largest = max(largest, size)
+        self.forest = forest
+        self.rows, first_slot = pack_rows(forest, caps)
+        self.rules = pack_rules(forest, caps, size)
+        kind = _PAIRINGS[pairing]
+        self.settings = Settings(kind, forest.scale, first_slot, anonytree.aligner(kind))
+        vertices = int(np.diff(forest.roots).max(initial=1))
+        self.scratch = scratch(
+            depth=len(forest.schema.types),
+            children=int(forest.child_count.max(initial=1)),
+            vertices=vertices,
+            nodes=len(self.rules.losses),
+            frame=anonytree.FRAME,
+            assigning=pairing == "optimal",
+        )
+        width = first_slot + max(map(len, caps), default=0) * largest
+        self.representative = np.empty((vertices, width), np.int32)
+        self.members = np.empty((largest, vertices), np.int64)
+
+    def fit_caps(self, size: int) -> None:
+        """Bound the shares of all groups as in a class of ``size`` records."""
+        self.rules.caps[:] = pack_caps(self._caps, size)
+
+    def pair_losses(self, record: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The loss of aligning each of the others with the record, both trees together, times the scale."""
+        out = np.empty(len(others), np.int64)
+        pair_losses_to(
+            record,
+            others,
+            out,
+            self.settings,
+            self.scratch,
+            self.representative,
+            self.members,
+            self.forest.roots,
+            self.rows,
+            self.rules,
+        )
+        return out

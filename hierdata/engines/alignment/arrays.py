@@ -1,0 +1,150 @@
+"""Pack a forest and its constraints for the compiled alignment."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.arrays import CAP, FIRST_NODE, SLOT_COUNT, Rules
+from hierdata.engines.base import Constraints
+from hierdata.forest.forest import MISSING, Forest, look_up
+from hierdata.privacy.base import ShareCaps
+
+_LARGEST_PAIR_TABLE = 1 << 20  # pairs of nodes; 8 MiB
+
+Caps = list[list[tuple[int, int, ShareCaps]]]
+"""By vertex type: position of the sensitive attribute, number of the cap's first group, cap."""
+
+
+def share_caps(constraints: Constraints) -> Caps:
+    """All share caps, their groups numbered through."""
+    caps: Caps = []
+    first = 0
+    for kind in range(len(constraints.on_values)):
+        caps.append([])
+        for position, cap in constraints.caps(kind):
+            caps[-1].append((position, first, cap))
+            first += len(cap.share)
+    return caps
+
+
+def first_nodes(forest: Forest) -> list[list[int]]:
+    """By vertex type and quasi-identifier: its first node when all hierarchies are numbered through."""
+    ends = iter(accumulate((len(tree.labels) for own in forest.hierarchies for tree in own), initial=0))
+    return [[next(ends) for _ in own] for own in forest.hierarchies]
+
+
+def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
+    """The vertex rows of ``kernels.arrays``, and the column of the first slot."""
+    quasi_counts = np.array([len(own) for own in forest.hierarchies], np.int32)
+    slot_counts = np.array([len(own) for own in caps], np.int32)
+    first_slot = FIRST_NODE + int(quasi_counts.max(initial=1))
+    rows = np.zeros((forest.vertex_count, first_slot + int(slot_counts.max(initial=0))), np.int32)
+    columns = (
+        forest.type,
+        forest.first_child,
+        forest.child_count,
+        forest.weight,
+        forest.weight - forest.quasi_count,
+        quasi_counts[forest.type],
+        slot_counts[forest.type],
+    )
+    rows[:, :FIRST_NODE] = np.stack(columns, axis=1)
+    rows[:, FIRST_NODE] = MISSING
+    for kind, starts in enumerate(first_nodes(forest)):
+        vertices = np.flatnonzero(forest.type == kind)
+        for position, start in enumerate(starts):
+            rows[vertices, FIRST_NODE + position] = (
+                forest.nodes[forest.first_node[vertices] + position] + start
+            )
+        for slot, (position, first, cap) in enumerate(caps[kind]):
+            codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+            group_of = [first + group for group in cap.group_of]
+            rows[vertices, first_slot + slot] = look_up(group_of, codes)
+    return rows, first_slot
+
+
+def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
+    """Losses by node and by pair, and the largest count of every group in a class of ``size`` records."""
+    trees = [tree for own in forest.hierarchies for tree in own]
+    losses = [2 * loss for own in forest.losses for loss in own]
+    depth = max((len(tree.ancestors[0]) for tree in trees), default=1)
+    node_count = sum(len(loss) for loss in losses)
+    ancestors = np.full((node_count, depth), MISSING, np.int32)
+    pair_row = np.full(node_count, MISSING, np.int64)
+    nests = np.zeros(node_count, np.bool_)
+    tables = [np.zeros(node_count, np.int64)]  # keeps pair_row at 0 or more, as it subtracts ``start``
+    start, filled = 0, node_count
+    for tree, loss in zip(trees, losses, strict=True):
+        count = len(loss)
+        above = np.array(tree.ancestors, np.int32)
+        ancestors[start : start + count, : above.shape[1]] = np.where(above < 0, MISSING, above + start)
+        nests[start : start + count] = _nests(above, loss)
+        if count * count <= _LARGEST_PAIR_TABLE:
+            tables.append(loss[_join_table(above)].ravel())
+            pair_row[start : start + count] = filled + count * np.arange(count) - start
+            filled += count * count
+        start += count
+    return Rules(
+        pair_row=pair_row,
+        pair_losses=np.concatenate(tables),
+        caps=pack_caps(caps, size),
+        losses=np.concatenate([*losses, np.zeros(0, np.int64)]),
+        ancestors=ancestors,
+        nests=nests,
+    )
+
+
+def _nests(ancestors: NDArray[np.int32], losses: NDArray[np.int64]) -> bool:
+    """Whether who shares a node shares all above it, and no node costs more than one above it."""
+    for level in range(1, ancestors.shape[1]):
+        nodes = np.flatnonzero(ancestors[:, level] >= 0)
+        shared = ancestors[nodes, level]
+        for higher in range(level):
+            above = ancestors[nodes, higher]
+            if np.any(above != ancestors[shared, higher]) or np.any(
+                (losses[above] < losses[shared])[above >= 0]
+            ):
+                return False
+    return True
+
+
+def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
+    """The cap of each group in a class of ``size`` records, min(floor(size * share), most), and its reach."""
+    packed = np.empty((sum(len(cap.share) for own in caps for _, _, cap in own), 3), np.int64)
+    for own in caps:
+        for _, first, cap in own:
+            for group, count in enumerate(cap.largest_counts(size)):
+                low, high = (group, group) if cap.reach is None else cap.reach[group]
+                packed[first + group] = count, first + low, first + high
+    return packed
+
+
+def without_partner(
+    forest: Forest, rows: NDArray[np.int32], first_slot: int, caps: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """The vertices that are paired in no alignment while these caps hold: no class may have their value.
+
+    What is below such a vertex is not paired either.
+    """
+    groups = rows[:, first_slot:]
+    there = (groups >= 0) & (np.arange(groups.shape[1]) < rows[:, SLOT_COUNT, None])
+    full = np.append(caps[:, CAP] < 1, False)  # the last entry is for no group
+    found: NDArray[np.bool_] = np.any(full[np.where(there, groups, MISSING)], axis=1)
+    for kind in forest.schema.types[1:]:
+        vertices = np.flatnonzero(forest.type == kind.index)
+        found[vertices] |= found[forest.parent[vertices]]
+    return found
+
+
+def _join_table(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The join of every pair of nodes: the deepest common entry of their ancestor rows."""
+    count, depth = ancestors.shape
+    joins = np.zeros((count, count), np.int32)
+    for level in range(depth):
+        column = ancestors[:, level]
+        shared = (column[:, None] == column[None, :]) & (column[:, None] >= 0)
+        joins = np.where(shared, column[:, None], joins)
+    return joins

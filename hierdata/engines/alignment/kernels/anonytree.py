@@ -1,0 +1,336 @@
+"""Algorithm 1 (MLevAnonytree, ML section 4) over integer arrays: what aligning two trees costs.
+
+The first tree is a class representative, the second a record; both are rows of ``kernels.arrays``. Losses
+are integers: LM' times the forest's scale, summed over both trees. No call changes a tree (erratum ML-9),
+both sides' unpaired subtrees count (ML-10), and a vertex pair that breaks a cap costs its two subtrees (ML-4,
+ML-5).
+
+Trees are aligned list by list: a pair of records is a pair of lists of one. Every array that a compiled call
+hands on costs time, so a vertex with all it holds is one row, and what two vertices cost is worked out in
+one place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.arrays import (
+    BELOW,
+    CHILD_COUNT,
+    FIRST_CHILD,
+    FIRST_NODE,
+    KIND,
+    QUASI_COUNT,
+    WEIGHT,
+    Rules,
+    Scratch,
+    Settings,
+    scratch,
+)
+from hierdata.engines.alignment.kernels.optimal import align_optimally
+from hierdata.engines.alignment.kernels.vertices import fits, join, open_alignment
+from hierdata.engines.jit import address_of, call_of, inlined, lean, lowest_bit, signature_of
+
+__all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "aligner", "join"]
+
+# How children are paired.
+GREEDY, BENEFIT, OPTIMAL = range(3)
+# Columns of a frame: what is put aside of a pair of lists while the children of one of its pairs are aligned.
+(
+    FIRST_A, COUNT_A, FIRST_B, COUNT_B, WALKER, LEVEL, WORD, PARTNER, BOUND, BEST, BEST_AT, BEST_FITS,
+    TOTAL, LIGHTEST, FRAME,
+) = range(15)  # fmt: skip
+# What the alignment does next: open a pair of lists, take the next tree of the shorter one, go on with its
+# partners, take back the loss of children.
+_OPEN, _WALK, _SEARCH, _RETURN = range(4)
+
+INFINITY = 2**62
+_SHORT = 4  # partners that are looked at one by one, without sets
+_FEW = 16  # pairs of children that are looked at for a bound before they are aligned
+
+
+@lean
+def _walk(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    size: int,
+    roots: bool,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> np.int64:
+    """``align`` under the published pairing and by benefit.
+
+    The shorter list's trees look for partners in order. Partners come by the least node that the first
+    quasi-identifiers share, the deepest first (``under[node]`` is the set of partners below a node, as
+    bits), so that the search ends as soon as no loss up to the best can follow. Among equal losses the
+    first partner wins, whatever the order they are looked at. Children are aligned by the same code one
+    depth down, on frames instead of by recursion: the compiler's cache cannot hold recursive functions.
+    """
+    pairing, scale, first_slot, _ = settings
+    # Bound once: a tuple's arrays are slow to reach from loops.
+    mates, free, unseen, under, _, _, _, _, frames, full, _ = work
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
+    open_alignment(caps, full)
+    words = free.shape[1]
+    levels = ancestors.shape[1]
+    one = np.uint64(1)
+    none = np.uint64(0)
+    depth = 0
+    task = _OPEN
+    total = best = bound = lightest = np.int64(0)
+    i = walk_count = partner_count = level = word = j = 0
+    best_at = -1
+    best_fits = from_a = False
+    while True:
+        way = GREEDY if roots and depth == 0 else pairing
+        if task == _OPEN:
+            total = np.int64(0)  # all suppressed; pairs take their gain off
+            for at in range(count_a):
+                mates[depth, at] = -1
+                total += scale * rep[first_a + at, WEIGHT]
+            for at in range(count_b):
+                total += scale * rows[first_b + at, WEIGHT]
+            from_a = count_a <= count_b
+            walk_count = min(count_a, count_b)
+            partner_count = max(count_a, count_b)
+            for word in range(words):
+                free[depth, word] = none
+            lightest = np.int64(INFINITY)
+            if walk_count > 0:
+                for at in range(partner_count):
+                    lightest = min(
+                        lightest,
+                        np.int64(rows[first_b + at, WEIGHT] if from_a else rep[first_a + at, WEIGHT]),
+                    )
+                    bit = one << np.uint64(at & 63)
+                    free[depth, at >> 6] |= bit
+                    if partner_count > _SHORT:
+                        node = rows[first_b + at, FIRST_NODE] if from_a else rep[first_a + at, FIRST_NODE]
+                        for at_level in range(1, levels if node >= 0 else 1):
+                            if ancestors[node, at_level] >= 0:
+                                under[ancestors[node, at_level], at >> 6] |= bit
+            i = -1
+            task = _WALK
+
+        if task == _RETURN:
+            below = total
+            depth -= 1
+            way = GREEDY if roots and depth == 0 else pairing
+            first_a = frames[depth, FIRST_A]
+            count_a = frames[depth, COUNT_A]
+            first_b = frames[depth, FIRST_B]
+            count_b = frames[depth, COUNT_B]
+            i = frames[depth, WALKER]
+            level = frames[depth, LEVEL]
+            word = frames[depth, WORD]
+            j = frames[depth, PARTNER]
+            bound = frames[depth, BOUND]
+            best = frames[depth, BEST]
+            best_at = frames[depth, BEST_AT]
+            best_fits = frames[depth, BEST_FITS] != 0
+            total = frames[depth, TOTAL]
+            lightest = frames[depth, LIGHTEST]
+            from_a = count_a <= count_b
+            walk_count = min(count_a, count_b)
+            partner_count = max(count_a, count_b)
+            x = first_a + (i if from_a else j)
+            y = first_b + (j if from_a else i)
+            loss = bound + below - scale * np.int64(abs(rep[x, BELOW] - rows[y, BELOW]))
+            if loss < best or (loss == best and j < best_at):
+                best = loss
+                best_at = j
+                best_fits = True
+            task = _SEARCH
+
+        if task == _SEARCH:
+            own_node = rep[first_a + i, FIRST_NODE] if from_a else rows[first_b + i, FIRST_NODE]
+            own_weight = rep[first_a + i, WEIGHT] if from_a else rows[first_b + i, WEIGHT]
+            unfit = scale * (own_weight + lightest)  # no incompatible partner costs less
+            task = _WALK
+            while level >= 0 and task == _WALK:
+                # Level 0 holds all partners not seen yet, level n those with the same node at depth n.
+                above = -1 if own_node < 0 else ancestors[own_node, level]
+                if level > 0 and above < 0:
+                    level -= 1
+                    continue
+                least = losses[above] if above >= 0 and partner_count > _SHORT else np.int64(0)
+                if way == GREEDY and best < least and best < unfit:
+                    break
+                while word < words:
+                    candidates = unseen[depth, word]
+                    if level > 0:
+                        candidates &= under[above, word]
+                    if candidates == none:
+                        word += 1
+                        continue
+                    at_bit = lowest_bit(candidates)
+                    j = 64 * word + at_bit
+                    unseen[depth, word] ^= one << np.uint64(at_bit)
+                    if way == GREEDY and best_at < j and best <= least and best <= unfit:
+                        word += 1  # nor can any later one of this word win
+                        continue
+                    x = first_a + (i if from_a else j)
+                    y = first_b + (j if from_a else i)
+                    apart = (
+                        scale * np.int64(rep[x, WEIGHT] + rows[y, WEIGHT]) if way == GREEDY else np.int64(0)
+                    )
+                    loss = apart
+                    exact = True
+                    joins = rep[x, KIND] == rows[y, KIND]
+                    if joins:
+                        for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
+                            left = rep[x, node]
+                            right = rows[y, node]
+                            if pair_row[left] >= 0:
+                                loss += pair_losses[pair_row[left] + right]
+                            else:
+                                loss += losses[join(left, right, ancestors)]
+                        loss -= 2 * scale * rows[y, QUASI_COUNT]
+                        if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
+                            exact = False
+                            loss -= 2 * scale * min(rep[x, BELOW], rows[y, BELOW])  # the rest stays over
+                    if way == GREEDY and (loss > best or (loss == best and j > best_at)):
+                        continue  # the caps can only add to it
+                    extra = np.int64(0)
+                    if not exact and way == GREEDY and rep[x, CHILD_COUNT] * rows[y, CHILD_COUNT] <= _FEW:
+                        # Every child of the smaller family costs at least its cheapest partner.
+                        fewer_a = rep[x, CHILD_COUNT] <= rows[y, CHILD_COUNT]
+                        for few in range(min(rep[x, CHILD_COUNT], rows[y, CHILD_COUNT])):
+                            cheapest = np.int64(INFINITY)
+                            for other in range(max(rep[x, CHILD_COUNT], rows[y, CHILD_COUNT])):
+                                u = rep[x, FIRST_CHILD] + (few if fewer_a else other)
+                                v = rows[y, FIRST_CHILD] + (other if fewer_a else few)
+                                if rep[u, KIND] != rows[v, KIND]:
+                                    at_least = 2 * scale * np.int64(min(rep[u, WEIGHT], rows[v, WEIGHT]))
+                                elif rows[v, FIRST_NODE] >= 0 and pair_row[rep[u, FIRST_NODE]] >= 0:
+                                    at_least = pair_losses[pair_row[rep[u, FIRST_NODE]] + rows[v, FIRST_NODE]]
+                                else:
+                                    at_least = np.int64(0)
+                                cheapest = min(cheapest, at_least)
+                            extra += cheapest
+                        if loss + extra > best or (loss + extra == best and j > best_at):
+                            continue
+                    if joins:
+                        joins = fits(x, y, size, first_slot, rep, rows, caps, full)
+                        if not joins:
+                            loss = apart
+                            exact = True
+                    if exact:
+                        if loss < best or (loss == best and j < best_at):
+                            best = loss
+                            best_at = j
+                            best_fits = joins
+                    else:
+                        bound = loss
+                        task = _OPEN
+                        break
+                if task == _WALK:
+                    level -= 1
+                    word = 0
+            if task == _OPEN:
+                frames[depth, FIRST_A] = first_a
+                frames[depth, COUNT_A] = count_a
+                frames[depth, FIRST_B] = first_b
+                frames[depth, COUNT_B] = count_b
+                frames[depth, WALKER] = i
+                frames[depth, LEVEL] = level
+                frames[depth, WORD] = word
+                frames[depth, PARTNER] = j
+                frames[depth, BOUND] = bound
+                frames[depth, BEST] = best
+                frames[depth, BEST_AT] = best_at
+                frames[depth, BEST_FITS] = best_fits
+                frames[depth, TOTAL] = total
+                frames[depth, LIGHTEST] = lightest
+                x = first_a + (i if from_a else j)
+                y = first_b + (j if from_a else i)
+                first_a = rep[x, FIRST_CHILD]
+                count_a = rep[x, CHILD_COUNT]
+                first_b = rows[y, FIRST_CHILD]
+                count_b = rows[y, CHILD_COUNT]
+                depth += 1
+                continue
+            if best_at >= 0:
+                x = i if from_a else best_at
+                y = best_at if from_a else i
+                total += best
+                if way == GREEDY:
+                    total -= scale * np.int64(rep[first_a + x, WEIGHT] + rows[first_b + y, WEIGHT])
+                if best_fits:
+                    mates[depth, x] = y
+                free[depth, best_at >> 6] ^= one << np.uint64(best_at & 63)
+
+        # _WALK
+        i += 1
+        if i < walk_count:
+            best = np.int64(INFINITY if way == GREEDY else 0)
+            best_at = -1
+            best_fits = False
+            for word in range(words):
+                unseen[depth, word] = free[depth, word]
+            level = levels - 1 if partner_count > _SHORT else 0
+            word = 0
+            task = _SEARCH
+            continue
+        if walk_count > 0:
+            for at in range(partner_count if partner_count > _SHORT else 0):
+                node = rows[first_b + at, FIRST_NODE] if from_a else rep[first_a + at, FIRST_NODE]
+                for at_level in range(1, levels if node >= 0 else 1):
+                    if ancestors[node, at_level] >= 0:
+                        under[ancestors[node, at_level], at >> 6] = none
+        if depth == 0:
+            return total
+        task = _RETURN
+
+
+_ROWS = np.empty((0, 0), np.int32)
+_RULES = Rules(
+    pair_row=np.empty(0, np.int64),
+    pair_losses=np.empty(0, np.int64),
+    caps=np.empty((0, 0), np.int64),
+    losses=np.empty(0, np.int64),
+    ancestors=np.empty((0, 0), np.int32),
+    nests=np.empty(0, np.bool_),
+)
+_SIGNATURE = signature_of(
+    0, 0, 0, 0, 0, 0, False, Settings(0, 0, 0, 0), scratch(0, 1, 1, 1, FRAME, True), _ROWS, _ROWS, _RULES
+)  # fmt: skip
+_call = call_of(_SIGNATURE)
+
+
+def aligner(pairing: int) -> int:
+    """The address of the code that aligns with this pairing, for ``Settings``; compiles it where needed."""
+    return address_of(align_optimally if pairing == OPTIMAL else _walk, _SIGNATURE)
+
+
+@inlined
+def align(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    size: int,
+    roots: bool,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> np.int64:
+    """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
+
+    ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1: a
+    function of the two lists alone. ``size`` is the number of records that the first list already stands
+    for; ``roots`` says that both are single roots, which are aligned if they can be, whatever is gained.
+    """
+    loss: np.int64 = _call(
+        settings.aligner,
+        (first_a, count_a, first_b, count_b, size, roots, settings, work, rep, rows, rules),
+    )
+    return loss

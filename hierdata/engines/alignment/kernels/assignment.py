@@ -1,0 +1,234 @@
+"""Assignments of one side's items to the other's: the cheapest of all rows, the matching that gains most."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.arrays import (
+    COLUMN_OF,
+    COLUMN_WORTH,
+    DEGREE,
+    DISTANCE,
+    FROM,
+    REACHED,
+    ROW_OF,
+    ROW_WORTH,
+    WAITING,
+)
+from hierdata.engines.jit import jit, lean
+
+Edges: TypeAlias = "NDArray[np.int64]"
+
+
+@jit
+def assign(cost: NDArray[np.int64], rows: int, columns: int, column_of: NDArray[np.int64]) -> None:
+    """Write to ``column_of[row]`` the column of each row in a cheapest assignment; rows <= columns.
+
+    Exact on integers, O(rows^2 columns). Deterministic: equal totals are settled by the order of rows and
+    columns.
+    """
+    infinity = np.int64(2**62)
+    row_potential = np.zeros(rows + 1, np.int64)
+    column_potential = np.zeros(columns + 1, np.int64)
+    row_at = np.zeros(columns + 1, np.int32)  # 1-based row in each column, 0 free
+    came_from = np.zeros(columns + 1, np.int32)
+    slack = np.empty(columns + 1, np.int64)
+    done = np.empty(columns + 1, np.bool_)
+    for row in range(1, rows + 1):
+        row_at[0] = row
+        column = 0
+        slack[:] = infinity
+        done[:] = False
+        while row_at[column] != 0:
+            done[column] = True
+            current = row_at[column]
+            delta = infinity
+            following = 0
+            for j in range(1, columns + 1):
+                if not done[j]:
+                    reduced = cost[current - 1, j - 1] - row_potential[current] - column_potential[j]
+                    if reduced < slack[j]:
+                        slack[j] = reduced
+                        came_from[j] = column
+                    if slack[j] < delta:
+                        delta = slack[j]
+                        following = j
+            for j in range(columns + 1):
+                if done[j]:
+                    row_potential[row_at[j]] += delta
+                    column_potential[j] -= delta
+                else:
+                    slack[j] -= delta
+            column = following
+        while column != 0:
+            previous = came_from[column]
+            row_at[column] = row_at[previous]
+            column = previous
+    for j in range(1, columns + 1):
+        if row_at[j] != 0:
+            column_of[row_at[j] - 1] = j - 1
+
+
+@lean
+def spread(most: np.int64, pairs: int) -> int:
+    """What gains are multiplied by, so that each pair can be worth 1 more where losses tie.
+
+    Pairs that save nothing are kept rather than suppressed: vertices without quasi-identifiers have no other
+    worth. ``most`` bounds what all pairs gain; 1 where the product is too large.
+    """
+    return pairs + 1 if most <= 2**62 // (4 * (pairs + 1)) else 1
+
+
+@lean
+def match(partners: Edges, gains: Edges, rows: int, columns: int, desk: NDArray[np.int64]) -> np.int64:
+    """The most that a matching gains; ``desk[COLUMN_OF, row]`` tells each row's column, or -1.
+
+    Row i may have the columns ``partners[i, :desk[DEGREE, i]]`` and gains above 0 by them; no row needs a
+    column. Exact on integers. Rows that can
+    have their best column at once take it, others bid for it (the row reduction of Jonker and Volgenant),
+    and for those still left alternating paths are searched. Throughout, worths bound gains: ``row + column
+    >= gain``, equal where matched, and only what is matched is worth anything at the end. Deterministic:
+    equal gains are settled by the order of rows and edges.
+    """
+    for j in range(columns):
+        desk[COLUMN_WORTH, j] = 0
+        desk[ROW_OF, j] = -1
+        desk[DISTANCE, j] = -1
+    waiting = 0
+    for i in range(rows):
+        best = np.int64(0)
+        at = -1
+        for k in range(desk[DEGREE, i]):
+            j = partners[i, k]
+            gain = gains[i, k]
+            if gain > best or (gain == best and at >= 0 and desk[ROW_OF, at] >= 0 and desk[ROW_OF, j] < 0):
+                best = gain
+                at = j
+        desk[ROW_WORTH, i] = best
+        desk[COLUMN_OF, i] = -1
+        if at >= 0 and desk[ROW_OF, at] < 0:
+            desk[ROW_OF, at] = i
+            desk[COLUMN_OF, i] = at
+        elif at >= 0:
+            desk[WAITING, waiting] = i
+            waiting += 1
+    if waiting > 0:
+        waiting = _bid(partners, gains, waiting, desk)
+    for at in range(waiting):
+        _search(partners, gains, desk[WAITING, at], desk)
+    total = np.int64(0)  # the worths of both sides: no matching gains more, and this one gains as much
+    for i in range(rows):
+        total += desk[ROW_WORTH, i]
+    for j in range(columns):
+        total += desk[COLUMN_WORTH, j]
+    return total
+
+
+@lean
+def _bid(partners: Edges, gains: Edges, waiting: int, desk: NDArray[np.int64]) -> int:
+    """Let each waiting row take its best column at the price at which the second best is as good.
+
+    Who loses a column by that bids in turn, as long as prices rise, a few times. Answers how many rows still
+    wait.
+    """
+    again = 0
+    k = 0
+    bids = 4 * waiting
+    while k < waiting:
+        i = desk[WAITING, k]
+        k += 1
+        best = second = np.int64(0)
+        at = other = -1
+        for edge in range(desk[DEGREE, i]):
+            j = partners[i, edge]
+            left = gains[i, edge] - desk[COLUMN_WORTH, j]
+            if left > best:
+                second = best
+                other = at
+                best = left
+                at = j
+            elif left > second:
+                second = left
+                other = j
+        desk[ROW_WORTH, i] = second
+        if at < 0:
+            continue  # nothing is left to gain
+        loser = desk[ROW_OF, at]
+        if best > second:
+            desk[COLUMN_WORTH, at] += best - second
+        elif loser >= 0:
+            at = other
+            loser = desk[ROW_OF, at]
+        desk[ROW_OF, at] = i
+        desk[COLUMN_OF, i] = at
+        if loser >= 0:
+            desk[COLUMN_OF, loser] = -1
+            bids -= 1
+            if best > second and bids > 0:
+                k -= 1
+                desk[WAITING, k] = loser
+            else:
+                desk[WAITING, again] = loser
+                again += 1
+    return again
+
+
+@lean
+def _search(partners: Edges, gains: Edges, start: int, desk: NDArray[np.int64]) -> None:
+    """Match a row along the shortest alternating path, to a free column or to a row that can do without."""
+    limit = desk[ROW_WORTH, start]  # what it costs to leave ``last`` without a column
+    last = i = start
+    distance = np.int64(0)
+    reached = 0  # columns whose distance is final come first in REACHED
+    seen = 0
+    end = -1
+    while True:
+        for edge in range(desk[DEGREE, i]):
+            j = partners[i, edge]
+            further = distance + desk[ROW_WORTH, i] - gains[i, edge] + desk[COLUMN_WORTH, j]
+            if further < limit and (desk[DISTANCE, j] < 0 or further < desk[DISTANCE, j]):
+                if desk[DISTANCE, j] < 0:
+                    desk[REACHED, seen] = j
+                    seen += 1
+                desk[DISTANCE, j] = further
+                desk[FROM, j] = i
+        if reached == seen:
+            break
+        at = reached
+        for k in range(reached + 1, seen):
+            if desk[DISTANCE, desk[REACHED, k]] < desk[DISTANCE, desk[REACHED, at]]:
+                at = k
+        column = desk[REACHED, at]
+        distance = desk[DISTANCE, column]
+        if distance >= limit:
+            break
+        if desk[ROW_OF, column] < 0:
+            end = column
+            limit = distance
+            break
+        desk[REACHED, at] = desk[REACHED, reached]
+        desk[REACHED, reached] = column
+        reached += 1
+        i = desk[ROW_OF, column]
+        if distance + desk[ROW_WORTH, i] < limit:
+            limit = distance + desk[ROW_WORTH, i]
+            last = i
+    desk[ROW_WORTH, start] -= limit
+    for k in range(seen):
+        j = desk[REACHED, k]
+        if k < reached:
+            desk[ROW_WORTH, desk[ROW_OF, j]] -= limit - desk[DISTANCE, j]
+            desk[COLUMN_WORTH, j] += limit - desk[DISTANCE, j]
+        desk[DISTANCE, j] = -1
+    if end < 0:
+        end = desk[COLUMN_OF, last]
+        desk[COLUMN_OF, last] = -1
+    while end >= 0:
+        i = desk[FROM, end]
+        before = desk[COLUMN_OF, i]
+        desk[ROW_OF, end] = i
+        desk[COLUMN_OF, i] = end
+        end = before if i != start else -1

@@ -1,0 +1,178 @@
+"""Pairs of vertices whose children are one or two leaves: what all pairs with one vertex gain, in one go.
+
+The same gains as pair by pair, in loops without decisions, which processors cannot foresee.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.arrays import (
+    CHILD_COUNT,
+    DEGREE,
+    ELDER,
+    FIRST_CHILD,
+    FIRST_NODE,
+    KIND,
+    QUASI_COUNT,
+    SLOT_COUNT,
+    YOUNGER,
+    Rules,
+    Scratch,
+    Settings,
+)
+from hierdata.engines.alignment.kernels.vertices import CLOSED, FEW_GROUPS, fits, full_of, join
+from hierdata.engines.jit import inlined, lean
+
+MOST = 64
+"""Vertices of a list that are priced all at once; of more, most are far from each other."""
+
+
+@lean
+def price_families(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    times: int,
+    size: int,
+    depth: int,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> bool:
+    """Write for each of a run of one type with whom of another it may be aligned, and what that gains.
+
+    Gains of 0 count if ``times`` is more than 1 (``assignment.spread``). Answers False, and writes nothing of
+    use, unless there are at most ``MOST`` in the second run, nobody has more than two children, all children
+    have one type, and those of the second run are leaves that stand one behind the other.
+    """
+    scale = settings.scale
+    first_slot = settings.first_slot
+    desk = work.desk[depth]
+    prices = work.prices
+    full = work.full
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
+    nobody = _line_up(first_b, count_b, rows, desk) if count_b <= MOST else -1
+    child_b = rows[first_b, FIRST_CHILD]
+    if nobody <= 0 or not _small(first_a, count_a, rep, rows[child_b, KIND]):
+        return False
+    none = np.int64(0)
+    unfit = -(np.int64(2**62) // times)  # outweighs whatever children gain
+    for i in range(count_a):
+        x = first_a + i
+        _price(
+            x, first_b, count_b, unfit, size, first_slot, scale, rep, rows,
+            pair_row, pair_losses, caps, losses, ancestors, full, prices[0],
+        )  # fmt: skip
+        for at in range(2):
+            if at < rep[x, CHILD_COUNT]:
+                _price(
+                    rep[x, FIRST_CHILD] + at, child_b, nobody, none, size, first_slot, scale, rep, rows,
+                    pair_row, pair_losses, caps, losses, ancestors, full, prices[1 + at],
+                )  # fmt: skip
+            else:
+                for v in range(nobody):
+                    prices[1 + at, v] = 0
+            prices[1 + at, nobody] = 0
+        degree = 0
+        for j in range(count_b):
+            elder = desk[ELDER, j]
+            younger = desk[YOUNGER, j]
+            straight = prices[1, elder] + prices[2, younger]
+            crossed = prices[2, elder] + prices[1, younger]
+            gain = times * (prices[0, j] + max(straight, crossed)) + (times > 1)
+            work.partners[depth, i, degree] = j
+            work.gains[depth, i, degree] = gain
+            degree += gain > 0
+        desk[DEGREE, i] = degree
+    return True
+
+
+@inlined
+def _small(first: int, count: int, rep: NDArray[np.int32], kind: int) -> bool:
+    """Whether each vertex of a run has at most two children, all of one type."""
+    small = True
+    for x in range(first, first + count):
+        small = small and rep[x, CHILD_COUNT] <= 2
+        for u in range(rep[x, FIRST_CHILD], rep[x, FIRST_CHILD] + rep[x, CHILD_COUNT]):
+            small = small and rep[u, KIND] == kind
+    return small
+
+
+@inlined
+def _line_up(first: int, count: int, rows: NDArray[np.int32], desk: NDArray[np.int64]) -> int:
+    """Number the children of a run through; answer how many there are, -1 unless all are as asked.
+
+    ``desk[ELDER]`` and ``desk[YOUNGER]`` tell the numbers of a vertex's children; that behind the last stands
+    for a child that is not there.
+    """
+    start = behind = rows[first, FIRST_CHILD]
+    small = True
+    for y in range(first, first + count):
+        children = rows[y, CHILD_COUNT]
+        desk[ELDER, y - first] = -1 if children < 1 else behind - start
+        desk[YOUNGER, y - first] = -1 if children < 2 else behind - start + 1
+        small = small and children <= 2 and (children == 0 or rows[y, FIRST_CHILD] == behind)
+        for v in range(behind, behind + children if small else behind):
+            small = small and rows[v, CHILD_COUNT] == 0 and rows[v, KIND] == rows[start, KIND]
+        behind += children
+    for y in range(count):
+        if desk[ELDER, y] < 0:
+            desk[ELDER, y] = behind - start
+        if desk[YOUNGER, y] < 0:
+            desk[YOUNGER, y] = behind - start
+    return behind - start if small else -1
+
+
+@inlined
+def _price(
+    x: int,
+    first: int,
+    count: int,
+    unfit: np.int64,
+    size: int,
+    first_slot: int,
+    scale: int,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    pair_row: NDArray[np.int64],
+    pair_losses: NDArray[np.int64],
+    caps: NDArray[np.int64],
+    losses: NDArray[np.int64],
+    ancestors: NDArray[np.int32],
+    full: NDArray[np.int64],
+    prices: NDArray[np.int64],
+) -> None:
+    """Write what ``x`` gains by its own quasi-identifiers with each of ``count`` vertices of its type.
+
+    ``unfit`` stands for those that no cap lets it be aligned with.
+    """
+    mask = full_of(x, size, first_slot, rep, caps, full)
+    most = 2 * scale * np.int64(rows[first, QUASI_COUNT])
+    for at in range(count):
+        prices[at] = most
+    for column in range(FIRST_NODE, FIRST_NODE + rows[first, QUASI_COUNT]):
+        left = rep[x, column]
+        start = pair_row[left]
+        if start >= 0:
+            for at in range(count):
+                prices[at] -= pair_losses[start + rows[first + at, column]]
+        else:
+            for at in range(count):
+                prices[at] -= losses[join(left, rows[first + at, column], ancestors)]
+    if (mask >> CLOSED) & 1:
+        for at in range(count):
+            prices[at] = unfit
+    elif (mask >> FEW_GROUPS) & 1:
+        for column in range(first_slot, first_slot + rows[first, SLOT_COUNT]):
+            for at in range(count):
+                group = rows[first + at, column]  # bit 63, that of a missing value, is never set
+                prices[at] = unfit if (mask >> (group & 63)) & 1 else prices[at]
+    else:
+        for at in range(count):
+            if not fits(x, first + at, size, first_slot, rep, rows, caps, full):
+                prices[at] = unfit

@@ -1,0 +1,320 @@
+"""Lists of leaves: what pairing them gains at most against suppressing them.
+
+A vertex that nothing is aligned below is a leaf here, whether it has children or not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.arrays import (
+    CAP,
+    CHILD_COUNT,
+    COLUMN_OF,
+    DEGREE,
+    FIRST_CHILD,
+    FIRST_NODE,
+    GAIN,
+    GROUPS,
+    KIND,
+    LEFT,
+    MASK,
+    MATE,
+    OTHERS,
+    ROOM,
+    SLOT_COUNT,
+    STUCK,
+    Rules,
+    Scratch,
+    Settings,
+)
+from hierdata.engines.alignment.kernels.assignment import match, spread
+from hierdata.engines.alignment.kernels.vertices import CLOSED, CROWDED, FEW_GROUPS, fits, full_of, own_gain
+from hierdata.engines.jit import inlined, lean, lowest_bit
+
+_FREE = 2**62 - 1  # the room of a vertex that no cap is on
+
+
+@inlined
+def few_leaves_gain(
+    x: int,
+    y: int,
+    size: int,
+    first_slot: int,
+    scale: int,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    pair_row: NDArray[np.int64],
+    pair_losses: NDArray[np.int64],
+    caps: NDArray[np.int64],
+    losses: NDArray[np.int64],
+    ancestors: NDArray[np.int32],
+    full: NDArray[np.int64],
+) -> np.int64:
+    """What the children of two vertices gain at most; -1 where that is not seen at once."""
+    first_a = rep[x, FIRST_CHILD]
+    first_b = rows[y, FIRST_CHILD]
+    count_a = rep[x, CHILD_COUNT]
+    count_b = rows[y, CHILD_COUNT]
+    if min(count_a, count_b) > 1 and max(count_a, count_b) > 2:
+        return np.int64(-1)
+    straight = crossed = best = np.int64(0)
+    for a in range(count_a):
+        for b in range(count_b):
+            u = first_a + a
+            v = first_b + b
+            if rep[u, CHILD_COUNT] > 0 and rows[v, CHILD_COUNT] > 0:
+                return np.int64(-1)
+            if rep[u, KIND] != rows[v, KIND]:
+                continue
+            gain = own_gain(u, v, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
+            if gain == 0 or not fits(u, v, size, first_slot, rep, rows, caps, full):
+                continue
+            best = max(best, gain)
+            if a == b:
+                straight += gain
+            else:
+                crossed += gain
+    if min(count_a, count_b) == 1:
+        return best
+    return max(straight, crossed)
+
+
+@lean
+def leaves_gain(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    size: int,
+    counting: bool,
+    depth: int,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> np.int64:
+    """What two lists of leaves of one type gain at most, by one quasi-identifier whose hierarchy is a tree.
+
+    ``desk[MATE, i]`` tells the partner of the i-th; with ``counting`` pairs that gain nothing are made too,
+    so that there are as many as there can be.
+
+    What a pair gains grows with the depth of the node it shares, so a list gains at most, summed over all
+    nodes, the node's part of that times the smaller number of leaves below it on either side. Leaves are
+    matched where they share the deepest nodes first, which reaches this sum unless both sides have leaves
+    left below a node that no cap lets be aligned; a leaf that may join nobody below a node does not count
+    there. Only what lies under the topmost node above such a place
+    goes through the assignment solver. Of partners that share as deep a node the one whose groups have most
+    room is taken: some of a longer list stay over, and room for rare groups is left for records to come.
+    """
+    scale = settings.scale
+    first_slot = settings.first_slot
+    free = work.free[depth]
+    under = work.under
+    desk = work.desk[depth]
+    full = work.full
+    caps = rules.caps
+    ancestors = rules.ancestors
+    losses = rules.losses
+    levels = ancestors.shape[1]
+    words = (count_b + 63) >> 6
+    one = np.uint64(1)
+    none = np.uint64(0)
+    top = ancestors[rows[first_b, FIRST_NODE], 0]
+    lowest = 0 if counting or losses[top] < 2 * scale else 1
+    for word in range(words):
+        free[word] = none
+    deepest = 0
+    for j in range(count_b):
+        y = first_b + j
+        room = np.int64(_FREE)
+        groups = np.int64(0)
+        for slot in range(rows[y, SLOT_COUNT]):
+            group = rows[y, first_slot + slot]
+            if group >= 0:
+                room = min(room, caps[group, CAP])
+                groups |= np.int64(1) << (group & 63)  # only read where they are few
+        desk[ROOM, j] = room
+        desk[GROUPS, j] = groups
+        if room <= 0:
+            continue
+        bit = one << np.uint64(j & 63)
+        free[j >> 6] |= bit
+        node = rows[y, FIRST_NODE]
+        for level in range(lowest, levels):
+            above = ancestors[node, level]
+            if above >= 0:
+                under[above, j >> 6] |= bit
+                deepest = max(deepest, level)
+                if above == node:
+                    break
+    # Those that some partner may not join come first: they have the least choice.
+    left = 0
+    others = 0
+    for i in range(count_a):
+        x = first_a + i
+        desk[MATE, i] = -1
+        desk[GAIN, i] = 0
+        desk[STUCK, i] = 0
+        mask = full_of(x, size, first_slot, rep, caps, full)
+        if (mask >> CLOSED) & 1:
+            continue
+        if (mask >> CROWDED) & 1:
+            desk[LEFT, left] = i
+            left += 1
+        else:
+            desk[OTHERS, others] = i
+            others += 1
+    for k in range(others):
+        desk[LEFT, left + k] = desk[OTHERS, k]
+    left += others
+    total = np.int64(0)
+    stuck = False
+    for level in range(deepest, lowest - 1, -1):
+        still = 0
+        blocked = False
+        for k in range(left):
+            i = desk[LEFT, k]
+            x = first_a + i
+            above = ancestors[rep[x, FIRST_NODE], level]
+            at = -1
+            if above >= 0:
+                most = np.int64(-1)
+                mask = full[x, MASK]
+                few = (mask >> FEW_GROUPS) & 1
+                for word in range(words):
+                    candidates = under[above, word] & free[word]
+                    while candidates != none:
+                        j = 64 * word + lowest_bit(candidates)
+                        candidates &= candidates - one
+                        if few:
+                            free_to_join = mask & desk[GROUPS, j] == 0
+                        else:
+                            free_to_join = fits(x, first_b + j, size, first_slot, rep, rows, caps, full)
+                        if not free_to_join:
+                            blocked = True
+                        elif desk[ROOM, j] > most:
+                            most = desk[ROOM, j]
+                            at = j
+            if at >= 0:
+                free[at >> 6] ^= one << np.uint64(at & 63)
+                desk[MATE, i] = at
+                desk[GAIN, i] = 2 * scale - losses[above]
+                total += desk[GAIN, i]
+            else:
+                desk[LEFT, still] = i
+                still += 1
+        left = still
+        for k in range(left if blocked else 0):
+            i = desk[LEFT, k]
+            above = ancestors[rep[first_a + i, FIRST_NODE], level]
+            if above >= 0:
+                mask = full[first_a + i, MASK]
+                # Where pairs are asked for, the solver tells of equals.
+                anybody = counting or (mask >> FEW_GROUPS) & 1 == 0
+                stays_over = False
+                for word in range(words):
+                    candidates = under[above, word]
+                    stays_over = stays_over or candidates & free[word] != none
+                    while candidates != none and not anybody:
+                        anybody = mask & desk[GROUPS, 64 * word + lowest_bit(candidates)] == 0
+                        candidates &= candidates - one
+                if stays_over and anybody:
+                    desk[STUCK, i] = 1
+                    stuck = True
+    if stuck:
+        total = _unstick(
+            first_a, count_a, first_b, size, counting, depth, lowest, total, settings, work, rep, rows, rules
+        )
+    for j in range(count_b):
+        node = rows[first_b + j, FIRST_NODE]
+        for level in range(lowest, levels):
+            above = ancestors[node, level]
+            if above >= 0:
+                under[above, j >> 6] = none
+                if above == node:
+                    break
+    return total
+
+
+@lean
+def _unstick(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    size: int,
+    counting: bool,
+    depth: int,
+    lowest: int,
+    total: np.int64,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> np.int64:
+    """Match anew whatever shares a topmost node with a stuck leaf; answer the new total."""
+    desk = work.desk[depth]
+    partners = work.partners[depth]
+    gains = work.gains[depth]
+    under = work.under
+    full = work.full
+    first_slot = settings.first_slot
+    scale = settings.scale
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
+    words = under.shape[1]
+    none = np.uint64(0)
+    for stuck in range(count_a):
+        if desk[STUCK, stuck] == 0:
+            continue
+        level = lowest
+        while ancestors[rep[first_a + stuck, FIRST_NODE], level] < 0:
+            level += 1
+        top = ancestors[rep[first_a + stuck, FIRST_NODE], level]
+        columns = 0
+        for word in range(words):
+            candidates = under[top, word]
+            while candidates != none:
+                desk[OTHERS, columns] = 64 * word + lowest_bit(candidates)
+                columns += 1
+                candidates &= candidates - np.uint64(1)
+        count = 0
+        for i in range(count_a):
+            if ancestors[rep[first_a + i, FIRST_NODE], level] == top:
+                desk[LEFT, count] = i
+                count += 1
+        pairs = min(count, columns)
+        times = spread(2 * scale * np.int64(pairs), pairs) if counting else 1
+        for k in range(count):
+            i = desk[LEFT, k]
+            if desk[MATE, i] >= 0:
+                total -= desk[GAIN, i]
+            degree = 0
+            x = first_a + i
+            mask = full_of(x, size, first_slot, rep, caps, full)
+            few = (mask >> FEW_GROUPS) & 1
+            for at in range(columns if (mask >> CLOSED) & 1 == 0 else 0):
+                j = desk[OTHERS, at]
+                y = first_b + j
+                if few and mask & desk[GROUPS, j] != 0:
+                    continue
+                gain = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
+                if (gain > 0 or times > 1) and (few or fits(x, y, size, first_slot, rep, rows, caps, full)):
+                    partners[k, degree] = at
+                    gains[k, degree] = times * gain + (times > 1)
+                    degree += 1
+            desk[DEGREE, k] = degree
+        match(partners, gains, count, columns, desk)
+        for k in range(count):
+            i = desk[LEFT, k]
+            desk[MATE, i] = -1
+            desk[GAIN, i] = 0
+            desk[STUCK, i] = 0
+            for edge in range(desk[DEGREE, k]):
+                if partners[k, edge] == desk[COLUMN_OF, k]:
+                    desk[MATE, i] = desk[OTHERS, partners[k, edge]]
+                    desk[GAIN, i] = gains[k, edge] // times
+                    total += desk[GAIN, i]
+    return total

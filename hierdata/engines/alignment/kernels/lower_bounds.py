@@ -1,0 +1,150 @@
+"""What aligning two trees costs at least, from the histograms of their values over taxonomy nodes.
+
+``alignment.lower_bounds`` makes the histograms and says why this is a bound. For a tree with counts a and one
+with counts b, of which each column is worth w,
+
+    bound = totals of both - 2 * sum of w * min(a, b),
+
+so only the columns are looked at where the first tree has anything.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT
+from hierdata.engines.jit import jit, lean
+
+HIGHEST = 255
+"""Counts are clipped to this on both sides, which can only lower the bound."""
+
+
+class Histograms(NamedTuple):
+    """``counts[record, column]`` values pass a node of a column; ``weights[column]`` is what one is worth.
+
+    Losses are LM' times the forest's scale. ``totals[record]`` is the bound of a record with an empty tree:
+    what its counts are worth together, and what it loses whatever it is aligned with. Nodes are those of all
+    hierarchies, numbered through: ``passes[node]`` are the columns that a value published as the node passes
+    (-1 for none), ``lost[node]`` is what it has lost already. ``columns[column]`` is the first node that is
+    counted in a column, as a rule the only one.
+    """
+
+    counts: NDArray[np.uint8]
+    weights: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    passes: NDArray[np.int32]
+    lost: NDArray[np.int64]
+
+    def bounds(self, record: int, others: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """The bounds of the others with a record; of all records by default."""
+        others = np.arange(len(self.counts)) if others is None else others
+        out = np.empty(len(others), np.int64)
+        bounds_to(self.counts[record], self.totals[record], others, self, out)
+        return out
+
+
+@lean
+def count_values(
+    records: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    alone: NDArray[np.bool_],
+    scale: int,
+    histograms: Histograms,
+) -> None:
+    """Count values, each given by its record and its node; one that stays ``alone`` only costs ``scale``."""
+    counts, weights, totals = histograms.counts, histograms.weights, histograms.totals
+    passes, lost = histograms.passes, histograms.lost
+    for at in range(len(nodes)):
+        record, node = records[at], nodes[at]
+        if alone[at]:
+            totals[record] += scale
+            continue
+        totals[record] += lost[node]
+        for level in range(passes.shape[1]):
+            column = passes[node, level]
+            if column >= 0 and counts[record, column] < HIGHEST:
+                counts[record, column] += np.uint8(1)
+                totals[record] += weights[column]
+
+
+@lean
+def histogram_of(
+    rep: NDArray[np.int32], count: int, histograms: Histograms, vector: NDArray[np.uint8]
+) -> np.int64:
+    """Write to ``vector`` the histogram of a class representative of ``count`` vertices; answer its total.
+
+    Also for a record whose rows begin at 0, of which no vertex has been set aside.
+    """
+    weights, passes, lost = histograms.weights, histograms.passes, histograms.lost
+    for column in range(len(vector)):
+        vector[column] = 0
+    total = np.int64(0)
+    for v in range(count):
+        for position in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
+            node = rep[v, position]
+            total += lost[node]
+            for level in range(passes.shape[1]):
+                column = passes[node, level]
+                if column >= 0 and vector[column] < HIGHEST:
+                    vector[column] += np.uint8(1)
+                    total += weights[column]
+    return total
+
+
+@jit
+def bounds_to(
+    vector: NDArray[np.uint8],
+    total: np.int64,
+    others: NDArray[np.int64],
+    histograms: Histograms,
+    out: NDArray[np.int64],
+) -> None:
+    """Write to ``out`` the bounds of records with the tree that has this histogram and total."""
+    counts, weights, totals = histograms.counts, histograms.weights, histograms.totals
+    columns = np.empty(len(vector), np.int64)
+    own = np.empty(len(vector), np.int64)
+    worth = np.empty(len(vector), np.int64)
+    count = 0
+    for column in range(len(vector)):
+        if vector[column] > 0:
+            columns[count] = column
+            own[count] = vector[column]
+            worth[count] = 2 * weights[column]
+            count += 1
+    for at in range(len(others)):
+        record = others[at]
+        shared = np.int64(0)
+        for i in range(count):
+            shared += worth[i] * min(own[i], np.int64(counts[record, columns[i]]))
+        out[at] = total + totals[record] - shared
+
+
+@jit
+def bounds_to_all(
+    vector: NDArray[np.uint8],
+    total: np.int64,
+    by_column: NDArray[np.uint8],
+    histograms: Histograms,
+    out: NDArray[np.int64],
+) -> None:
+    """The same of all records, column after column, several records at once.
+
+    ``by_column[column, record]`` is ``counts[record, column]``, one column after the other in memory.
+    """
+    weights, totals = histograms.weights, histograms.totals
+    for record in range(len(out)):
+        out[record] = total + totals[record]
+    for column in range(len(vector)):
+        own = np.int64(vector[column])
+        worth = 2 * weights[column]
+        counts = by_column[column]
+        if own == 1:  # as most are; without products
+            for record in range(len(out)):
+                out[record] -= worth if counts[record] > 0 else 0
+        elif own > 1:
+            for record in range(len(out)):
+                out[record] -= worth * min(own, np.int64(counts[record]))

@@ -1,0 +1,312 @@
+"""Optimal pairing: what aligning two lists of sibling trees loses if every list of children is matched best.
+
+A pair of vertices is worth what it saves against suppressing both: by its own quasi-identifiers, and what the
+best pairs of its children save. Both are 0 or more, so what is best for two lists is best for all above them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.arrays import (
+    CHILD_COUNT,
+    COLUMN_OF,
+    DEGREE,
+    FIRST_CHILD,
+    FIRST_NODE,
+    KIND,
+    MATE,
+    QUASI_COUNT,
+    WEIGHT,
+    Rules,
+    Scratch,
+    Settings,
+)
+from hierdata.engines.alignment.kernels.assignment import match, spread
+from hierdata.engines.alignment.kernels.families import price_families
+from hierdata.engines.alignment.kernels.leaves import few_leaves_gain, leaves_gain
+from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, own_gain
+from hierdata.engines.jit import lean, lowest_bit
+
+# Columns of a frame: the two lists; the run of one vertex type that is matched, and where the next begins;
+# the pair whose children are aligned, and what it gains by itself; what the lists have gained so far.
+(
+    FIRST_A, COUNT_A, FIRST_B, COUNT_B, RUN_A, LENGTH_A, RUN_B, LENGTH_B, AT_A, AT_B, OWN, GAINED,
+) = range(12)  # fmt: skip
+# What comes next: open a pair of lists, take their next vertex type, take back what children gain, go on with
+# its pairs.
+_OPEN, _RUN, _RETURN, _FILL = range(4)
+
+
+@lean
+def align_optimally(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    size: int,
+    roots: bool,
+    settings: Settings,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> np.int64:
+    """The loss of ``anonytree.align`` under optimal pairing, and ``mates[0]``; ``roots`` makes no difference.
+
+    Only vertices of one type are paired, so a list is matched type by type. Of the first lists' matchings of
+    the same loss one with the most pairs is taken; further down only the loss is asked for.
+    """
+    mates = work.mates
+    frames = work.frames
+    partners = work.partners
+    gains = work.gains
+    near = work.near
+    desk = work.desk
+    full = work.full
+    first_slot = settings.first_slot
+    scale = settings.scale
+    pair_row, pair_losses, caps, losses, ancestors, nests = rules
+    open_alignment(caps, full)
+    loss = np.int64(0)
+    for at in range(count_a):
+        mates[0, at] = -1
+        loss += rep[first_a + at, WEIGHT]
+    for at in range(count_b):
+        loss += rows[first_b + at, WEIGHT]
+    loss *= scale
+    depth = 0
+    task = _OPEN
+    gained = own = np.int64(0)
+    none = np.uint64(0)
+    times = 1
+    run_a = run_b = length_a = length_b = i = j = 0
+    while True:
+        if task == _OPEN:
+            gained = np.int64(0)
+            run_a = length_a = 0
+            task = _RUN
+
+        if task == _RUN:
+            run_a += length_a
+            length_a = length_b = 0
+            while run_a < count_a and length_b == 0:
+                kind = rep[first_a + run_a, KIND]
+                length_a = 1
+                while run_a + length_a < count_a and rep[first_a + run_a + length_a, KIND] == kind:
+                    length_a += 1
+                run_b = 0
+                while run_b < count_b and rows[first_b + run_b, KIND] != kind:
+                    run_b += 1
+                while run_b + length_b < count_b and rows[first_b + run_b + length_b, KIND] == kind:
+                    length_b += 1
+                if length_b == 0:
+                    run_a += length_a
+            if run_a >= count_a:
+                if depth == 0:
+                    return loss - gained
+                task = _RETURN
+            else:
+                i = j = 0
+                task = _FILL
+                y = first_b + run_b
+                if rows[y, QUASI_COUNT] == 1 and nests[rows[y, FIRST_NODE]] and length_a > 1:
+                    leaves = 0
+                    for at in range(length_a):
+                        leaves += rep[first_a + run_a + at, CHILD_COUNT] == 0
+                    leaf = leaves == length_a
+                    leaves = 0
+                    for at in range(length_b if not leaf else 0):
+                        leaves += rows[first_b + run_b + at, CHILD_COUNT] == 0
+                    if leaf or leaves == length_b:
+                        gained += leaves_gain(
+                            first_a + run_a, length_a, y, length_b, size, depth == 0, depth,
+                            settings, work, rep, rows, rules,
+                        )  # fmt: skip
+                        for at in range(length_a if depth == 0 else 0):
+                            if desk[0, MATE, at] >= 0:
+                                mates[0, run_a + at] = run_b + desk[0, MATE, at]
+                        task = _RUN
+                        continue
+                times = spread(loss, min(length_a, length_b)) if depth == 0 else 1
+                for at in range(length_a):
+                    desk[depth, DEGREE, at] = 0
+                if price_families(
+                    first_a + run_a, length_a, y, length_b, times, size, depth,
+                    settings, work, rep, rows, rules,
+                ):  # fmt: skip
+                    i = length_a
+                elif depth == 0:
+                    _everybody(length_a, length_b, near[depth])
+                else:
+                    _find_near(
+                        first_a + run_a, length_a, first_b + run_b, length_b,
+                        depth, scale, work, rep, rows, rules,
+                    )  # fmt: skip
+
+        if task == _RETURN:
+            below = gained
+            depth -= 1
+            first_a = frames[depth, FIRST_A]
+            count_a = frames[depth, COUNT_A]
+            first_b = frames[depth, FIRST_B]
+            count_b = frames[depth, COUNT_B]
+            run_a = frames[depth, RUN_A]
+            length_a = frames[depth, LENGTH_A]
+            run_b = frames[depth, RUN_B]
+            length_b = frames[depth, LENGTH_B]
+            i = frames[depth, AT_A]
+            j = frames[depth, AT_B]
+            gained = frames[depth, GAINED]
+            own = frames[depth, OWN] + below
+            times = spread(loss, min(length_a, length_b)) if depth == 0 else 1
+            if own > 0 or times > 1:
+                partners[depth, i, desk[depth, DEGREE, i]] = j
+                gains[depth, i, desk[depth, DEGREE, i]] = times * own + (times > 1)
+                desk[depth, DEGREE, i] += 1
+            task = _FILL
+
+        if task == _FILL:
+            while i < length_a and task == _FILL:
+                x = first_a + run_a + i
+                for word in range((length_b + 63) >> 6):
+                    while near[depth, i, word] != none and task == _FILL:
+                        j = 64 * word + lowest_bit(near[depth, i, word])
+                        near[depth, i, word] &= near[depth, i, word] - np.uint64(1)
+                        y = first_b + run_b + j
+                        if not fits(x, y, size, first_slot, rep, rows, caps, full):
+                            continue
+                        own = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
+                        below = np.int64(0)
+                        if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
+                            below = few_leaves_gain(
+                                x, y, size, first_slot, scale, rep, rows,
+                                pair_row, pair_losses, caps, losses, ancestors, full,
+                            )  # fmt: skip
+                        if own == 0 and below == 0 and times == 1:
+                            continue
+                        if below < 0:
+                            task = _OPEN
+                            continue
+                        partners[depth, i, desk[depth, DEGREE, i]] = j
+                        gains[depth, i, desk[depth, DEGREE, i]] = times * (own + below) + (times > 1)
+                        desk[depth, DEGREE, i] += 1
+                if task == _FILL:
+                    i += 1
+            if task == _OPEN:
+                frames[depth, FIRST_A] = first_a
+                frames[depth, COUNT_A] = count_a
+                frames[depth, FIRST_B] = first_b
+                frames[depth, COUNT_B] = count_b
+                frames[depth, RUN_A] = run_a
+                frames[depth, LENGTH_A] = length_a
+                frames[depth, RUN_B] = run_b
+                frames[depth, LENGTH_B] = length_b
+                frames[depth, AT_A] = i
+                frames[depth, AT_B] = j
+                frames[depth, OWN] = own
+                frames[depth, GAINED] = gained
+                x = first_a + run_a + i
+                y = first_b + run_b + j
+                first_a = rep[x, FIRST_CHILD]
+                count_a = rep[x, CHILD_COUNT]
+                first_b = rows[y, FIRST_CHILD]
+                count_b = rows[y, CHILD_COUNT]
+                depth += 1
+                continue
+            match(partners[depth], gains[depth], length_a, length_b, desk[depth])
+            for i in range(length_a):
+                for edge in range(desk[depth, DEGREE, i]):
+                    if partners[depth, i, edge] == desk[depth, COLUMN_OF, i]:
+                        gained += gains[depth, i, edge] // times
+                        if depth == 0:
+                            mates[0, run_a + i] = run_b + partners[depth, i, edge]
+            task = _RUN
+
+
+@lean
+def _find_near(
+    first_a: int,
+    count_a: int,
+    first_b: int,
+    count_b: int,
+    depth: int,
+    scale: int,
+    work: Scratch,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    rules: Rules,
+) -> None:
+    """Write to ``near`` who of the second list may gain something by whom of the first, caps aside.
+
+    That is who shares a node other than the root by a quasi-identifier, its own or a child's. Everybody is
+    near everybody where a root saves something too, or where children have children on both sides.
+    """
+    near = work.near[depth]
+    under = work.under
+    losses = rules.losses
+    ancestors = rules.ancestors
+    levels = ancestors.shape[1]
+    words = (count_b + 63) >> 6
+    one = np.uint64(1)
+    none = np.uint64(0)
+    everybody = False
+    deep_a = deep_b = False
+    for i in range(count_a):
+        for word in range(words):
+            near[i, word] = none
+        for at in range(rep[first_a + i, CHILD_COUNT]):
+            deep_a = deep_a or rep[rep[first_a + i, FIRST_CHILD] + at, CHILD_COUNT] > 0
+    for j in range(count_b):
+        y = first_b + j
+        for v in range(rows[y, FIRST_CHILD] - 1, rows[y, FIRST_CHILD] + rows[y, CHILD_COUNT]):
+            vertex = y if v < rows[y, FIRST_CHILD] else v
+            deep_b = deep_b or (vertex != y and rows[vertex, CHILD_COUNT] > 0)
+            for at in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
+                node = rows[vertex, at]
+                everybody = everybody or losses[ancestors[node, 0]] < 2 * scale
+                for level in range(1, levels):
+                    above = ancestors[node, level]
+                    if above >= 0:
+                        under[above, j >> 6] |= one << np.uint64(j & 63)
+                        if rules.nests[node]:
+                            break
+    everybody = everybody or (deep_a and deep_b)
+    for i in range(count_a):
+        x = first_a + i
+        for u in range(rep[x, FIRST_CHILD] - 1, rep[x, FIRST_CHILD] + rep[x, CHILD_COUNT]):
+            vertex = x if u < rep[x, FIRST_CHILD] else u
+            for at in range(FIRST_NODE, FIRST_NODE + rep[vertex, QUASI_COUNT]):
+                node = rep[vertex, at]
+                for level in range(1, levels):
+                    above = ancestors[node, level]
+                    if above >= 0:
+                        for word in range(words):
+                            near[i, word] |= under[above, word]
+                        if rules.nests[node]:
+                            break
+    for j in range(count_b):
+        y = first_b + j
+        for v in range(rows[y, FIRST_CHILD] - 1, rows[y, FIRST_CHILD] + rows[y, CHILD_COUNT]):
+            vertex = y if v < rows[y, FIRST_CHILD] else v
+            for at in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
+                node = rows[vertex, at]
+                for level in range(1, levels):
+                    above = ancestors[node, level]
+                    if above >= 0:
+                        under[above, j >> 6] = none
+                        if rules.nests[node]:
+                            break
+    if everybody:
+        _everybody(count_a, count_b, near)
+
+
+@lean
+def _everybody(count_a: int, count_b: int, near: NDArray[np.uint64]) -> None:
+    """Let each of the first list be near each of the second."""
+    for i in range(count_a):
+        for word in range((count_b + 63) >> 6):
+            near[i, word] = np.uint64(0)
+        for j in range(count_b):
+            near[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)

@@ -1,0 +1,329 @@
+"""The inner loops of Algorithm 2 (MLevCluTree, ML section 4): grow one class from a seed record."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.anonytree import INFINITY, align, join
+from hierdata.engines.alignment.kernels.arrays import (
+    BELOW,
+    CHILD_COUNT,
+    FIRST_CHILD,
+    FIRST_NODE,
+    QUASI_COUNT,
+    SLOT_COUNT,
+    WEIGHT,
+    Rules,
+    Scratch,
+    Settings,
+)
+from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
+from hierdata.engines.jit import jit, lean
+
+Rows: TypeAlias = "NDArray[np.int32]"
+Ordinals: TypeAlias = "NDArray[np.int64]"
+Taken: TypeAlias = "NDArray[np.bool_]"
+
+
+@lean
+def copy_rows(rep: Rows, count: int, target: Rows) -> None:
+    """``target[:count] = rep[:count]``, which takes the compiler seconds as a slice."""
+    for row in range(count):
+        for column in range(rep.shape[1]):
+            target[row, column] = rep[row, column]
+
+
+@lean
+def copy_members(members: Ordinals, size: int, count: int, target: Ordinals) -> None:
+    """``target[:size, :count] = members[:size, :count]``, likewise."""
+    for row in range(size):
+        for column in range(count):
+            target[row, column] = members[row, column]
+
+
+@lean
+def plant(
+    start: int,
+    count: int,
+    first_slot: int,
+    rows: Rows,
+    rep: Rows,
+    members: Ordinals,
+) -> None:
+    """Copy the rows of a record into ``rep`` as a class of one."""
+    for v in range(count):
+        for column in range(first_slot):
+            rep[v, column] = rows[start + v, column]
+        rep[v, FIRST_CHILD] -= start
+        for slot in range(rows[start + v, SLOT_COUNT]):
+            rep[v, first_slot + slot] = rows[start + v, first_slot + slot]
+        members[0, v] = start + v
+
+
+@lean
+def merge(
+    root: int,
+    size: int,
+    settings: Settings,
+    work: Scratch,
+    queue: Ordinals,
+    rep: Rows,
+    members: Ordinals,
+    new: Rows,
+    new_members: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> int:
+    """Align a record with the representative of ``size`` members and write the new one.
+
+    Answers its number of vertices. The representative keeps the order of its own children; what has no
+    compatible partner is gone.
+    """
+    first_slot = settings.first_slot
+    queue[0, 0] = 0
+    queue[0, 1] = root
+    count = 1
+    v = 0
+    while v < count:
+        a = queue[v, 0]
+        b = queue[v, 1]
+        for column in range(FIRST_NODE + 1):
+            new[v, column] = rep[a, column]
+        new[v, FIRST_CHILD] = count
+        for node in range(FIRST_NODE, FIRST_NODE + rep[a, QUASI_COUNT]):
+            new[v, node] = join(rep[a, node], rows[b, node], rules.ancestors)
+        for slot in range(rep[a, SLOT_COUNT]):
+            for member in range(size):
+                new[v, first_slot + slot * (size + 1) + member] = rep[a, first_slot + slot * size + member]
+            new[v, first_slot + slot * (size + 1) + size] = rows[b, first_slot + slot]
+        for member in range(size):
+            new_members[member, v] = members[member, a]
+        new_members[size, v] = b
+        if rep[a, CHILD_COUNT] > 0 and rows[b, CHILD_COUNT] > 0:  # the call itself costs
+            align(
+                rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
+                size, False, settings, work, rep, rows, rules,
+            )  # fmt: skip
+            for i in range(rep[a, CHILD_COUNT]):
+                if work.mates[0, i] >= 0:
+                    queue[count, 0] = rep[a, FIRST_CHILD] + i
+                    queue[count, 1] = rows[b, FIRST_CHILD] + work.mates[0, i]
+                    count += 1
+        new[v, CHILD_COUNT] = count - new[v, FIRST_CHILD]
+        v += 1
+    weigh(new, count)
+    return count
+
+
+@lean
+def weigh(rep: Rows, count: int) -> None:
+    """Count the quasi-identifiers of each vertex of a representative: all below it, and its own too."""
+    for v in range(count - 1, -1, -1):
+        rep[v, BELOW] = 0
+        for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
+            rep[v, BELOW] += rep[child, WEIGHT]
+        rep[v, WEIGHT] = rep[v, BELOW] + rep[v, QUASI_COUNT]
+
+
+@lean
+def pair_losses_to(
+    seed: int,
+    others: Ordinals,
+    out: Ordinals,
+    settings: Settings,
+    work: Scratch,
+    rep: Rows,
+    members: Ordinals,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> None:
+    """Write to ``out`` the loss of aligning each of the others with the seed, which is left in ``rep``."""
+    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
+    for at in range(len(others)):
+        out[at] = align(0, 1, roots[others[at]], 1, 1, True, settings, work, rep, rows, rules)
+
+
+@lean
+def _sink(at: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
+    """Let a place sink in the heap of least bounds, the first of equals on top."""
+    place = heap[at]
+    bound = bounds[place]
+    while 2 * at + 1 < count:
+        child = 2 * at + 1
+        left = bounds[heap[child]]
+        if child + 1 < count:
+            right = bounds[heap[child + 1]]
+            if right < left or (right == left and heap[child + 1] < heap[child]):
+                child += 1
+                left = right
+        if bound < left or (bound == left and place < heap[child]):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = place
+
+
+@jit
+def begin(
+    seed: int,
+    remaining: Ordinals,
+    near: Ordinals,
+    near_losses: Ordinals,
+    histograms: Histograms,
+    settings: Settings,
+    work: Scratch,
+    rep: Rows,
+    members: Ordinals,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> tuple[int, int]:
+    """Begin a class with ``seed`` and fill ``near`` with those nearest to it, of equals the first ones.
+
+    Who remains is taken by the bound of the loss, until no bound is below the losses that are found: they
+    are those of a scan over all. Answers how many are near, and how many pair losses were evaluated.
+    """
+    bounds = np.empty(len(remaining), np.int64)
+    bounds_to(histograms.counts[seed], histograms.totals[seed], remaining, histograms, bounds)
+    heap = np.empty(len(remaining), np.int64)
+    waiting = 0
+    for place in range(len(remaining)):
+        if remaining[place] != seed:
+            heap[waiting] = place
+            waiting += 1
+    for at in range(waiting // 2 - 1, -1, -1):
+        _sink(at, waiting, heap, bounds)
+    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
+    window = len(near)
+    places = np.empty(window, np.int64)
+    count = 0
+    evaluated = 0
+    while waiting > 0:
+        place = heap[0]
+        if count == window:
+            worst = near_losses[window - 1]
+            if bounds[place] > worst or (bounds[place] == worst and place > places[window - 1]):
+                break
+        waiting -= 1
+        heap[0] = heap[waiting]
+        _sink(0, waiting, heap, bounds)
+        loss = align(0, 1, roots[remaining[place]], 1, 1, True, settings, work, rep, rows, rules)
+        evaluated += 1
+        at = count
+        while at > 0 and (
+            near_losses[at - 1] > loss or (near_losses[at - 1] == loss and places[at - 1] > place)
+        ):
+            if at < window:
+                near_losses[at] = near_losses[at - 1]
+                places[at] = places[at - 1]
+            at -= 1
+        if at < window:
+            near_losses[at] = loss
+            places[at] = place
+            count = min(count + 1, window)
+    for at in range(count):
+        near[at] = remaining[places[at]]
+    return count, evaluated
+
+
+@lean
+def take_out(used: Ordinals, taken: Taken, remaining: Ordinals) -> int:
+    """Move those who still remain to the front of ``remaining``, in their order; answer how many they are."""
+    for record in used:
+        taken[record] = True
+    count = 0
+    for record in remaining:
+        if not taken[record]:
+            remaining[count] = record
+            count += 1
+    return count
+
+
+@jit
+def grow(
+    count: int,
+    have: int,
+    until: int,
+    picky: bool,
+    near: Ordinals,
+    near_bounds: Ordinals,
+    near_count: int,
+    histograms: Histograms,
+    settings: Settings,
+    work: Scratch,
+    queue: Ordinals,
+    joined: Ordinals,
+    rep: Rows,
+    members: Ordinals,
+    new: Rows,
+    new_members: Ordinals,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> tuple[int, int, int]:
+    """Let a class of ``have`` records and ``count`` vertices grow to ``until`` records (DECISIONS 22).
+
+    Who joins is taken out of ``near`` and entered in ``joined``; ``rep`` is the representative, ``members``
+    holds each member's vertices. ``near_bounds`` are bounds of the next pair losses; of a seed alone, the
+    losses themselves. With ``picky`` only those may join whose root fits; the caps are no longer those that
+    the histograms know of, so all are looked at. Answers the representative's number of vertices; the size
+    at which its root had to be suppressed, or at which nobody fitted, 0 if never (all who join are lost with
+    it); and how many pair losses were evaluated.
+    """
+    lost_at = 0
+    evaluated = 0
+    vector = np.empty(histograms.counts.shape[1], np.uint8)
+    seen = np.empty(len(near), np.bool_)
+    while have < until:
+        best = np.int64(INFINITY)
+        best_at = -1
+        fits = False
+        if lost_at > 0 or picky:
+            for at in range(near_count):
+                near_bounds[at] = 0
+        elif have > 1:
+            total = histogram_of(rep, count, histograms, vector)
+            bounds_to(vector, total, near[:near_count], histograms, near_bounds)
+        for at in range(near_count):
+            seen[at] = False
+        for _ in range(near_count):
+            following = -1
+            for at in range(near_count):
+                if not seen[at] and (following < 0 or near_bounds[at] < near_bounds[following]):
+                    following = at
+            at = following
+            seen[at] = True
+            if near_bounds[at] > best or (near_bounds[at] == best and at > best_at):
+                break
+            root = roots[near[at]]
+            if lost_at > 0:
+                loss = np.int64(settings.scale * rows[root, WEIGHT])
+            else:
+                loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
+                evaluated += 1
+            allowed = lost_at > 0 or not picky or work.mates[0, 0] == 0
+            if allowed and (loss < best or (loss == best and at < best_at)):
+                best = loss
+                best_at = at
+                fits = lost_at == 0 and work.mates[0, 0] == 0
+        if lost_at == 0 and not fits:
+            lost_at = have
+            if picky:
+                break
+        record = near[best_at]
+        joined[have] = record
+        near_count -= 1
+        for at in range(best_at, near_count):
+            near[at] = near[at + 1]
+        if lost_at == 0:
+            count = merge(
+                roots[record], have, settings, work, queue, rep, members, new, new_members, rows, rules
+            )
+            copy_rows(new, count, rep)
+            copy_members(new_members, have + 1, count, members)
+        have += 1
+    return count, lost_at, evaluated

@@ -1,0 +1,176 @@
+"""Two vertices: the least node above two nodes, whether the caps let them be aligned, and what that gains."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.arrays import (
+    CAP,
+    FIRST_NODE,
+    HELD,
+    HIGH,
+    LOW,
+    MASK,
+    QUASI_COUNT,
+    SLOT_COUNT,
+    STAMP,
+)
+from hierdata.engines.jit import inlined, lean
+
+# Bits of ``full_of``: groups come first.
+FEW_GROUPS = 60
+"""The group bits count: there are few groups, and each cap is on its own group alone."""
+CROWDED = 61
+"""No further value of some group that the vertex holds may join it."""
+CLOSED = 62
+"""Nothing may join it."""
+
+
+@lean
+def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
+    """The least node above both: the deepest common entry of their ancestor rows."""
+    if a == b:
+        return a
+    node: int
+    for level in range(ancestors.shape[1] - 1, -1, -1):
+        node = ancestors[a, level]
+        if node >= 0 and node == ancestors[b, level]:
+            break
+    return node  # all share the root
+
+
+@lean
+def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
+    """Forget in ``full`` what was true of the alignment before; the class or the caps may be others.
+
+    Unless they are ``held``.
+    """
+    if full[full.shape[0] - 1, HELD] == 1:
+        return
+    one = np.int64(1)
+    mask = np.int64(0)
+    few = caps.shape[0] <= FEW_GROUPS
+    for group in range(caps.shape[0] if few else 0):
+        few = few and caps[group, LOW] == caps[group, HIGH]
+        if caps[group, CAP] <= 0:
+            mask |= one << group
+    last = full.shape[0] - 1
+    full[last, MASK] = mask | (one << FEW_GROUPS) if few else 0
+    full[last, STAMP] += 1
+
+
+@lean
+def hold(full: NDArray[np.int64], held: bool) -> None:
+    """Say whether class and caps are the same in the next alignment as in the last one."""
+    full[full.shape[0] - 1, HELD] = held
+
+
+@inlined
+def full_of(
+    x: int,
+    size: int,
+    first_slot: int,
+    rep: NDArray[np.int32],
+    caps: NDArray[np.int64],
+    full: NDArray[np.int64],
+) -> np.int64:
+    """What caps say of vertex ``x`` of a class of ``size`` whoever comes, as bits; found once an alignment.
+
+    Bit ``group`` tells that no further value of the group may join it, if bit ``FEW_GROUPS`` is set.
+    """
+    last = full.shape[0] - 1
+    mask: np.int64 = full[x, MASK]
+    if full[x, STAMP] == full[last, STAMP]:
+        return mask
+    one = np.int64(1)
+    mask = full[last, MASK]
+    few = (mask >> FEW_GROUPS) & 1
+    for slot in range(rep[x, SLOT_COUNT]):
+        own = first_slot + slot * size
+        for member in range(size):
+            group = rep[x, own + member]
+            if group >= 0 and caps[group, CAP] <= size:
+                count = 1
+                for third in range(size):
+                    if rep[x, own + third] == group:
+                        count += 1
+                if count > caps[group, CAP]:
+                    mask |= one << CROWDED
+                    if few:
+                        mask |= one << group
+        if size == 1 and rep[x, own] >= 0 and caps[rep[x, own], CAP] <= 0:
+            mask |= one << CLOSED  # nobody has checked the seed itself yet
+    full[x, MASK] = mask
+    full[x, STAMP] = full[last, STAMP]
+    return mask
+
+
+@inlined
+def fits(
+    x: int,
+    y: int,
+    size: int,
+    first_slot: int,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    caps: NDArray[np.int64],
+    full: NDArray[np.int64],
+) -> bool:
+    """Whether vertex ``y`` of a record may join ``x`` of a class of ``size``, both of one type."""
+    mask = full_of(x, size, first_slot, rep, caps, full)
+    if (mask >> CLOSED) & 1:
+        return False
+    if (mask >> FEW_GROUPS) & 1:
+        for slot in range(rows[y, SLOT_COUNT]):
+            group = rows[y, first_slot + slot]
+            if group >= 0 and (mask >> group) & 1:
+                return False
+        return True
+    for slot in range(rows[y, SLOT_COUNT]):
+        own = first_slot + slot * size
+        group = rows[y, first_slot + slot]
+        if group >= 0:
+            low = caps[group, LOW]
+            high = caps[group, HIGH]
+            count = 1
+            for member in range(size):
+                if low <= rep[x, own + member] <= high:
+                    count += 1
+            if count > caps[group, CAP]:
+                return False
+            for member in range(size if low < high else 0):
+                other = rep[x, own + member]
+                if other < low or other > high:
+                    continue
+                count = 1  # the newcomer is among those around it
+                for third in range(size):
+                    if caps[other, LOW] <= rep[x, own + third] <= caps[other, HIGH]:
+                        count += 1
+                if count > caps[other, CAP]:
+                    return False
+    return True
+
+
+@inlined
+def own_gain(
+    x: int,
+    y: int,
+    scale: int,
+    rep: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    pair_row: NDArray[np.int64],
+    pair_losses: NDArray[np.int64],
+    losses: NDArray[np.int64],
+    ancestors: NDArray[np.int32],
+) -> np.int64:
+    """What two vertices of one type gain by their own quasi-identifiers if the caps allow it; 0 or more."""
+    gain = 2 * scale * np.int64(rows[y, QUASI_COUNT])
+    for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
+        left = rep[x, node]
+        right = rows[y, node]
+        if pair_row[left] >= 0:
+            gain -= pair_losses[pair_row[left] + right]
+        else:
+            gain -= losses[join(left, right, ancestors)]
+    return gain

@@ -1,0 +1,118 @@
+"""Along which direction, and where, a node of the cut parts the fewest neighbors."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.lower_bounds import bounds_to
+from hierdata.engines.alignment.lower_bounds import Histograms
+from hierdata.engines.blocking.tree import Integers
+
+Reals = NDArray[np.float64]
+
+_PIVOTS = 256
+"""Records, at most, whose neighbors should stay with them."""
+_NEIGHBORS = 10
+_PLACES = 31
+"""Thresholds that are tried along a direction."""
+_COLUMNS = 24
+"""Directions of one column that are tried, those of the greatest spread."""
+_COMPANIES = 8
+"""How many of these are tried together with what varies with them."""
+_ROUNDS = 8
+_NEVER = 2**62
+_LARGEST_SUM = 2**16 - 1
+"""The absolute numbers of a direction together: times a count of 255 they stay below 2^24."""
+
+
+def best(sample: Histograms, rows: Integers, share: int) -> tuple[Integers, int | None]:
+    """The direction that is best for some rows, and its threshold.
+
+    Both sides must have so many of the rows. None where no threshold leaves that: then the direction along
+    which the rows differ most, or nothing but zeros where they are all equal.
+    """
+    directions = _directions(sample.counts[rows], sample.weights)
+    sums = sums_along(sample.counts[rows], directions)
+    left, thresholds = _gaps(np.sort(sums, axis=0), share)
+    pivots, near = _neighbors(sample, rows)
+    low, high = np.minimum(sums[pivots], sums[near]), np.maximum(sums[pivots], sums[near])
+    parted = np.array([((low < own) & (own <= high)).sum(axis=0) for own in thresholds])
+    fair = np.maximum(left * (len(rows) - left), 1)
+    cost = np.where(left > 0, ((parted + 1) * len(rows) ** 2 << 10) // fair, _NEVER)
+    place, at = divmod(int(cost.argmin()), cost.shape[1])
+    if not left[place, at]:
+        return directions[:, -1], None
+    return directions[:, at], int(thresholds[place, at])
+
+
+def _gaps(ordered: Integers, share: int) -> tuple[Integers, Integers]:
+    """Thresholds by place and direction: the widest gaps of stretches of the sums, which are in order.
+
+    Also how many are left of each; 0 where a stretch has no gap.
+    """
+    wide = np.diff(ordered, axis=0)
+    every = np.arange(ordered.shape[1])
+    left, thresholds = [], []
+    for stretch in np.array_split(np.arange(share - 1, len(ordered) - share), _PLACES):
+        if len(stretch):
+            own = stretch[0] + wide[stretch].argmax(axis=0)
+            left.append(np.where(wide[own, every] > 0, own + 1, 0))
+            thresholds.append(ordered[own + 1, every])
+    return np.array(left), np.array(thresholds)
+
+
+def _directions(counts: NDArray[np.uint8], weights: Integers) -> Integers:
+    """Directions to try, one a column of the result; the last is the one of the greatest spread.
+
+    Single columns; each with what varies with it; the two halves' difference, again and again cut along
+    itself (2-means); and the first principal component, by power iteration.
+    """
+    if not len(weights):
+        return np.zeros((0, 1), np.int64)
+    values = counts.astype(np.float64)
+    n = len(values)
+    spread = (n * (values * values).sum(axis=0) - values.sum(axis=0) ** 2).astype(np.int64)
+    spread = spread // n * weights
+    widest = np.argsort(-spread, kind="stable")[:_COLUMNS]
+    found = [*np.eye(len(weights), dtype=np.int64)[widest]]
+    found += [_along(values, values[:, column], weights) for column in widest[:_COMPANIES]]
+    first = found[len(widest)]
+    for _ in range(_ROUNDS):
+        first = _along(values, values @ first, weights)
+    halves = first
+    for _ in range(_ROUNDS):
+        behind = np.zeros(n)
+        behind[np.argsort(values @ halves, kind="stable")[n // 2 :]] = n
+        halves = _along(values, behind, weights)
+    return np.array([*found, halves, first]).T
+
+
+def _along(values: Reals, sums: Reals, weights: Integers) -> Integers:
+    """The direction in which these sums vary: each column's covariance with them, times its weight."""
+    centered = sums - int(sums.sum()) // len(sums)
+    together = (values.T @ centered).astype(np.int64)
+    shift = max(int(np.abs(together).max(initial=0)).bit_length() - 26, 0)
+    worth = (np.abs(together) >> shift) * weights
+    direction: Integers = np.sign(together) * (worth * _LARGEST_SUM // max(int(worth.sum()), 1))
+    return direction
+
+
+def _neighbors(sample: Histograms, rows: Integers) -> tuple[Integers, Integers]:
+    """Pairs of a row and one that is near: by the bound, then by place."""
+    pivots = min(len(rows), _PIVOTS)
+    number = min(_NEIGHBORS, len(rows) - 1)
+    near = np.empty((pivots, number), np.int64)
+    bounds = np.empty(len(rows), np.int64)
+    for pivot, row in enumerate(rows[:pivots].tolist()):
+        bounds_to(sample.counts[row], sample.totals[row], rows, sample, bounds)
+        bounds[pivot] = 2**40
+        # Keys that differ: which are the least does not depend on how they are found.
+        near[pivot] = np.partition(bounds * len(rows) + np.arange(len(rows)), number - 1)[:number] % len(rows)
+    return np.repeat(np.arange(pivots), number), near.ravel()
+
+
+def sums_along(counts: NDArray[np.uint8], directions: Integers) -> Integers:
+    """Counts along directions."""
+    sums: Integers = (counts.astype(np.float32) @ directions.astype(np.float32)).astype(np.int64)
+    return sums

@@ -1,0 +1,60 @@
+"""Clustering of records by the loss of aligning their trees: MLevCluTree and ClusTree (ML section 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field, StrictBool
+
+from hierdata.engines.base import Engine, StepInput
+from hierdata.errors import PolicyError
+
+if TYPE_CHECKING:
+    from hierdata.forest.partition import Partition
+
+
+class CluStree(Engine):
+    """Grow classes around random seed records, the cheapest alignment first.
+
+    A class has ``size`` records; by default the fewest that all models allow. For a seed record all that
+    remain are scanned once by the loss of aligning them with it; of the ``window`` nearest, the one whose
+    alignment with the class representative is cheapest joins, until the class is full. No alignment is
+    evaluated that a lower bound rules out (``lower_bounds``), with the same result. ``pairing`` tells
+    how children are matched: ``greedy`` as published (each child of the smaller side takes its cheapest free
+    partner, in order), ``benefit`` compares what a pair saves against suppressing both (erratum ML-12),
+    ``optimal`` solves the assignment (ML-11) and of equal losses takes one with the most pairs.
+
+    Share caps are kept while a class grows (count <= share * size), every other model is asked when the
+    class is full. If one fails at the root then, ``grow`` lets the cheapest of the window that fit join, one
+    by one, until all hold; a class that has no more of them is given up with its first ``size`` records. A
+    vertex below that fails in the end is suppressed with its subtree in all members. Without ``grow`` a class
+    that fails at the root is given up at once (DECISIONS 22, 23).
+
+    Raises PolicyError when ``size`` is smaller than the models allow.
+    """
+
+    aligns: ClassVar[bool] = True
+
+    kind: Literal["clustree"] = "clustree"
+    on: None = None
+    window: int = Field(default=50, ge=1)
+    pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
+    size: int | None = Field(
+        default=None, ge=1, strict=True, description="records in a class; by default the fewest allowed"
+    )
+    grow: StrictBool = Field(
+        default=True, description="let a class that is not safe yet take in more of its window"
+    )
+
+    def find_classes(self, given: StepInput) -> Partition:
+        """Cluster all records; this engine starts from records, not from an earlier partition."""
+        least = given.constraints.min_class_size
+        size = least if self.size is None else self.size
+        if size < least:
+            raise PolicyError(
+                f"clustree: size {size} is too small, the models need {least} records in a class"
+            )
+        from hierdata.engines.clustree.run import Run
+
+        run = Run(given.forest, given.constraints, size, self.window, self.pairing, self.grow)
+        return run.run(given.scope.records, given.rng, given.progress)

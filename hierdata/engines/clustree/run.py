@@ -1,0 +1,160 @@
+"""One run of Algorithm 2 (ML section 4): class after class, closed and entered into a partition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.alignment import Alignment, Pairing
+from hierdata.engines.alignment.arrays import first_nodes, without_partner
+from hierdata.engines.alignment.closing import Closing
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND
+from hierdata.engines.alignment.kernels.representative import begin, grow, take_out
+from hierdata.engines.alignment.lower_bounds import histograms
+from hierdata.engines.base import Constraints
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
+
+
+class Run(Alignment):
+    """One run over one forest: packed arrays, buffers and what has been found so far.
+
+    Classes have ``size`` records. With ``growing`` one whose root is not safe then takes in more of its
+    window, until it is.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        constraints: Constraints,
+        size: int,
+        window: int,
+        pairing: Pairing,
+        growing: bool,
+    ) -> None:
+        window = max(window, size - 1)
+        self._closing = Closing(forest, constraints, size)
+        largest = window + 1 if growing and self._closing.asks_at_root else size
+        super().__init__(forest, constraints, size, pairing, largest)
+        vertices = self.representative.shape[0]
+        self._size = size
+        self._near, self._near_bounds = np.empty(window, np.int64), np.empty(window, np.int64)
+        alone = without_partner(forest, self.rows, self.settings.first_slot, self.rules.caps)
+        self._histograms = histograms(forest, alone)
+        self._queue = np.empty((vertices, 2), np.int64)
+        self._joined = np.empty(largest, np.int64)
+        self._new, self._new_members = np.empty_like(self.representative), np.empty_like(self.members)
+        self._first_nodes = first_nodes(forest)
+        self._class_of = np.full(forest.record_count, -1, np.int64)
+        self._stands_for = np.full(forest.vertex_count, -1, np.int64)
+        self._nodes = forest.nodes.copy()
+        self._costs: Counter[str] = Counter()
+        self._classes = 0
+
+    def run(
+        self, records: NDArray[np.int64], rng: np.random.Generator, progress: Callable[[int], None]
+    ) -> Partition:
+        """Make classes of the records until fewer remain than a class holds; ties go by their order."""
+        forest, size = self.forest, self._size
+        remaining = records.copy()
+        taken = np.zeros(forest.record_count, np.bool_)
+        draws = rng.integers(0, 2**63 - 1, size=forest.record_count // size + 1)
+        for draw in draws:
+            if len(remaining) < size:
+                break
+            used = self._class_around(remaining[int(draw) % len(remaining)], remaining)
+            remaining = remaining[: take_out(self._joined[:used], taken, remaining)]
+            progress(forest.record_count - len(remaining))
+        self._costs["records_left_over"] += len(remaining)
+        published = np.repeat(self._class_of >= 0, np.diff(forest.roots))
+        gone = int((published & (self._stands_for < 0)).sum())
+        self._costs["vertices_without_partner"] = gone - self._costs["vertices_lost_at_closing"]
+        return Partition(self._class_of, self._stands_for, self._nodes, self._costs)
+
+    def _class_around(self, seed: int, remaining: NDArray[np.int64]) -> int:
+        """Make one class; answer how many records it has used up, the first of ``self._joined``."""
+        size = self._size
+        self._joined[0] = seed
+        near_count, evaluated = begin(
+            seed,
+            remaining,
+            self._near,
+            self._near_bounds,
+            self._histograms,
+            self.settings,
+            self.scratch,
+            self.representative,
+            self.members,
+            self.forest.roots,
+            self.rows,
+            self.rules,
+        )
+        self._costs["pair_losses"] += evaluated
+        count = int(self.forest.roots[seed + 1] - self.forest.roots[seed])
+        count, lost_at = self._grow(count, 1, size, near_count)
+        if lost_at == 1:
+            self._costs["seeds_without_room"] += 1
+            self._costs["records_lost_with_a_seed"] += size
+        elif lost_at > 1:
+            self._costs["records_lost_in_a_dead_end"] += size
+        if lost_at:
+            return size
+        have = size
+        while not self._closing.holds_at_root(self.representative[:count], self.members[:have, :count]):
+            lost_at = have
+            if have < min(len(self._joined), near_count + 1):
+                self.fit_caps(have + 1)
+                count, lost_at = self._grow(count, have, have + 1, near_count)
+            if lost_at:  # who joined since the class was full may try another one
+                self._costs["records_lost_at_closing"] += size
+                break
+            have += 1
+        if len(self._joined) > size:
+            self.fit_caps(size)
+        if lost_at:
+            return size
+        self._enter(count, have)
+        return have
+
+    def _grow(self, count: int, have: int, until: int, near_count: int) -> tuple[int, int]:
+        """Let the class of ``have`` records grow; answer its vertices and the size at which it was lost."""
+        count, lost_at, evaluated = grow(
+            count,
+            have,
+            until,
+            have >= self._size,
+            self._near,
+            self._near_bounds,
+            near_count - (have - 1),
+            self._histograms,
+            self.settings,
+            self.scratch,
+            self._queue,
+            self._joined,
+            self.representative,
+            self.members,
+            self._new,
+            self._new_members,
+            self.forest.roots,
+            self.rows,
+            self.rules,
+        )
+        self._costs["pair_losses"] += evaluated
+        return count, lost_at
+
+    def _enter(self, count: int, size: int) -> None:
+        """Enter the class into the partition, without the vertices at which a model fails."""
+        rows, members = self.representative[:count], self.members[:size, :count]
+        kept = self._closing.kept(rows, members)
+        self._costs["vertices_lost_at_closing"] += int((~kept).sum()) * size
+        self._stands_for[members[:, kept]] = members[0, kept]
+        for kind, starts in enumerate(self._first_nodes):
+            chosen = np.flatnonzero(kept & (rows[:, KIND] == kind))
+            for position, start in enumerate(starts):
+                at = self.forest.first_node[members[0, chosen]] + position
+                self._nodes[at] = rows[chosen, FIRST_NODE + position] - start
+        self._class_of[self._joined[:size]] = self._classes
+        self._classes += 1

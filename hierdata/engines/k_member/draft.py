@@ -1,0 +1,111 @@
+"""One draft of a partition: the records propose classes, and those that keep most come first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.lower_bounds import histograms
+from hierdata.engines.k_member.grow import Growing, Grown
+from hierdata.engines.k_member.kernel import Proposals, first_class
+from hierdata.engines.k_member.sizes import Plan
+
+Numbers = NDArray[np.int64]
+
+
+class Reach(NamedTuple):
+    """How far a draft looks.
+
+    Records find their classes among so many ``candidates``, of which at most so many are ``aligned`` for a
+    place in a class; one record in ``stride`` proposes a class, the others do when nobody of those has one.
+    """
+
+    candidates: int
+    aligned: int
+    stride: int
+
+
+class Draft:
+    """The classes of some records by a plan of sizes; ``left`` are those in none."""
+
+    def __init__(
+        self, growing: Growing, records: Numbers, plan: Plan, reach: Reach, progress: Callable[[int], None]
+    ) -> None:
+        self.classes: list[Grown] = []
+        self._growing = growing
+        self._reach = reach
+        self._progress = progress
+        self._there = np.zeros(growing.forest.record_count, np.bool_)
+        self._there[records] = True
+        alone = {size: growing.alone(size) for size in plan}
+        roots = growing.forest.roots[:-1]
+        for at, size in enumerate(plan):
+            fit = ~alone[size][roots]
+            needy = fit & alone[plan[at + 1]][roots] if at + 1 < len(plan) else fit
+            self._round(size, fit, needy, alone[size])
+        self.left = np.flatnonzero(self._there)
+        weight = growing.forest.weight[roots]
+        whole = sum(weight[records].tolist()) * growing.forest.scale
+        self.loss = whole - sum(len(one.records) * one.saved for one in self.classes)
+
+    def _round(
+        self, size: int, fit: NDArray[np.bool_], seeds: NDArray[np.bool_], alone: NDArray[np.bool_]
+    ) -> None:
+        """Make classes of one size out of records that fit, around some of them."""
+        growing, forest = self._growing, self._growing.forest
+        there = self._there & fit
+        bounds = histograms(forest, alone)
+        width = max(self._reach.candidates, size - 1)
+        proposals = _none_yet(forest.record_count, max(size, growing.room), width)
+        arguments = (
+            size, growing.dropped, self._reach.aligned, there, proposals, growing.settings, growing.scratch,
+            growing.buffers, bounds, np.ascontiguousarray(bounds.counts.T), forest.roots, growing.rows,
+            growing.rules,
+        )  # fmt: skip
+        may = np.flatnonzero(there & seeds)
+        seeding = np.arange(len(may)) % self._reach.stride == 0
+        fresh, others = may[seeding], may[~seeding]
+        ready: dict[int, Grown] = {}
+        while True:
+            growing.fit_caps(size)
+            found, evaluated = first_class(fresh, *arguments)
+            seed = int(found)
+            fresh = fresh[:0]
+            growing.evaluated += evaluated
+            if seed < 0:
+                fresh, others = others[there[others]], others[:0]
+                if not len(fresh):
+                    break
+                continue
+            if proposals.closed[seed]:
+                self._accept(ready.pop(seed), there, proposals)
+                continue
+            window = proposals.windows[seed, : proposals.window_sizes[seed]]
+            one = growing.grown(proposals.members[seed, : proposals.sizes[seed]], window[there[window]])
+            proposals.saved[seed] = -1 if one is None else one.saved
+            if one is None:
+                continue
+            proposals.closed[seed] = True
+            proposals.sizes[seed] = len(one.records)
+            proposals.members[seed, : len(one.records)] = one.records
+            ready[seed] = one
+
+    def _accept(self, one: Grown, there: NDArray[np.bool_], proposals: Proposals) -> None:
+        self.classes.append(one)
+        there[one.records] = self._there[one.records] = False
+        proposals.saved[one.records] = -1
+        self._progress(len(one.records))
+
+
+def _none_yet(records: int, room: int, window: int) -> Proposals:
+    return Proposals(
+        saved=np.full(records, -1, np.int64),
+        sizes=np.zeros(records, np.int64),
+        members=np.empty((records, room), np.int64),
+        windows=np.empty((records, window), np.int64),
+        window_sizes=np.zeros(records, np.int64),
+        closed=np.zeros(records, np.bool_),
+    )

@@ -1,0 +1,151 @@
+"""Classes as they grow, record by record, and what is published of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.alignment.arrays import pack_caps, without_partner
+from hierdata.engines.alignment.closing import Closing
+from hierdata.engines.alignment.kernels.representative import plant
+from hierdata.engines.alignment.lower_bounds import histograms
+from hierdata.engines.base import Constraints
+from hierdata.engines.k_member.kernel import Buffers, grow, saved_by
+from hierdata.forest.forest import Forest
+
+Numbers = NDArray[np.int64]
+
+_EVERYBODY = 2**62
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A class: its records in the order they joined, and what is published of them.
+
+    ``rows`` are those of the representative with the groups of all members, ``members[m, v]`` is the vertex
+    of member m behind its v-th; ``kept`` are the vertices where all models hold. Each member keeps ``saved``
+    of its values, times the scale.
+    """
+
+    records: Numbers
+    rows: NDArray[np.int32]
+    members: Numbers
+    kept: NDArray[np.bool_]
+    saved: int
+
+
+class Growing(Alignment):
+    """Grows classes of the records of one forest: at least ``least``, at most ``room`` of them.
+
+    ``evaluated`` counts the alignments.
+    """
+
+    def __init__(self, forest: Forest, constraints: Constraints, least: int, room: int) -> None:
+        super().__init__(forest, constraints, least, "optimal", room)
+        self.room = max(room, least)
+        self.evaluated = 0
+        self.closing = Closing(forest, constraints, least)
+        self.histograms = histograms(forest)
+        rep, members = self.representative, self.members
+        queue = np.empty((rep.shape[0], 2), np.int64)
+        self.buffers = Buffers(rep, members, np.empty_like(rep), np.empty_like(members), queue)
+        self._heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1)) * forest.scale
+        # Low bits of losses, so that those of a class fit into 64 bits.
+        self.dropped = max(0, ((self.room + 1) * self._heaviest).bit_length() - 62)
+        self._packed: dict[int, Numbers] = {}
+        self._fitted = -1
+
+    def fit_caps(self, size: int) -> None:
+        """See Alignment.fit_caps; what has been worked out is remembered."""
+        if size == self._fitted:
+            return
+        if size not in self._packed:
+            self._packed[size] = pack_caps(self._caps, size)
+        self.rules.caps[:] = self._packed[size]
+        self._fitted = size
+
+    def alone(self, size: int) -> NDArray[np.bool_]:
+        """The vertices that no class of this size can publish: a value there, or above, has no room."""
+        self.fit_caps(size)
+        return without_partner(self.forest, self.rows, self.settings.first_slot, self.rules.caps)
+
+    def grown(self, records: Numbers, others: Numbers) -> Grown | None:
+        """The class of these records, who join in this order; None if it cannot be published.
+
+        Where a model fails at its root, those of the others join who raise its total loss least, one by one,
+        until all models hold.
+        """
+        size = len(records)
+        joined = np.empty(self.room, np.int64)
+        joined[:size] = records
+        roots = self.forest.roots
+        count = int(roots[records[0] + 1] - roots[records[0]])
+        first_slot = self.settings.first_slot
+        plant(roots[records[0]], count, first_slot, self.rows, self.representative, self.members)
+        count, _ = self._grow(count, 1, size, records[1:], joined, aligned=0)
+        while not self._holds(count, size):
+            others = others[~np.isin(others, joined[:size])]
+            count, have = self._grow(count, size, size + 1, others, joined)
+            if have == size:
+                return None
+            size = have
+        return self._closed(joined[:size], count)
+
+    def with_one_more(self, one: Grown, record: int) -> Grown | None:
+        """The class with one more record; None where it does not fit or a model fails at the root."""
+        count, size = len(one.rows), len(one.records)
+        self.representative[:count] = one.rows
+        self.members[:size, :count] = one.members
+        joined = np.append(one.records, record)
+        count, have = self._grow(count, size, size + 1, np.array([record]), joined)
+        if have == size or not self._holds(count, have):
+            return None
+        return self._closed(joined, count)
+
+    def _grow(
+        self,
+        count: int,
+        size: int,
+        until: int,
+        others: Numbers,
+        joined: Numbers,
+        aligned: int = _EVERYBODY,
+    ) -> tuple[int, int]:
+        """Let the best of the others join the class in the buffers; answer its vertices and records.
+
+        ``aligned``: as in ``kernels.kmember.grow``.
+        """
+        if until > self.room:
+            return count, size
+        self.fit_caps(until)
+        count, have, evaluated = grow(
+            count,
+            size,
+            until,
+            self.dropped,
+            aligned,
+            others,
+            np.full(len(others), self._heaviest),
+            joined,
+            self.settings,
+            self.scratch,
+            self.buffers,
+            self.histograms,
+            self.forest.roots,
+            self.rows,
+            self.rules,
+        )
+        self.evaluated += evaluated
+        return count, have
+
+    def _holds(self, count: int, size: int) -> bool:
+        return self.closing.holds_at_root(self.representative[:count], self.members[:size, :count])
+
+    def _closed(self, records: Numbers, count: int) -> Grown:
+        rows, members = self.representative[:count], self.members[: len(records), :count]
+        kept = self.closing.kept(rows, members)
+        saved = saved_by(rows, count, kept, self.settings.scale, self.rules.losses)
+        return Grown(records.copy(), rows.copy(), members.copy(), kept, int(saved))

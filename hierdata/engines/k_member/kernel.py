@@ -1,0 +1,248 @@
+"""The inner loops of greedy k-member clustering of trees: who joins a class, and which class comes first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.kernels.anonytree import align
+from hierdata.engines.alignment.kernels.arrays import (
+    FIRST_NODE,
+    QUASI_COUNT,
+    WEIGHT,
+    Rules,
+    Scratch,
+    Settings,
+)
+from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, bounds_to_all, histogram_of
+from hierdata.engines.alignment.kernels.representative import copy_members, copy_rows, merge, plant
+from hierdata.engines.alignment.kernels.vertices import hold
+from hierdata.engines.jit import jit
+
+Rows: TypeAlias = "NDArray[np.int32]"
+Ordinals: TypeAlias = "NDArray[np.int64]"
+
+_HIGHEST = 2**62
+
+
+class Buffers(NamedTuple):
+    """The class that is being grown: its representative and each member's vertices, and room for the next."""
+
+    rep: Rows
+    members: Ordinals
+    new: Rows
+    new_members: Ordinals
+    queue: Ordinals
+
+
+class Proposals(NamedTuple):
+    """The class that each record proposes, and whom it was chosen from.
+
+    ``saved[record]`` is what each member keeps in it, times the scale, -1 for no class; ``members[record]``
+    its first ``sizes[record]`` entries, in the order they joined; ``windows[record]`` are those that may
+    join, the first ``window_sizes[record]``. ``closed[record]`` says that all models have been asked.
+    """
+
+    saved: Ordinals
+    sizes: Ordinals
+    members: Ordinals
+    windows: Ordinals
+    window_sizes: Ordinals
+    closed: NDArray[np.bool_]
+
+
+@jit
+def saved_by(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses: Ordinals) -> np.int64:
+    """What each member keeps of its values where a representative's first ``count`` vertices are published.
+
+    Those that are not ``kept`` count nothing; ``losses`` are twice LM' times the scale.
+    """
+    saved = np.int64(0)
+    for v in range(count):
+        if kept[v]:
+            for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
+                saved += scale - losses[rep[v, at]] // 2
+    return saved
+
+
+@jit
+def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> int:
+    """Fill ``near`` with those of the others of least bound, equals in order, not the seed; answer how many.
+
+    ``bounds`` goes by record.
+    """
+    window = len(near)
+    found = np.empty(window, np.int64)
+    count = 0
+    for at in range(len(others)):
+        bound = bounds[others[at]]
+        if others[at] == seed or (count == window and bound >= found[window - 1]):
+            continue
+        place = min(count, window - 1)
+        while place > 0 and found[place - 1] > bound:
+            found[place] = found[place - 1]
+            near[place] = near[place - 1]
+            place -= 1
+        found[place] = bound
+        near[place] = others[at]
+        count = min(count + 1, window)
+    return count
+
+
+@jit
+def grow(
+    count: int,
+    have: int,
+    until: int,
+    dropped: int,
+    aligned: int,
+    near: Ordinals,
+    most: Ordinals,
+    joined: Ordinals,
+    settings: Settings,
+    work: Scratch,
+    buffers: Buffers,
+    histograms: Histograms,
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> tuple[int, int, int]:
+    """Let the class in ``buffers`` take in who raises its total loss least, until it has ``until`` records.
+
+    ``most[at]`` bounds from above what a member keeps if ``near[at]`` joins, -1 where that one cannot; it is
+    brought down here. Alignments come by rising bounds and end where none can win, or when as many as
+    ``aligned`` could join; of equals the first of ``near`` joins. If ``aligned`` is 0 they join as they
+    stand, whatever they raise, as long as they can. Losses are compared without their lowest ``dropped``
+    bits. Answers the vertices of the representative, the records, which are fewer where nobody fits, and the
+    alignments.
+    """
+    rep, members, new, new_members, queue = buffers
+    scale = settings.scale
+    first = have
+    evaluated = 0
+    vector = np.empty(len(histograms.weights), np.uint8)
+    bounds = np.empty(len(near), np.int64)
+    rises = np.empty(len(near), np.int64)
+    while have < until:
+        weight = np.int64(rep[0, WEIGHT])
+        if have > 1 and aligned > 0:  # of the seed alone, the caller has the closer bounds
+            bounds_to(vector, histogram_of(rep, count, histograms, vector), near, histograms, bounds)
+            for at in range(len(near)):
+                both = scale * (weight + rows[roots[near[at]], WEIGHT])
+                most[at] = min(most[at], (both - bounds[at]) // 2)
+        for at in range(len(near)):
+            own = scale * np.int64(rows[roots[near[at]], WEIGHT])
+            rises[at] = (own >> dropped) - (have + 1) * (most[at] >> dropped) if most[at] >= 0 else _HIGHEST
+        best = np.int64(_HIGHEST)
+        best_at = -1
+        fitting = 0
+        while fitting < max(aligned, 1) and len(near) > 0:
+            at = have - first if aligned == 0 else int(np.argmin(rises))  # the first of equals
+            if rises[at] > best or rises[at] == _HIGHEST:
+                break
+            root = roots[near[at]]
+            own = scale * np.int64(rows[root, WEIGHT])
+            loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
+            hold(work.full, True)  # until somebody joins
+            evaluated += 1
+            rises[at] = _HIGHEST
+            if work.mates[0, 0] != 0:
+                most[at] = -1
+                continue
+            fitting += 1
+            most[at] = (scale * weight + own - loss) // 2
+            rise = (own >> dropped) - (have + 1) * (most[at] >> dropped)
+            if rise < best or (rise == best and at < best_at):
+                best = rise
+                best_at = at
+        hold(work.full, False)
+        if best_at < 0:
+            break
+        most[best_at] = -1
+        joined[have] = near[best_at]
+        count = merge(
+            roots[near[best_at]], have, settings, work, queue, rep, members, new, new_members, rows, rules
+        )
+        rep, new = new, rep
+        members, new_members = new_members, members
+        have += 1
+    if (have - first) % 2:
+        copy_rows(rep, count, new)
+        copy_members(members, have, count, new_members)
+    return count, have, evaluated
+
+
+@jit
+def first_class(
+    fresh: Ordinals,
+    size: int,
+    dropped: int,
+    aligned: int,
+    there: NDArray[np.bool_],
+    proposals: Proposals,
+    settings: Settings,
+    work: Scratch,
+    buffers: Buffers,
+    histograms: Histograms,
+    by_column: NDArray[np.uint8],
+    roots: Ordinals,
+    rows: Rows,
+    rules: Rules,
+) -> tuple[int, int]:
+    """The record whose class keeps most, all of its members still there; -1 if none, and the alignments.
+
+    First the ``fresh`` records propose the class of ``size`` that grows around each among those who are
+    ``there``, with so many ``aligned`` for each place. A class that has lost a member is proposed anew when
+    its turn comes. Of equals the first record is taken. A record's window is what is left of the one before;
+    the nearest by their bounds if that is less than half. ``by_column`` has the histograms' counts by column.
+    """
+    saved, sizes, members, windows, window_sizes, closed = proposals
+    counts, totals = histograms.counts, histograms.totals
+    losses = np.empty(len(there), np.int64)
+    rep = buffers.rep
+    scale = settings.scale
+    evaluated = 0
+    proposed = 0
+    while True:
+        if proposed < len(fresh):
+            seed = fresh[proposed]
+            proposed += 1
+        else:
+            seed = np.int64(np.argmax(saved))
+            if saved[seed] < 0:
+                return -1, evaluated
+            complete = True
+            for at in range(sizes[seed]):
+                complete = complete and there[members[seed, at]]
+            if complete:
+                return int(seed), evaluated
+        count = 0
+        for at in range(window_sizes[seed]):
+            if there[windows[seed, at]]:
+                windows[seed, count] = windows[seed, at]
+                count += 1
+        if 2 * count < windows.shape[1]:
+            bounds_to_all(counts[seed], totals[seed], by_column, histograms, losses)
+            count = nearest(losses, np.flatnonzero(there), seed, windows[seed])
+        window_sizes[seed] = count
+        near = windows[seed, :count]
+        most = np.empty(count, np.int64)
+        bounds_to(counts[seed], totals[seed], near, histograms, most)
+        for at in range(count):
+            both = scale * np.int64(rows[roots[seed], WEIGHT] + rows[roots[near[at]], WEIGHT])
+            most[at] = (both - most[at]) // 2
+        vertices = roots[seed + 1] - roots[seed]
+        plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
+        members[seed, 0] = seed
+        vertices, have, looked = grow(
+            vertices, 1, size, dropped, aligned, near, most, members[seed], settings, work, buffers,
+            histograms, roots, rows, rules,
+        )  # fmt: skip
+        evaluated += looked
+        saved[seed] = -1
+        if have == size:
+            saved[seed] = saved_by(rep, vertices, np.ones(vertices, np.bool_), scale, rules.losses)
+        sizes[seed] = have
+        closed[seed] = False

@@ -1,0 +1,84 @@
+"""The search of k-member: class sizes are tried, and the best of them carried out on all records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints, Trial, silent
+from hierdata.engines.k_member.draft import Draft, Reach
+from hierdata.engines.k_member.grow import Growing
+from hierdata.engines.k_member.joining import join_late
+from hierdata.engines.k_member.partition import partition_of
+from hierdata.engines.k_member.sizes import Choice, Plan, best, choices, plan_of, useful_sizes
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
+
+Numbers = NDArray[np.int64]
+
+_SAMPLE = 2000
+"""Records on which class sizes are tried; samples of 400 chose wrongly in one of four cases."""
+
+
+class Search:
+    """K-member clustering of some records in classes of ``least`` to ``largest``; see KMember."""
+
+    def __init__(
+        self,
+        forest: Forest,
+        records: Numbers,
+        constraints: Constraints,
+        least: int,
+        largest: int,
+        reach: Reach,
+    ) -> None:
+        self._growing = Growing(forest, constraints, least, 2 * largest)
+        self._records = records
+        self._reach = reach
+        self._sizes = useful_sizes(constraints, least, largest, self._growing.closing.asks)
+        self._needs = _needs(self._growing, records, self._sizes)
+        self._drafts: dict[Plan, Draft] = {}
+
+    def trials(self, rng: np.random.Generator) -> dict[Choice, Trial]:
+        """What each choice of class sizes loses, on a sample where records are many."""
+        plans = {choice: plan_of(choice, self._needs) for choice in choices(self._sizes)}
+        sample = self._records
+        if len(sample) > _SAMPLE:
+            sample = np.sort(rng.choice(sample, _SAMPLE, replace=False))
+        drafts = {plan: self._draft(sample, plan) for plan in dict.fromkeys(plans.values())}
+        if len(sample) == len(self._records):
+            self._drafts = drafts
+        found = {plan: Trial(draft.loss, len(draft.left)) for plan, draft in drafts.items()}
+        return {choice: found[plan] for choice, plan in plans.items()}
+
+    def partition(
+        self, choice: Choice | None, rng: np.random.Generator, progress: Callable[[int], None]
+    ) -> Partition:
+        """The classes by a choice of sizes, by the best one if it is None."""
+        if choice is None:
+            choice = self._best(rng)
+        plan = plan_of(choice, self._needs)
+        draft = self._drafts.get(plan) or self._draft(self._records, plan, progress)
+        staying = join_late(self._growing, draft.classes, draft.left)
+        progress(len(self._records) - len(staying))
+        return partition_of(self._growing.forest, draft.classes, len(self._records), self._growing.evaluated)
+
+    def _best(self, rng: np.random.Generator) -> Choice:
+        first, *others = choices(self._sizes)
+        if all(plan_of(other, self._needs) == plan_of(first, self._needs) for other in others):
+            return first
+        return best(self.trials(rng))
+
+    def _draft(self, records: Numbers, plan: Plan, progress: Callable[[int], None] = silent) -> Draft:
+        return Draft(self._growing, records, plan, self._reach, progress)
+
+
+def _needs(growing: Growing, records: Numbers, sizes: list[int]) -> list[int]:
+    """The size that each record needs, of those that can be published in any."""
+    roots = growing.forest.roots[records]
+    needs = np.zeros(len(records), np.int64)
+    for size in reversed(sizes):
+        needs[~growing.alone(size)[roots]] = size
+    return [need for need in np.unique(needs).tolist() if need]

@@ -1,0 +1,157 @@
+"""Classes while they are merged: their rows, nodes, contents, and which constraints hold of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.kaca.distance import Distance
+from hierdata.engines.kaca.kernel import nearest
+from hierdata.engines.rows.contents import Question
+from hierdata.engines.rows.table import codes_of, nodes_of
+from hierdata.forest.forest import MISSING, Forest, Scope
+from hierdata.privacy.base import ClassView
+
+Kept: TypeAlias = tuple[bool, ...]
+"""Whether a class has the least size of all models, and whether each constraint holds of it."""
+
+
+class Part:
+    """Some rows as a class: ``shared`` are the entries, by hierarchy and depth, that all of them have."""
+
+    __slots__ = ("contents", "kept", "rows", "shared")
+
+    def __init__(
+        self, rows: list[int], shared: NDArray[np.int32], contents: tuple[Counter[int], ...], kept: Kept
+    ) -> None:
+        self.rows = rows
+        self.shared = shared
+        self.contents = contents
+        self.kept = kept
+
+
+class Classes:
+    """Numbered classes; a number whose class was merged into another has none.
+
+    A class is published by the deepest entry that the ancestors of all its rows share, which the distance
+    goes by: so it does not matter in which order rows came together, not even where steps do not nest.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        scope: Scope,
+        constraints: Constraints,
+        distance: Distance,
+        rows: Sequence[list[int]],
+    ) -> None:
+        self._distance = distance
+        self._starts = distance.starts[:-1]
+        self._row_nodes: NDArray[np.int32] = (nodes_of(forest, scope) + self._starts).astype(np.int32)
+        self._constraints = constraints
+        self.least = constraints.min_class_size
+        self._on_records = [Question(own) for own in constraints.on_records]
+        columns = codes_of(forest, scope).T
+        bound = zip(columns.tolist(), constraints.on_values[scope.kind], strict=True)
+        self._columns = [(codes, [Question(one) for one in own]) for codes, own in bound if own]
+        self.parts: list[Part | None] = [self.part(own) for own in rows]
+        count, width = len(rows), self._row_nodes.shape[1]
+        self.sizes = np.array([len(own) for own in rows], np.int64)
+        self.firsts = np.array([min(own) for own in rows], np.int64)
+        self._nodes = np.zeros((count, width), np.int32)
+        for number, part in enumerate(self.parts):
+            assert part is not None
+            self._nodes[number] = _deepest(part.shared)
+        self._numbers = np.arange(count)
+        self._places = np.arange(count)
+        self._count = count
+        size = len(distance.ancestors)
+        self._memory = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        every = len(scope.rows)
+        self._alone = np.ones(every, np.int64), np.arange(every)
+
+    def __getitem__(self, number: int) -> Part:
+        """What a class that was not merged holds."""
+        part = self.parts[number]
+        assert part is not None
+        return part
+
+    def part(self, rows: list[int]) -> Part:
+        """Rows as a class."""
+        entries = self._distance.ancestors[self._row_nodes[rows]]
+        shared = np.where((entries == entries[0]).all(axis=0), entries[0], -1)
+        contents = tuple(Counter(codes[row] for row in rows) for codes, _ in self._columns)
+        for counts in contents:
+            counts.pop(MISSING, None)
+        return Part(rows, shared, contents, self._kept(len(rows), shared, contents))
+
+    def union(self, one: Part, other: Part) -> Part:
+        """Two classes in one."""
+        shared = np.where(one.shared == other.shared, one.shared, -1)
+        contents = tuple(a + b for a, b in zip(one.contents, other.contents, strict=True))
+        rows = one.rows + other.rows
+        return Part(rows, shared, contents, self._kept(len(rows), shared, contents))
+
+    def put(self, number: int, part: Part) -> None:
+        """Give a class these rows."""
+        self.parts[number] = part
+        self.sizes[number] = len(part.rows)
+        self.firsts[number] = min(part.rows)
+        self._nodes[number] = _deepest(part.shared)
+
+    def drop(self, number: int) -> None:
+        """Take a number out."""
+        self.parts[number] = None
+        self._count -= 1
+        place, last = self._places[number], self._numbers[self._count]
+        self._numbers[place], self._places[last] = last, place
+
+    def nearest(self, number: int, wanted: int) -> list[int]:
+        """The classes nearest to one, best first; equally near the smaller, then the one of the first row."""
+        candidates = self._numbers[: self._count]
+        return self._nearest(number, number, candidates, self._nodes, self.sizes, self.firsts, wanted)
+
+    def nearest_rows(self, number: int, rows: list[int], wanted: int) -> list[int]:
+        """The rows nearest to a class, each like a class of its own."""
+        return self._nearest(number, -1, np.array(rows, np.int64), self._row_nodes, *self._alone, wanted)
+
+    def _nearest(
+        self,
+        number: int,
+        beside: int,
+        candidates: NDArray[np.int64],
+        nodes: NDArray[np.int32],
+        sizes: NDArray[np.int64],
+        firsts: NDArray[np.int64],
+        wanted: int,
+    ) -> list[int]:
+        found, distances = np.empty((2, wanted), np.int64)
+        own = self._distance
+        count = nearest(
+            self._nodes[number], self.sizes[number], beside, candidates, nodes, sizes, firsts,
+            own.starts, own.ancestors, own.costs, *self._memory, found, distances,
+        )  # fmt: skip
+        return [int(one) for one in found[:count]]
+
+    def _kept(self, records: int, shared: NDArray[np.int32], contents: tuple[Counter[int], ...]) -> Kept:
+        root: list[int] = []
+        if self._constraints.population is not None:
+            root = (_deepest(shared) - self._starts).tolist()
+        view = self._constraints.view(records, {}, root)
+        kept = [records >= self.least, *(question.holds(view) for question in self._on_records)]
+        for counts, (_, questions) in zip(contents, self._columns, strict=True):
+            own = ClassView(records, counts, view.population)
+            kept += [question.holds(own) for question in questions]
+        return tuple(kept)
+
+
+def _deepest(shared: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The deepest entry of each hierarchy."""
+    depth = shared.shape[1] - 1 - np.argmax(shared[:, ::-1] >= 0, axis=1)
+    deepest: NDArray[np.int32] = shared[np.arange(len(shared)), depth]
+    return deepest

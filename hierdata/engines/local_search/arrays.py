@@ -1,0 +1,85 @@
+"""The arrays of local search: what stays, what stands, and working memory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.alignment import Alignment
+from hierdata.engines.alignment.arrays import Caps, pack_caps
+from hierdata.engines.alignment.lower_bounds import node_paths
+from hierdata.engines.local_search.kernel_moves import EXCHANGE
+from hierdata.engines.local_search.kernel_state import NOBODY, Buffers, Ground, Standing, trace_all
+from hierdata.forest.partition import SUPPRESSED, Partition
+
+
+def ground_of(alignment: Alignment, caps: Caps, room: int) -> Ground:
+    """The records as rows and paths, and the caps of classes of up to ``room`` records."""
+    forest = alignment.forest
+    passes, worth, _ = node_paths(forest)
+    heaviest = int(forest.weight[forest.roots[:-1]].max(initial=0))
+    longest = min(len(alignment.rules.losses), heaviest * alignment.rules.ancestors.shape[1])
+    ground = Ground(
+        roots=forest.roots,
+        rows=alignment.rows,
+        caps_of=np.stack([pack_caps(caps, size) for size in range(room + 1)]),
+        worth=worth,
+        passes=passes,
+        paths=np.zeros((forest.record_count, longest, 2), np.int32),
+        lengths=np.zeros(forest.record_count, np.int64),
+    )
+    trace_all(ground, np.zeros(len(alignment.rules.losses), np.int64))
+    return ground
+
+
+def empty_standing(
+    alignment: Alignment, ground: Ground, given: Partition, sizes: NDArray[np.int64], room: int, near: int
+) -> Standing:
+    """Who is in which class; nothing yet of how their records are aligned."""
+    records, longest, _ = ground.paths.shape
+    classes = len(sizes)
+    vertices, width = alignment.representative.shape
+    return Standing(
+        class_of=given.class_of.copy(),
+        sizes=sizes.astype(np.int64),
+        order=np.full((classes, room), SUPPRESSED, np.int64),
+        saved=np.zeros(classes, np.int64),
+        rows=np.zeros((classes, vertices, width), np.int32),
+        paths=np.zeros((classes, longest, 2), np.int32),
+        lengths=np.zeros(classes, np.int64),
+        rest_saved=np.zeros(records, np.int64),
+        rest_rows=np.zeros((records, vertices, width), np.int32),
+        rest_paths=np.zeros((records, longest, 2), np.int32),
+        rest_lengths=np.zeros(records, np.int64),
+        changed=np.zeros(classes, np.int64),
+        seen=np.full(records, -1, np.int64),
+        seen_near=np.full((records, near), NOBODY, np.int64),
+        clock=np.zeros(1, np.int64),
+    )
+
+
+def buffers_of(alignment: Alignment, room: int, near: int) -> Buffers:
+    """Working memory for classes of up to ``room`` records, of which so many are near a record."""
+    nodes = len(alignment.rules.losses)
+    representative, members = alignment.representative, alignment.members
+    return Buffers(
+        rep=representative,
+        behind=members,
+        new=np.empty_like(representative),
+        new_behind=np.empty_like(members),
+        prefix=np.empty_like(representative),
+        prefix_behind=np.empty_like(members),
+        queue=np.empty((representative.shape[0], 2), np.int64),
+        passed=np.zeros(nodes, np.int64),
+        passed_rest=np.zeros(nodes, np.int64),
+        near=np.zeros(near, np.int64),
+        near_gains=np.zeros(near, np.int64),
+        fresh=np.zeros(near, np.bool_),
+        chosen=np.zeros((near * (room + 1) + 1, EXCHANGE), np.int64),
+        records=np.zeros(room + 1, np.int64),
+        company=np.zeros(room, np.int64),
+        company_commons=np.zeros(room, np.int64),
+        parties=np.zeros((near, room), np.int64),
+        party_sizes=np.zeros(near, np.int64),
+        party_gains=np.zeros(near, np.int64),
+    )

@@ -1,0 +1,286 @@
+"""The inner loops of local search over classes of trees: which exchange of records saves most.
+
+A class of s records keeps ``s * saved``: ``saved`` is the sum over the quasi-identifiers of its
+representative of 1 - LM', times the scale. What is lost is the weight of all records times the scale, less
+what all classes keep; so the gain of an exchange is what the two classes keep more. An exchange is aligned
+only if what the paths of its trees have in common says that it may win.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hierdata.engines.alignment.kernels.anonytree import align
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules, Scratch, Settings
+from hierdata.engines.alignment.kernels.representative import Ordinals, Rows
+from hierdata.engines.jit import lean
+from hierdata.engines.local_search.kernel_state import (
+    NOBODY,
+    Buffers,
+    Ground,
+    Standing,
+    at_size,
+    build,
+    common_worth,
+    place_in,
+    saved_by,
+)
+
+GAIN, TO, WHO, PROMISED, HERE, EXCHANGE = range(6)
+"""Columns of an exchange: what it saves, the other class, the record that comes from there (or NOBODY; the
+record itself in its own class is aligned anew, as the last), and what the paths promised: in all, and in the
+record's own class."""
+
+
+@lean
+def _joined(
+    rep: Rows, size: int, record: int, settings: Settings, work: Scratch, rules: Rules, ground: Ground
+) -> np.int64:
+    """What a representative of ``size`` members saves with a record aligned last; -1 if it does not fit."""
+    root = ground.roots[record]
+    loss = align(0, 1, root, 1, size, True, settings, work, rep, ground.rows, rules)
+    if work.mates[0, 0] < 0:
+        return np.int64(-1)
+    return (settings.scale * np.int64(rep[0, WEIGHT] + ground.rows[root, WEIGHT]) - loss) // 2
+
+
+@lean
+def nearest_classes(record: int, largest: int, ground: Ground, standing: Standing, buffers: Buffers) -> int:
+    """Fill ``buffers.near`` with the classes, not the record's own, that would lose least by taking it in.
+
+    What they would lose is bounded by paths; of equals the first. Answers how many there are.
+    """
+    near, gains = buffers.near, buffers.near_gains
+    count = 0
+    for other in range(len(standing.sizes)):
+        size = standing.sizes[other]
+        if other == standing.class_of[record] or size == 0 or size > largest:
+            continue
+        common = common_worth(standing.paths[other], standing.lengths[other], buffers.passed, ground.worth)
+        gain = (size + 1) * common - size * standing.saved[other]
+        count = place_in(near, gains, count, other, gain)
+    return count
+
+
+@lean
+def _note(chosen: Ordinals, count: int, promised: np.int64, here: np.int64, to: int, who: int) -> int:
+    """Put an exchange in its place by what it promises, if it promises anything; answer how many."""
+    if promised <= 0:
+        return count
+    place = count
+    while place > 0 and chosen[place - 1, PROMISED] < promised:
+        for column in range(EXCHANGE):
+            chosen[place, column] = chosen[place - 1, column]
+        place -= 1
+    chosen[place, PROMISED] = promised
+    chosen[place, HERE] = here
+    chosen[place, TO] = to
+    chosen[place, WHO] = who
+    return count + 1
+
+
+@lean
+def _compare(record: int, near_count: int, standing: Standing, buffers: Buffers) -> bool:
+    """Tell which near classes are fresh: not near when the record was last visited, or changed since.
+
+    All are where the record's own class has changed, which is what is answered. Notes the visit.
+    """
+    seen = standing.seen[record]
+    own = standing.class_of[record]
+    is_new: bool = seen < 0 or (own >= 0 and standing.changed[own] > seen)
+    before = standing.seen_near[record]
+    for at in range(near_count):
+        buffers.fresh[at] = is_new or standing.changed[buffers.near[at]] > seen
+        if not buffers.fresh[at]:
+            known = False
+            for place in range(len(before)):
+                known = known or before[place] == buffers.near[at]
+            buffers.fresh[at] = not known
+    for at in range(len(before)):
+        before[at] = buffers.near[at] if at < near_count else NOBODY
+    standing.seen[record] = standing.clock[0]
+    return is_new
+
+
+@lean
+def _promising(
+    record: int,
+    near_count: int,
+    least: int,
+    largest: int,
+    ground: Ground,
+    standing: Standing,
+    buffers: Buffers,
+) -> int:
+    """Fill ``buffers.chosen`` with the exchanges that promise to save, by paths; answer how many.
+
+    Those that were looked at before, in classes that have not changed since, are left out.
+    """
+    worth, chosen = ground.worth, buffers.chosen
+    passed, passed_rest = buffers.passed, buffers.passed_rest
+    own = standing.class_of[record]
+    size = kept = here = np.int64(0)
+    count = 0
+    is_new = _compare(record, near_count, standing, buffers)
+    if own >= 0:
+        size = standing.sizes[own]
+        kept = size * standing.saved[own]
+        for at in range(standing.rest_lengths[record]):
+            passed_rest[standing.rest_paths[record, at, 0]] = standing.rest_paths[record, at, 1]
+        again = size * common_worth(ground.paths[record], ground.lengths[record], passed_rest, worth)
+        if is_new:
+            count = _note(chosen, count, again - kept, again - kept, own, record)
+    for at in range(near_count):
+        other = buffers.near[at]
+        if not buffers.fresh[at]:
+            continue
+        there = standing.sizes[other]
+        if (own < 0 or size > least) and there < largest:
+            here = (size - 1) * standing.rest_saved[record] - kept if own >= 0 else np.int64(0)
+            count = _note(chosen, count, here + buffers.near_gains[at], here, other, NOBODY)
+        for member in range(there if there > 1 else 0):
+            who = standing.order[other, member]
+            here = np.int64(0)
+            if own >= 0:
+                here = size * common_worth(ground.paths[who], ground.lengths[who], passed_rest, worth) - kept
+            common = common_worth(standing.rest_paths[who], standing.rest_lengths[who], passed, worth)
+            promised = there * (common - standing.saved[other]) + here
+            count = _note(chosen, count, promised, here, other, who)
+    if own >= 0:
+        for at in range(standing.rest_lengths[record]):
+            passed_rest[standing.rest_paths[record, at, 0]] = 0
+    return count
+
+
+@lean
+def _moved(
+    record: int,
+    own: int,
+    to: int,
+    settings: Settings,
+    work: Scratch,
+    rules: Rules,
+    ground: Ground,
+    standing: Standing,
+    buffers: Buffers,
+) -> np.int64:
+    """What a move saves once both classes are aligned anew; 0 if a root does not fit.
+
+    That is worked out only if it saves something with the record aligned to its new class as that stands.
+    """
+    scale, losses = settings.scale, rules.losses
+    size = standing.sizes[to]
+    larger = at_size(rules, ground.caps_of, size + 1)
+    joined = _joined(standing.rows[to], size, record, settings, work, larger, ground)
+    left = np.int64(0)
+    if own >= 0 and joined >= 0:
+        stay = standing.sizes[own]
+        smaller = at_size(rules, ground.caps_of, stay - 1)
+        vertices = build(standing.order[own], stay, record, settings, work, smaller, ground, buffers)
+        if vertices == 0:
+            return np.int64(0)
+        left = (stay - 1) * saved_by(buffers.rep, vertices, scale, losses) - stay * standing.saved[own]
+    here = size * standing.saved[to] - left
+    if joined < 0 or (size + 1) * joined <= here:
+        return np.int64(0)
+    for at in range(size):
+        buffers.records[at] = standing.order[to, at]
+    buffers.records[size] = record
+    vertices = build(buffers.records, size + 1, NOBODY, settings, work, larger, ground, buffers)
+    return (size + 1) * saved_by(buffers.rep, vertices, scale, losses) - here if vertices else np.int64(0)
+
+
+@lean
+def _gain(
+    record: int,
+    to: int,
+    who: int,
+    promised: np.int64,
+    bar: np.int64,
+    settings: Settings,
+    work: Scratch,
+    rules: Rules,
+    ground: Ground,
+    standing: Standing,
+    buffers: Buffers,
+) -> np.int64:
+    """What an exchange saves, aligned; 0 if a root does not fit or it saves no more than ``bar``.
+
+    ``promised`` is what it saves at most in the record's own class.
+    """
+    own = standing.class_of[record]
+    if who == NOBODY:
+        return _moved(record, own, to, settings, work, rules, ground, standing, buffers)
+    size = standing.sizes[to]
+    fitting = at_size(rules, ground.caps_of, size)
+    joined = _joined(standing.rest_rows[who], size - 1, record, settings, work, fitting, ground)
+    if joined < 0:
+        return np.int64(0)
+    gain: np.int64 = size * (joined - standing.saved[to])
+    if own < 0 or own == to:
+        return gain
+    if gain + promised <= bar:
+        return np.int64(0)
+    size = standing.sizes[own]
+    fitting = at_size(rules, ground.caps_of, size)
+    joined = _joined(standing.rest_rows[record], size - 1, who, settings, work, fitting, ground)
+    return gain + size * (joined - standing.saved[own]) if joined >= 0 else np.int64(0)
+
+
+@lean
+def seek(
+    visits: Ordinals,
+    start: int,
+    least: int,
+    largest: int,
+    settings: Settings,
+    work: Scratch,
+    rules: Rules,
+    ground: Ground,
+    standing: Standing,
+    buffers: Buffers,
+    found: Ordinals,
+    tally: Ordinals,
+) -> tuple[int, int]:
+    """Visit records until one has exchanges that save, or has no class; answer where it stands.
+
+    And how many exchanges are ``found``: in there is room for the best, that which saves most first; of
+    equals the one that promised more, then the first. ``tally[0]`` counts the exchanges that were aligned.
+    """
+    wanted = len(found)
+    for at in range(start, len(visits)):
+        record = visits[at]
+        own = standing.class_of[record]
+        if own >= 0 and (standing.sizes[own] < 2 or standing.sizes[own] > largest):
+            continue
+        for place in range(ground.lengths[record]):
+            buffers.passed[ground.paths[record, place, 0]] = ground.paths[record, place, 1]
+        near_count = nearest_classes(record, largest, ground, standing, buffers)
+        chosen = _promising(record, near_count, least, largest, ground, standing, buffers)
+        for place in range(ground.lengths[record]):
+            buffers.passed[ground.paths[record, place, 0]] = 0
+        count = 0
+        for which in range(chosen):
+            exchange = buffers.chosen[which]
+            bar = found[wanted - 1, GAIN] if count == wanted else np.int64(0)
+            if exchange[PROMISED] <= bar and exchange[WHO] != NOBODY:
+                continue
+            gain = _gain(
+                record, exchange[TO], exchange[WHO], exchange[HERE], bar,
+                settings, work, rules, ground, standing, buffers,
+            )  # fmt: skip
+            tally[0] += 1
+            if gain <= bar:
+                continue
+            place = min(count, wanted - 1)
+            while place > 0 and found[place - 1, GAIN] < gain:
+                for column in range(EXCHANGE):
+                    found[place, column] = found[place - 1, column]
+                place -= 1
+            for column in range(EXCHANGE):
+                found[place, column] = exchange[column]
+            found[place, GAIN] = gain
+            count = min(count + 1, wanted)
+        if count > 0 or own < 0:
+            return at, count
+    return len(visits), 0

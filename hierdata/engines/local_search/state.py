@@ -1,0 +1,259 @@
+"""The classes of a partition as the arrays that local search works on, and back again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.alignment.alignment import Alignment, Pairing
+from hierdata.engines.alignment.arrays import first_nodes
+from hierdata.engines.alignment.closing import Closing
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND
+from hierdata.engines.base import Constraints
+from hierdata.engines.local_search.arrays import buffers_of, empty_standing, ground_of
+from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, seek
+from hierdata.engines.local_search.kernel_rejoin import gather
+from hierdata.engines.local_search.kernel_state import NOBODY, build, enter, read_class, saved_by
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import SUPPRESSED, Partition
+
+_ROOM = 2**62
+"""No sum of losses may be larger; four classes are added up."""
+_LARGEST = 64
+"""Larger classes stay as they are: each change would align as many records as the square of its size."""
+_ASKED = 20
+"""So many exchanges of a record are shown to the models that must be asked, the best first."""
+
+_Aligned: TypeAlias = "tuple[NDArray[np.int32], int]"
+"""The rows of a representative, and what it saves."""
+
+
+class Classes(Alignment):
+    """The classes as they stand; every change keeps all models.
+
+    A class is its records in the order in which they are aligned.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        constraints: Constraints,
+        partition: Partition,
+        pairing: Pairing,
+        near: int,
+    ) -> None:
+        self._given = partition
+        sizes = np.bincount(partition.class_of[partition.class_of >= 0], minlength=partition.class_count)
+        self.least = constraints.min_class_size
+        heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1))
+        room = self.largest = min(
+            2 * int(sizes.max(initial=1)), _LARGEST, max(_ROOM // (4 * heaviest * forest.scale), 1)
+        )
+        super().__init__(forest, constraints, self.least, pairing, room)
+        self._closing = Closing(forest, constraints, self.least)
+        self._asks = self._closing.asks or self._closing.asks_at_root
+        self._firsts = first_nodes(forest)
+        self._ground = ground_of(self, self._caps, room)
+        self.standing = empty_standing(self, self._ground, partition, sizes, room, near)
+        self._buffers = buffers_of(self, room, near)
+        self._found = np.zeros((_ASKED if self._asks else 1, EXCHANGE), np.int64)
+        self._tried = np.zeros(1, np.int64)
+        self._changed: set[int] = set()
+        self._read()
+
+    def _read(self) -> None:
+        """Take the classes over as they were published, the record that stands for the others first."""
+        given, forest, standing = self._given, self.forest, self.standing
+        shown = given.representative
+        order = np.argsort(given.class_of, kind="stable")
+        order = order[int((given.class_of < 0).sum()) :]
+        for own, records in enumerate(np.split(order, np.cumsum(standing.sizes)[:-1])):
+            if len(records) > self.largest:
+                continue
+            roots = forest.roots[records]
+            leads = shown[roots] == roots
+            standing.order[own, : len(records)] = [*records[leads], *records[~leads]]
+            count = self._given_rows(own)
+            saved = int(saved_by(self.representative, count, self.settings.scale, self.rules.losses))
+            self._enter(own, self.representative[:count].copy(), saved, NOBODY)
+
+    def _given_rows(self, own: int) -> int:
+        """Write the published representative of a class; answer its vertices."""
+        forest, shown = self.forest, self._given.representative
+        records = self.standing.order[own, : self.standing.sizes[own]]
+        first, last = int(forest.roots[records[0]]), int(forest.roots[records[0] + 1])
+        vertices = np.flatnonzero(shown[first:last] >= 0)
+        place = np.full(last - first, -1, np.int64)
+        place[vertices] = np.arange(len(vertices))
+        for member, record in enumerate(records):
+            behind = np.arange(forest.roots[record], forest.roots[record + 1])
+            behind = behind[shown[behind] >= 0]
+            self.members[member, place[shown[behind] - first]] = behind
+        vertices += first
+        for kind, starts in enumerate(self._firsts):
+            at = np.flatnonzero(forest.type[vertices] == kind)
+            for position, start in enumerate(starts):
+                nodes = self._given.nodes[forest.first_node[vertices[at]] + position]
+                self.representative[at, FIRST_NODE + position] = nodes + start
+        return read_class(
+            first, last, len(records), self.settings.first_slot, self.representative, self.members,
+            self.rows, place,
+        )  # fmt: skip
+
+    def _enter(self, own: int, rows: NDArray[np.int32], saved: int, newcomer: int) -> None:
+        enter(
+            own, rows, len(rows), saved, newcomer, self.settings, self.scratch, self.rules, self._ground,
+            self.standing, self._buffers,
+        )  # fmt: skip
+
+    @property
+    def made(self) -> int:
+        """How many exchanges have been made."""
+        return int(self.standing.clock[0])
+
+    def saved(self) -> int:
+        """What all classes keep of 1 - LM', times the scale; in Python's integers, as it may be large."""
+        pairs = zip(self.standing.sizes.tolist(), self.standing.saved.tolist(), strict=True)
+        return sum(size * saved for size, saved in pairs)
+
+    def visit(self, visits: NDArray[np.int64], start: int) -> int:
+        """Go on to the first record with an exchange that all models allow, and make it; where it stands."""
+        at, count = seek(
+            visits, start, self.least, self.largest, self.settings, self.scratch, self.rules, self._ground,
+            self.standing, self._buffers, self._found, self._tried,
+        )  # fmt: skip
+        for to, who in self._found[:count, [TO, WHO]].tolist():
+            if self._exchanged(int(visits[at]), to, who):
+                return at
+        if at < len(visits) and self.standing.class_of[visits[at]] < 0:
+            self._join_together(int(visits[at]), visits)
+        return at
+
+    def _exchanged(self, record: int, to: int, who: int) -> bool:
+        """Make an exchange if it saves once all models have been asked; else nothing changes."""
+        standing = self.standing
+        own = int(standing.class_of[record])
+        news = {to: [*(one for one in self._members(to) if one != who), record]}
+        if own >= 0 and own != to:
+            stay = [one for one in self._members(own) if one != record]
+            news[own] = stay if who == NOBODY else [*stay, who]
+        aligned = self._paying(news)
+        if aligned is None:
+            return False
+        if who not in (NOBODY, record):
+            standing.class_of[who] = own
+            standing.seen[who] = -1
+            self._take_rest(who, record)
+        standing.class_of[record] = to
+        self._change(news, aligned, who != NOBODY)
+        return True
+
+    def _join_together(self, record: int, visits: NDArray[np.int64]) -> None:
+        """Let a suppressed record join a near class together with others, if that saves."""
+        count = gather(
+            record, visits, self.largest, self.settings, self.scratch, self.rules, self._ground,
+            self.standing, self._buffers, self._tried,
+        )  # fmt: skip
+        gains = self._buffers.party_gains[:count]
+        for at in np.argsort(-gains, kind="stable")[: int((gains > 0).sum())].tolist():
+            to = int(self._buffers.near[at])
+            joining = self._buffers.parties[at, : self._buffers.party_sizes[at]].copy()
+            news = {to: [*self._members(to), *joining.tolist()]}
+            aligned = self._paying(news)
+            if aligned is not None:
+                self.standing.class_of[joining] = to
+                self._change(news, aligned, False)
+                return
+
+    def _paying(self, news: dict[int, list[int]]) -> list[_Aligned] | None:
+        """These classes aligned anew; None if a model fails at a root, or if they save nothing."""
+        found = []
+        gain = 0
+        for one, records in news.items():
+            built = self._aligned(records)
+            if built is None:
+                return None
+            found.append(built)
+            gain += len(records) * built[1] - int(self.standing.sizes[one]) * int(self.standing.saved[one])
+        return found if gain > 0 else None
+
+    def _change(self, news: dict[int, list[int]], aligned: list[_Aligned], placed: bool) -> None:
+        """Put these classes in the places of the old ones; ``placed``: the last of each has its rest."""
+        standing = self.standing
+        standing.clock[0] += 1
+        for (one, records), (rows, saved) in zip(news.items(), aligned, strict=True):
+            standing.sizes[one] = len(records)
+            standing.order[one, : len(records)] = records
+            self._enter(one, rows, saved, records[-1] if placed else NOBODY)
+        self._changed |= set(news)
+
+    def _take_rest(self, one: int, other: int) -> None:
+        """Two records change places, each before the rest that the other had."""
+        standing = self.standing
+        places = [one, other]
+        for rests in (standing.rest_saved, standing.rest_rows, standing.rest_paths, standing.rest_lengths):
+            rests[places] = rests[places[::-1]]
+
+    def _members(self, own: int) -> list[int]:
+        members: list[int] = self.standing.order[own, : self.standing.sizes[own]].tolist()
+        return members
+
+    def _build(self, records: list[int]) -> int:
+        fitting = self.rules._replace(caps=self._ground.caps_of[len(records)])
+        return build(
+            np.array(records, np.int64), len(records), NOBODY, self.settings, self.scratch, fitting,
+            self._ground, self._buffers,
+        )  # fmt: skip
+
+    def _aligned(self, records: list[int]) -> _Aligned | None:
+        """The representative of a class, and what it saves where all models hold; None if it fails."""
+        count = self._build(records)
+        if not count:
+            return None
+        rows = self.representative[:count].copy()
+        if not self._asks:
+            return rows, int(saved_by(rows, count, self.settings.scale, self.rules.losses))
+        members = self.members[: len(records), :count]
+        if not self._closing.holds_at_root(rows, members):
+            return None
+        kept = rows[self._closing.kept(rows, members)]
+        return rows, int(saved_by(kept, len(kept), self.settings.scale, self.rules.losses))
+
+    def partition(self) -> Partition:
+        """The classes as a partition."""
+        given, forest, standing = self._given, self.forest, self.standing
+        shown, nodes = given.representative.copy(), given.nodes.copy()
+        vertices_of = np.repeat(standing.class_of, np.diff(forest.roots))
+        shown[(vertices_of < 0) | np.isin(vertices_of, list(self._changed))] = SUPPRESSED
+        for own in sorted(self._changed):
+            records = self._members(own)
+            count = self._build(records)
+            rows, members = self.representative[:count], self.members[: len(records), :count]
+            kept = np.ones(count, np.bool_)
+            if self._asks:
+                kept = self._closing.kept(rows, members)
+            shown[members[:, kept]] = members[0, kept]
+            for kind, starts in enumerate(self._firsts):
+                chosen = np.flatnonzero(kept & (rows[:, KIND] == kind))
+                for position, start in enumerate(starts):
+                    at = forest.first_node[members[0, chosen]] + position
+                    nodes[at] = rows[chosen, FIRST_NODE + position] - start
+        costs = self._costs(given, shown, int((standing.class_of < 0).sum()))
+        return replace(given, class_of=standing.class_of, representative=shown, nodes=nodes, costs=costs)
+
+    def _costs(self, given: Partition, shown: NDArray[np.int64], suppressed: int) -> Counter[str]:
+        """What was given up, now."""
+        costs = Counter(given.costs)
+        costs["exchanges"] += int(self._tried[0])
+        costs["exchanges_made"] += self.made
+        if self.made:
+            costs["records_taken_in"] += int((given.class_of < 0).sum()) - suppressed
+            for name in ("vertices_without_partner", "vertices_lost_at_closing"):
+                del costs[name]
+            published = np.repeat(self.standing.class_of >= 0, np.diff(self.forest.roots))
+            costs["vertices_lost_in_their_class"] = int((published & (shown < 0)).sum())
+        return costs

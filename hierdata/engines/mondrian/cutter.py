@@ -1,0 +1,141 @@
+"""Cut the rows of a scope into regions, the least loss first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.mondrian.kernel import (
+    CLOSED,
+    CUT,
+    END,
+    LEFT,
+    MIDDLE,
+    PASSING,
+    RIGHT,
+    SPANS,
+    START,
+    STATE,
+    TOP,
+    advance,
+)
+from hierdata.engines.rows.caps import RowCaps, packed
+from hierdata.engines.rows.kernel import within_caps
+from hierdata.engines.rows.order import Line
+
+Judge: TypeAlias = Callable[[NDArray[np.int64]], bool]
+"""Whether a class of these rows would satisfy what the caps leave open."""
+
+TRIES = 64
+"""How many cuts of a region are tried, the least loss first, before it is left as it is.
+
+It keeps the cost at O(rows log rows) where models refuse many cuts of attributes with many values.
+"""
+
+
+@dataclass(frozen=True)
+class Regions:
+    """``order[starts[i]:ends[i]]`` are the rows of region i; ``holds`` whether it satisfies everything."""
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    holds: NDArray[np.bool_]
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The region of each row of ``order``."""
+        return np.repeat(np.arange(len(self.starts)), self.ends - self.starts)
+
+    def rows(self, region: int) -> NDArray[np.int64]:
+        """The rows of a region."""
+        return self.order[self.starts[region] : self.ends[region]]
+
+
+def cut(
+    line: Line,
+    rows: NDArray[np.int64],
+    caps: Sequence[RowCaps],
+    least: int,
+    judge: Judge | None,
+    progress: Callable[[int], None],
+) -> Regions:
+    """Cut ``rows`` of a line until no cut is left that is allowed.
+
+    A cut takes out the first places of a quasi-identifier's depth-first order, or all below one node of its
+    hierarchy, and leaves ``least`` rows on both sides. Its loss is, for both sides, the rows times LM' of the
+    join of all nodes they hold, summed over the quasi-identifiers: what publishing the sides would cost. A
+    region that holds is cut by the cut of least loss whose sides both keep the caps and satisfy the
+    ``judge``; of equal ones the most even is taken, then the first. It is cut even where that saves nothing,
+    for later cuts may.
+
+    A region that does not hold may have parts that do: it is cut by the first cut after which a side
+    holds, or else by that of least loss, down to regions that are too small.
+    """
+    return _Work(line, rows, caps, least, judge).run(progress)
+
+
+class _Work:
+    """The arrays of one run. Every compiled call is handed all of them."""
+
+    def __init__(
+        self,
+        line: Line,
+        rows: NDArray[np.int64],
+        caps: Sequence[RowCaps],
+        least: int,
+        judge: Judge | None,
+    ) -> None:
+        count, width = len(rows), line.places.shape[1]
+        places = np.diff(line.first)
+        buckets = int(places.max(initial=0)) + 1
+        regions = count // least + 2
+        cuts = int((places + line.above.shape[1] * np.minimum(places, regions)).sum())
+        self._judge = judge
+        self._least = least
+        self._order = rows.copy()
+        self._state = np.zeros(STATE, np.int64)
+        self._stack = np.zeros((regions, 3), np.int64)
+        self._closed = np.zeros((regions, 3), np.int64)
+        self._caps = packed(caps, len(line.places))
+        self._arrays = (
+            self._state,
+            self._stack,
+            self._closed,
+            self._order,
+            line.places[rows],
+            line.first,
+            line.above,
+            line.losses,
+            *self._caps,
+            np.empty((SPANS, buckets + 1, width), np.int32),
+            np.empty((2, buckets), np.int64),
+            np.empty(count, np.int32),
+            np.empty((cuts, CUT), np.int64),
+            np.empty(count, np.int64),
+            np.empty((count, width), np.int32),
+        )
+
+    def run(self, progress: Callable[[int], None]) -> Regions:
+        count = len(self._order)
+        if count >= self._least:
+            keeps = within_caps(0, count, self._order, *self._caps)
+            self._stack[0] = 0, count, bool(keeps) and self._holds(0, count)
+            self._state[TOP] = 1
+        verdict = 0
+        while advance(verdict, self._judge is not None, self._least, TRIES, *self._arrays):
+            start, middle, end, passing = self._state[[START, MIDDLE, END, PASSING]].tolist()
+            verdict = LEFT if passing & LEFT and self._holds(start, middle) else 0
+            if passing & RIGHT and self._holds(middle, end):
+                verdict |= RIGHT
+            progress(start)
+        closed = self._closed[: self._state[CLOSED]]
+        divided = self._order if len(closed) else self._order[:0]
+        return Regions(divided, closed[:, 0], closed[:, 1], closed[:, 2] == 1)
+
+    def _holds(self, start: int, end: int) -> bool:
+        return self._judge is None or self._judge(self._order[start:end])

@@ -1,0 +1,72 @@
+"""Rows in classes of fixed sizes: the arrays on which swaps work, and who is asked about a swap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.reassignment.ground import ground_of
+from hierdata.engines.reassignment.kernel import Classes, Ground, Loss, refresh_all
+from hierdata.engines.rows.asking import Asked
+from hierdata.engines.rows.caps import packed
+from hierdata.engines.rows.closeness import strangers
+from hierdata.engines.rows.decided_caps import decided
+from hierdata.engines.rows.kernel import Caps
+from hierdata.engines.rows.order import Line
+from hierdata.engines.rows.table import by_class, class_sizes, classes_of, dense
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Classes as runs of ``classes.members``; ``asked`` are the models that the arrays do not know."""
+
+    classes: Classes
+    ground: Ground
+    loss: Loss
+    caps: Caps
+    asked: Asked
+
+    @classmethod
+    def of(
+        cls, forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+    ) -> Arrangement:
+        """The classes as they are; rows without one stay out."""
+        sizes = class_sizes(classes)
+        line = Line.of(forest, scope)
+        caps, asked = decided(forest, scope, constraints.left_to({"closeness"}))
+        made = cls(
+            Classes(
+                by_class(classes),
+                np.cumsum([0, *sizes]),
+                np.zeros(len(sizes), np.int64),
+                np.zeros(len(sizes), np.int64),
+                np.zeros((len(sizes), 4, line.places.shape[1]), np.int32),
+            ),
+            ground_of(forest, scope, constraints.closeness(scope.kind), int(sizes.max(initial=0))),
+            Loss(line.places, line.first, line.above, line.losses),
+            packed(caps, len(classes)),
+            Asked(forest, scope, asked),
+        )
+        refresh_all(made.classes, made.ground, made.loss)
+        return made
+
+    def numbers(self) -> NDArray[np.int64]:
+        """The class of each row, SUPPRESSED for those that stayed out."""
+        found = np.full(self.loss.places.shape[0], SUPPRESSED, np.int64)
+        found[self.classes.members] = np.repeat(
+            np.arange(len(self.classes.beyond)), np.diff(self.classes.starts)
+        )
+        return found
+
+
+def started(
+    forest: Forest, scope: Scope, constraints: Constraints, partition: Partition
+) -> NDArray[np.int64]:
+    """The classes of the step before, without rows whose values the original lacks: no class holds them."""
+    forbidden = strangers(forest, scope, constraints)
+    return dense(np.where(forbidden, SUPPRESSED, classes_of(partition, scope)))

@@ -1,0 +1,204 @@
+"""What is done with classes that no reassignment brought within their bounds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.rows.asking import Asked
+from hierdata.engines.rows.contents import Contents, satisfied
+from hierdata.engines.rows.decided_caps import one_of_each_record
+from hierdata.engines.rows.leftovers import attach
+from hierdata.engines.rows.table import (
+    class_sizes,
+    codes_of,
+    dense,
+    dissolved,
+    joins,
+    members_of,
+    nodes_of,
+    partition_of,
+    summable,
+    unaccepted,
+)
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
+
+_TRIED = 64
+"""So many unions of a class are shown to the models, the one of least loss first."""
+
+
+def published(
+    forest: Forest,
+    scope: Scope,
+    constraints: Constraints,
+    classes: NDArray[np.int64],
+    before: Partition,
+    united: int,
+    rng: np.random.Generator,
+) -> Partition:
+    """The partition of classes, repaired: every class satisfies all constraints, and costs say what it took.
+
+    A class that fails is united with another, the one of least loss with which all hold, or else with the
+    nearest, and again. Where other models forbid that, its rows join the nearest classes that accept them
+    (``rows.leftovers``); what none accepts is suppressed. If no class is left, all rows are tried as one.
+    ``united`` is how many the search united before.
+    """
+    costs = Counter(before.costs)
+    reached = _smallest(forest, scope, constraints, classes)
+    start = np.count_nonzero(classes == SUPPRESSED)
+    classes, more = _all_united(forest, scope, constraints, dense(classes))
+    failing = _failing(forest, scope, constraints, classes)
+    dissolved_rows = int(failing[classes[classes >= 0]].sum()) if len(failing) else 0
+    classes = dissolved(classes, failing) if len(failing) else classes
+    if not (classes != SUPPRESSED).any() and start < len(classes):
+        whole = _whole(forest, scope, constraints)
+        classes = whole if whole is not None else classes
+    left = np.flatnonzero(classes == SUPPRESSED)
+    classes = attach(forest, scope, constraints, classes, left, rng)
+    gone = int((classes == SUPPRESSED).sum())
+    costs[unaccepted(scope)] = gone
+    costs["rows_in_the_nearest_class"] += len(left) - gone
+    costs["classes_united"] += united + more
+    costs["rows_of_classes_dissolved"] += dissolved_rows
+    reason = ""
+    if gone == len(classes):
+        bound = min((one.bound for _, one in constraints.closeness(scope.kind)), default=Fraction(1))
+        reason = before.reason if reached is None or reached <= bound else _unreachable(reached)
+    return partition_of(forest, scope, classes, costs, reason)
+
+
+def _failing(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which classes lack something; one without values may hold and be too small all the same."""
+    small = class_sizes(classes) < constraints.min_class_size
+    return small | ~satisfied(forest, scope, constraints, classes)
+
+
+def enlarged(
+    forest: Forest, scope: Scope, classes: NDArray[np.int64], failing: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The classes, each that fails united with the one by which that loses least; none takes part twice."""
+    unions = Unions(forest, scope, classes)
+    members = members_of(classes)
+    result = classes.copy()
+    for own in np.flatnonzero(failing).tolist():
+        if unions.free[own]:
+            other = next(iter(unions.nearest(own)), None)
+            if other is not None:
+                unions.free[[own, other]] = False
+                result[members[own]] = other
+    return dense(result)
+
+
+def may_stay(forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]) -> bool:
+    """Whether all other models hold in every class, and no record is in one twice."""
+    held = classes >= 0
+    pairs = np.unique(classes[held] * max(1, forest.record_count) + scope.records[held])
+    return len(pairs) == held.sum() and bool(
+        satisfied(forest, scope, constraints.left_to({"closeness"}), classes).all()
+    )
+
+
+def _all_united(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """The classes united until none fails, as far as the other models let them; and how many were."""
+    united = 0
+    while True:
+        classes, more = _united(forest, scope, constraints, classes)
+        united += more
+        failing = _failing(forest, scope, constraints, classes)
+        if not failing.any() or len(failing) < 2:
+            return classes, united
+        larger = enlarged(forest, scope, classes, failing)
+        if not may_stay(forest, scope, constraints, larger):
+            return classes, united
+        united += len(failing) - 1 - int(larger.max())
+        classes = larger
+
+
+def _united(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], int]:
+    """The classes, those that fail united with others where all constraints hold then; and how many were."""
+    asked = Asked(forest, scope, constraints)
+    unions = Unions(forest, scope, classes)
+    members = members_of(classes)
+    result, united = classes.copy(), 0
+    for own in np.flatnonzero(_failing(forest, scope, constraints, classes)).tolist():
+        mine = members[own]
+        for other in unions.nearest(own)[:_TRIED] if unions.free[own] else ():
+            rows = np.concatenate([mine, members[other]])
+            if len(np.unique(scope.records[rows])) < len(rows):
+                continue
+            if len(rows) >= constraints.min_class_size and asked(rows):
+                unions.free[[own, other]] = False
+                result[mine] = other
+                united += 1
+                break
+    return dense(result), united
+
+
+class Unions:
+    """What uniting two classes would lose; ``free`` are those that are not united yet."""
+
+    def __init__(self, forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> None:
+        trees = forest.hierarchies[scope.kind]
+        self._roots = joins(trees, nodes_of(forest, scope), classes)
+        self._sizes = class_sizes(classes)
+        self._ancestors = [np.array(tree.ancestors, np.int32) for tree in trees]
+        self._losses = summable(forest.losses[scope.kind], len(classes))
+        self.free = np.ones(len(self._sizes), np.bool_)
+
+    def nearest(self, own: int) -> list[int]:
+        """The other classes that are free, by what the union loses more than both, then by number."""
+        lost = np.zeros(len(self._sizes), np.int64)
+        for roots, ancestors, losses in zip(self._roots.T, self._ancestors, self._losses, strict=True):
+            here = ancestors[roots[own]]
+            shared = (ancestors[roots] == here) & (here >= 0)
+            deepest = shared.shape[1] - 1 - np.argmax(shared[:, ::-1], axis=1)
+            joined = losses[here[deepest]]
+            lost += joined * (self._sizes + self._sizes[own]) - losses[roots] * self._sizes
+        lost[~self.free] = lost.max(initial=0) + 1
+        order = np.argsort(lost, kind="stable")
+        found: list[int] = order[self.free[order] & (order != own)].tolist()
+        return found
+
+
+def _whole(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.int64] | None:
+    """All rows as one class, if that may be."""
+    classes = np.zeros(len(scope.rows), np.int64)
+    if one_of_each_record(scope) or _failing(forest, scope, constraints, classes).any():
+        return None
+    return classes
+
+
+def _smallest(
+    forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
+) -> Fraction | None:
+    """The largest distance of the class where it is least: a smaller t none reached; None without."""
+    codes = codes_of(forest, scope)
+    classes = dense(classes)
+    distances: list[Fraction] | None = None
+    for position, bound in enumerate(constraints.on_values[scope.kind]):
+        close = [one for one in bound if one.closeness is not None]
+        if not close or not (classes != SUPPRESSED).any():
+            continue
+        contents = Contents(classes, codes[:, position])
+        own = [max(one.achieved(view).get("t", Fraction(0)) for one in close) for view in contents.views]
+        of_class = [own[at] for at in contents.of_class.tolist()]
+        distances = of_class if distances is None else list(map(max, distances, of_class))
+    return min(distances) if distances else None
+
+
+def _unreachable(reached: Fraction) -> str:
+    return (
+        f"no class comes within the t that is asked for: the smallest that was reached is "
+        f"{float(reached):.6g} ({reached}); ask for that or more, or for larger classes"
+    )

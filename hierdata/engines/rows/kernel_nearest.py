@@ -1,0 +1,151 @@
+"""The inner loop of attaching rows to classes: the nearest classes that keep the caps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hierdata.engines.jit import jit
+from hierdata.engines.rows.kernel import Numbers, Places, loss_between, within_caps
+
+
+@jit
+def _keeps_caps(
+    row: int,
+    own: int,
+    latest: Numbers,
+    earlier: Numbers,
+    groups: Places,
+    first_group: Numbers,
+    most: Numbers,
+    reach: Numbers,
+    shares: Numbers,
+    tally: Numbers,
+    members: Numbers,
+) -> bool:
+    """Whether a class keeps every cap with one row more, if it does without; ``members`` is working memory.
+
+    The row's own group is looked at first, which settles most. See ``cutting.within_caps``.
+    """
+    for cap in range(groups.shape[0]):
+        group = groups[cap, row]
+        if group < 0:
+            continue
+        base = first_group[cap]
+        low = reach[base + group, 0]
+        high = reach[base + group, 1]
+        present = 1
+        near = 1
+        member = latest[own]
+        while member >= 0:
+            other = groups[cap, member]
+            if other >= 0:
+                present += 1
+                if low <= other <= high:
+                    near += 1
+            member = earlier[member]
+        if near > most[cap] or near * shares[base + group, 1] > shares[base + group, 0] * present:
+            return False
+        if near > 1 and low < high:  # others have the row in their reach
+            members[0] = row
+            filled = 1
+            member = latest[own]
+            while member >= 0:
+                members[filled] = member
+                filled += 1
+                member = earlier[member]
+            return within_caps(0, filled, members, groups, first_group, most, reach, shares, tally)
+    return True
+
+
+@jit
+def nearest(
+    row: int,
+    start: int,
+    window: int,
+    at_most: int,
+    stamp: int,
+    recurring: bool,
+    found: Numbers,
+    distances: Numbers,
+    refused: Numbers,
+    records: Numbers,
+    nodes: Places,
+    joins: Places,
+    sizes: Numbers,
+    numbers: Numbers,
+    ancestors: Places,
+    losses: Numbers,
+    latest: Numbers,
+    earlier: Numbers,
+    groups: Places,
+    first_group: Numbers,
+    most: Numbers,
+    reach: Numbers,
+    shares: Numbers,
+    tally: Numbers,
+    members: Numbers,
+) -> tuple[int, int]:
+    """Write the nearest classes for a row to ``found``, best first; answer how many and how many were seen.
+
+    Looked at are the classes from ``start`` on, around the end, ``window`` of them; more, up to ``at_most``,
+    only while none is found. Those whose ``refused`` is ``stamp`` are left out, and
+    those that break a cap with the row in them or, where ``records`` are ``recurring``, hold a row of its
+    record. Nearest is the least sum of LM' of the joins with ``joins[class]``, then the smaller class, then
+    the lower of ``numbers``. The members of a class are ``latest[class]``, the one ``earlier``, and so on.
+    """
+    wanted = len(found)
+    width = nodes.shape[1]
+    count = 0
+    seen = 0
+    while seen < at_most and (seen < window or count == 0):
+        own = start + seen if start + seen < len(sizes) else start + seen - len(sizes)
+        seen += 1
+        if refused[own] == stamp:
+            continue
+        distance = np.int64(0)
+        for b in range(width):
+            distance += loss_between(nodes[row, b], joins[own, b], ancestors, losses)
+            if count == wanted and distance > distances[count - 1]:
+                break
+        place = count
+        while place > 0:
+            other = found[place - 1]
+            if distance > distances[place - 1]:
+                break
+            tied = distance == distances[place - 1]
+            if tied and (sizes[own], numbers[own]) > (sizes[other], numbers[other]):
+                break
+            place -= 1
+        if place == wanted:
+            continue
+        if recurring:
+            member = latest[own]
+            while member >= 0 and records[member] != records[row]:
+                member = earlier[member]
+            if member >= 0:
+                continue
+        if not _keeps_caps(
+            row, own, latest, earlier, groups, first_group, most, reach, shares, tally, members
+        ):
+            continue
+        count = min(count + 1, wanted)
+        for at in range(count - 1, place, -1):
+            found[at] = found[at - 1]
+            distances[at] = distances[at - 1]
+        found[place] = own
+        distances[place] = distance
+    return count, seen
+
+
+@jit
+def joined(row: int, own: int, nodes: Places, joins: Places, ancestors: Places) -> Places:
+    """The nodes of a class with a row in it: the deepest entries that both have."""
+    found = np.empty(nodes.shape[1], np.int32)
+    for b in range(nodes.shape[1]):
+        one = ancestors[nodes[row, b]]
+        other = ancestors[joins[own, b]]
+        level = len(one) - 1
+        while level > 0 and (one[level] < 0 or one[level] != other[level]):
+            level -= 1
+        found[b] = one[level]
+    return found

@@ -1,0 +1,67 @@
+"""Hierarchy nodes on a line: the depth-first order in which a cut is a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.domains.base import Hierarchy
+from hierdata.engines.rows.table import nodes_of, summable
+from hierdata.forest.forest import MISSING, Forest, Scope
+
+
+@dataclass(frozen=True)
+class Line:
+    """The rows of a scope by the places of their nodes, in the layout of ``kernels.cutting``.
+
+    ``places[row, i]`` is the place of the row's node among those that occur at the i-th quasi-identifier,
+    ``first[i]`` the row of ``above`` where its places begin. ``above[first[i] + place]`` are the node's
+    ancestors, numbered over all hierarchies, and ``losses[node]`` is LM' as an integer (``summable``).
+    """
+
+    places: NDArray[np.int32]
+    first: NDArray[np.int64]
+    above: NDArray[np.int32]
+    losses: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, forest: Forest, scope: Scope) -> Line:
+        """The line of a scope's rows."""
+        hierarchies, losses = forest.hierarchies[scope.kind], forest.losses[scope.kind]
+        nodes = nodes_of(forest, scope)
+        places = np.empty(nodes.shape, np.int32)
+        above: list[NDArray[np.int32]] = []
+        first = [0]
+        nodes_before = 0
+        depth = max((len(tree.ancestors[0]) for tree in hierarchies), default=1)
+        for column, tree in enumerate(hierarchies):
+            occurring, where = np.unique(nodes[:, column], return_inverse=True)
+            in_order = depth_first(tree, occurring.tolist())
+            place_of = np.empty(len(occurring), np.int32)
+            place_of[in_order] = np.arange(len(occurring))
+            places[:, column] = place_of[where.ravel()]
+            rows = np.full((len(occurring), depth), MISSING, np.int32)
+            entries = np.array(tree.ancestors, np.int32)[occurring[in_order]]
+            rows[:, : entries.shape[1]] = np.where(entries < 0, MISSING, entries + nodes_before)
+            above.append(rows)
+            first.append(first[-1] + len(occurring))
+            nodes_before += len(tree.labels)
+        fitting = summable(losses, len(nodes))
+        return cls(
+            places,
+            np.array(first, np.int64),
+            np.concatenate([*above, np.zeros((1, depth), np.int32)]),
+            np.concatenate([*fitting, np.zeros(1, np.int64)]),
+        )
+
+
+def depth_first(tree: Hierarchy, nodes: Sequence[int]) -> list[int]:
+    """The positions of the nodes in depth-first order; what a node generalizes follows it.
+
+    The join of any of them is the join of the first and the last, and so it is on a line of numbers or
+    dates whose steps do not nest: a bin that holds both ends holds all between.
+    """
+    return sorted(range(len(nodes)), key=lambda at: tree.ancestors[nodes[at]])

@@ -1,0 +1,82 @@
+"""How many rows can be dealt to classes in which no two count together, and the dealing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.rows.kernel_dealing import deal, keep
+from hierdata.engines.rows.order import Line
+from hierdata.forest.forest import Scope
+
+WIDEST = 32
+"""So many rows are assigned to classes at a time: a row costs the square of it."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Which rows may not meet: ``groups`` by row, -1 for a missing value, and ``ends`` by group, the last
+    group from there up that counts together with it.
+    """
+
+    groups: NDArray[np.int32]
+    ends: NDArray[np.int32]
+
+    def tracks(self, rows: NDArray[np.int64], each: Fraction) -> NDArray[np.int64]:
+        """As many of the rows as classes can share that take ``each`` rows or more, on average; ascending.
+
+        The most rows with at most g in any window, f(g), are found from the least up; f(g) / g does not rise,
+        so the largest g with f(g) >= each * g is found by bisection. O(rows log rows).
+        """
+        rows = self._ascending(rows)
+        groups = self.groups[rows]
+        kept = np.empty(len(rows), np.int64)
+        enough, too_many = 0, len(rows) // each + 1
+        while too_many - enough > 1:
+            middle = (enough + too_many) // 2
+            if int(keep(middle, groups, self.ends, kept)) >= each * middle:
+                enough = middle
+            else:
+                too_many = middle
+        count = int(keep(enough, groups, self.ends, kept)) if enough else 0
+        chosen: NDArray[np.int64] = rows[kept[:count]]
+        return chosen
+
+    def one_track(self, rows: NDArray[np.int64]) -> int:
+        """The most of the rows no two of which count together."""
+        rows = self._ascending(rows)
+        return int(keep(1, self.groups[rows], self.ends, np.empty(len(rows), np.int64)))
+
+    def dealt(
+        self, line: Line, scope: Scope, blocks: Sequence[NDArray[np.int64]], least: int
+    ) -> NDArray[np.int64]:
+        """The class of each row of the scope: the blocks dealt to classes of ``least`` rows or more; else -1.
+
+        A block must not have more rows in a window than it has room for classes. Where two rows of a record
+        would meet, one of them stays without a class.
+        """
+        lengths = np.array([len(block) for block in blocks], np.int64)
+        ends = np.cumsum(lengths)
+        order = np.concatenate([*blocks, np.zeros(0, np.int64)])
+        order = order[np.lexsort((self.groups[order], np.repeat(np.arange(len(blocks)), lengths)))]
+        class_of = np.full(len(self.groups), -1, np.int64)
+        below = bool(scope.kind)
+        arrays = (line.places, line.first, line.above, line.losses, class_of)
+        deal(
+            ends - lengths, ends, least, WIDEST, below, order, self.groups, self.ends, scope.records, *arrays
+        )
+        if below:
+            there = np.flatnonzero(class_of >= 0)
+            keys = class_of[there] * (int(scope.records.max(initial=0)) + 1) + scope.records[there]
+            again = np.ones(len(there), np.bool_)
+            again[np.unique(keys, return_index=True)[1]] = False
+            class_of[there[again]] = -1
+        return class_of
+
+    def _ascending(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows in ascending order of their groups; equal ones stay in their order."""
+        return rows[np.argsort(self.groups[rows], kind="stable")]

@@ -1,0 +1,1 @@
+"""Classes that satisfy (delta,l)-diversity with the least suppression (DL)."""

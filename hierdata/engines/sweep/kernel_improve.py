@@ -1,0 +1,329 @@
+"""The inner loops of improving classes: dissolving one, moving one row, where that loses less.
+
+A class is known by the least and the greatest place of every quasi-identifier in depth-first order, as in
+``cutting``: the node it publishes is the join of those two. Nothing is asked in the middle of a change: it is
+undone, the caller remembers the answer, and the change is tried anew. A loss times a number of rows fits into
+64 bits, since that of all rows does (``engines.rows.table.summable``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hierdata.engines.jit import jit
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, within_caps
+from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Lines, Memory, Words, between, remembered
+
+AT, SEEN, ASKED, CHANGED, COMPLETE, STATE = range(6)
+"""What is known of half a pass: the entry of the order to look at next, how many classes were looked at, how
+many rows are to be asked about, how many changes were made, and whether the order came to its end."""
+
+
+class Classes(NamedTuple):
+    """Classes that change: members as a list that is linked both ways, least and greatest places, LM'."""
+
+    of: Numbers
+    latest: Numbers
+    earlier: Numbers
+    later: Numbers
+    sizes: Numbers
+    low: Places
+    high: Places
+    losses: Numbers
+    prints: Words
+
+
+@jit
+def _candidates(
+    row: int, own: int, room: int, classes: Classes, lines: Lines, found: Numbers, increases: Numbers
+) -> int:
+    """Write the classes but ``own`` whose loss the row raises least, by less than ``room``; answer how many.
+
+    Best first; of equal ones the lower number.
+    """
+    places = lines.places
+    _, _, _, _, sizes, lows, highs, losses, _ = classes
+    wanted = len(found)
+    count = 0
+    for other in range(len(sizes)):
+        size = sizes[other]
+        if size == 0 or other == own:
+            continue
+        bound = increases[wanted - 1] if count == wanted else room
+        most = (bound - 1 + size * losses[other]) // (size + 1)
+        loss = np.int64(0)
+        for q in range(places.shape[1]):
+            low = min(places[row, q], lows[other, q])
+            high = max(places[row, q], highs[other, q])
+            loss += between(q, low, high, lines)
+            if loss > most:
+                break
+        if loss > most:
+            continue
+        increase = (size + 1) * loss - size * losses[other]
+        count = min(count + 1, wanted)
+        place = count - 1
+        while place > 0 and increases[place - 1] > increase:
+            increases[place] = increases[place - 1]
+            found[place] = found[place - 1]
+            place -= 1
+        increases[place] = increase
+        found[place] = other
+    return count
+
+
+@jit
+def _span(own: int, classes: Classes, lines: Lines) -> None:
+    """The least and greatest places of a class and its loss, from its members."""
+    places = lines.places
+    _, latest, earlier, _, _, lows, highs, losses, _ = classes
+    member = latest[own]
+    lows[own] = places[member]
+    highs[own] = places[member]
+    while member >= 0:
+        for q in range(places.shape[1]):
+            lows[own, q] = min(lows[own, q], places[member, q])
+            highs[own, q] = max(highs[own, q], places[member, q])
+        member = earlier[member]
+    loss = np.int64(0)
+    for q in range(places.shape[1]):
+        low = lows[own, q]
+        high = highs[own, q]
+        loss += between(q, low, high, lines)
+    losses[own] = loss
+
+
+@jit
+def _take(row: int, classes: Classes, marks: Words) -> None:
+    """Take a row out of its class; the span of the class stays as it was."""
+    of, latest, earlier, later, sizes, _, _, _, prints = classes
+    own = of[row]
+    before = earlier[row]
+    behind = later[row]
+    if behind >= 0:
+        earlier[behind] = before
+    else:
+        latest[own] = before
+    if before >= 0:
+        later[before] = behind
+    sizes[own] -= 1
+    prints[own] -= marks[row]
+    of[row] = -1
+
+
+@jit
+def _give(row: int, own: int, classes: Classes, marks: Words) -> None:
+    """Put a row into a class; the span of the class stays as it was."""
+    of, latest, earlier, later, sizes, _, _, _, prints = classes
+    before = latest[own]
+    earlier[row] = before
+    later[row] = -1
+    if before >= 0:
+        later[before] = row
+    latest[own] = row
+    sizes[own] += 1
+    prints[own] += marks[row]
+    of[row] = own
+
+
+@jit
+def _spread(row: int, own: int, increase: int, classes: Classes, lines: Lines) -> None:
+    """Let a class span a row that it was given, which raised what it loses in all by ``increase``."""
+    _, _, _, _, sizes, lows, highs, losses, _ = classes
+    for q in range(lows.shape[1]):
+        lows[own, q] = min(lows[own, q], lines.places[row, q])
+        highs[own, q] = max(highs[own, q], lines.places[row, q])
+    losses[own] = ((sizes[own] - 1) * losses[own] + increase) // sizes[own]
+
+
+@jit
+def _verdict(own: int, asking: bool, classes: Classes, caps: Caps, memory: Memory, members: Numbers) -> int:
+    """Whether a class keeps the caps and satisfies the models; its rows are written to ``members``."""
+    _, latest, earlier, _, _, _, _, _, own_prints = classes
+    groups, first_group, most, reach, shares, tally = caps
+    prints, answers, _ = memory
+    if not asking and len(groups) == 0:
+        return YES
+    filled = 0
+    member = latest[own]
+    while member >= 0:
+        members[filled] = member
+        filled += 1
+        member = earlier[member]
+    if not within_caps(0, filled, members, groups, first_group, most, reach, shares, tally):
+        return NO
+    return remembered(own_prints[own], prints, answers) if asking else YES
+
+
+@jit
+def start_classes(count: int, classes: Classes, marks: Words, lines: Lines) -> None:
+    """Link the members of ``count`` classes and look at their spans."""
+    of = classes.of
+    for row in range(len(of)):
+        own = of[row]
+        if own >= 0:
+            _give(row, own, classes, marks)
+    for own in range(count):
+        _span(own, classes, lines)
+
+
+@jit
+def dissolve(
+    least: int,
+    most_seen: int,
+    asking: bool,
+    order: Numbers,
+    looked_at: Numbers,
+    classes: Classes,
+    lines: Lines,
+    marks: Words,
+    caps: Caps,
+    memory: Memory,
+    state: Numbers,
+    found: Numbers,
+    increases: Numbers,
+    members: Numbers,
+) -> bool:
+    """Dissolve the classes of the order whose members lose less elsewhere; True when somebody must be asked.
+
+    Member after member, by its number, joins the class whose loss it raises least of those that accept it,
+    of which the ``len(found)`` best are looked at; all of it is undone if the sum is no less. When asked,
+    ``members[:state[ASKED]]`` are the rows, and the next call looks at the class again.
+    """
+    _, _, _, _, sizes, lows, highs, losses, _ = classes
+    own_rows = np.empty(2 * least, np.int64)
+    targets = np.empty(2 * least, np.int64)
+    old_low = np.empty((2 * least, lows.shape[1]), lows.dtype)
+    old_high = np.empty((2 * least, lows.shape[1]), lows.dtype)
+    old_loss = np.empty(2 * least, np.int64)
+    while state[AT] < len(order) and state[SEEN] < most_seen:
+        own = order[state[AT]]
+        count = sizes[own]
+        if count == 0 or count > 2 * least or losses[own] == 0:
+            looked_at[own] += 1
+            state[AT] += 1
+            continue
+        member = classes.latest[own]
+        for filled in range(count):
+            place = filled
+            while place > 0 and own_rows[place - 1] > member:
+                own_rows[place] = own_rows[place - 1]
+                place -= 1
+            own_rows[place] = member
+            member = classes.earlier[member]
+        room = count * losses[own]
+        moved = 0
+        answer = YES
+        while moved < count and answer == YES:
+            row = own_rows[moved]
+            state[SEEN] += len(sizes)
+            options = _candidates(row, own, room, classes, lines, found, increases)
+            answer = NO
+            _take(row, classes, marks)
+            for option in range(options):
+                other = found[option]
+                _give(row, other, classes, marks)
+                answer = _verdict(other, asking, classes, caps, memory, members)
+                if answer == UNKNOWN:
+                    state[ASKED] = sizes[other]
+                if answer == YES:
+                    room -= increases[option]
+                    targets[moved] = other
+                    old_low[moved] = lows[other]
+                    old_high[moved] = highs[other]
+                    old_loss[moved] = losses[other]
+                    _spread(row, other, increases[option], classes, lines)
+                    moved += 1
+                    break
+                _take(row, classes, marks)
+                if answer == UNKNOWN:
+                    break
+            if answer != YES:
+                _give(row, own, classes, marks)
+        if answer == YES:
+            state[CHANGED] += 1
+        else:
+            for at in range(moved - 1, -1, -1):
+                row = own_rows[at]
+                other = targets[at]
+                _take(row, classes, marks)
+                _give(row, own, classes, marks)
+                lows[other] = old_low[at]
+                highs[other] = old_high[at]
+                losses[other] = old_loss[at]
+            if answer == UNKNOWN:
+                return True
+        looked_at[own] += 1
+        state[AT] += 1
+    return False
+
+
+@jit
+def move(
+    least: int,
+    most_seen: int,
+    asking: bool,
+    order: Numbers,
+    looked_at: Numbers,
+    classes: Classes,
+    lines: Lines,
+    marks: Words,
+    caps: Caps,
+    memory: Memory,
+    state: Numbers,
+    found: Numbers,
+    increases: Numbers,
+    members: Numbers,
+) -> bool:
+    """Move the rows of the order that lose less elsewhere, one by one; True when somebody must be asked.
+
+    A row joins the class whose loss it raises least of those that accept it, of which the ``len(found)``
+    best are looked at, if its own class loses more by it and holds without it. When asked,
+    ``members[:state[ASKED]]`` are the rows, and the next call looks at the row again.
+    """
+    of, _, _, _, sizes, lows, highs, losses, _ = classes
+    while state[AT] < len(order) and state[SEEN] < most_seen:
+        row = order[state[AT]]
+        own = of[row]
+        if sizes[own] <= least or losses[own] == 0:
+            looked_at[row] += 1
+            state[AT] += 1
+            continue
+        old_low = lows[own].copy()
+        old_high = highs[own].copy()
+        old_loss = losses[own]
+        _take(row, classes, marks)
+        _span(own, classes, lines)
+        room = (sizes[own] + 1) * old_loss - sizes[own] * losses[own]
+        state[SEEN] += len(sizes) + sizes[own]
+        answer = _verdict(own, asking, classes, caps, memory, members)
+        if answer == UNKNOWN:
+            state[ASKED] = sizes[own]
+        options = _candidates(row, own, room, classes, lines, found, increases) if answer == YES else 0
+        if options == 0 and answer == YES:
+            answer = NO
+        for option in range(options):
+            other = found[option]
+            _give(row, other, classes, marks)
+            answer = _verdict(other, asking, classes, caps, memory, members)
+            if answer == YES:
+                _spread(row, other, increases[option], classes, lines)
+                state[CHANGED] += 1
+                break
+            if answer == UNKNOWN:
+                state[ASKED] = sizes[other]
+            _take(row, classes, marks)
+            if answer == UNKNOWN:
+                break
+        if answer != YES:
+            _give(row, own, classes, marks)
+            lows[own] = old_low
+            highs[own] = old_high
+            losses[own] = old_loss
+            if answer == UNKNOWN:
+                return True
+        looked_at[row] += 1
+        state[AT] += 1
+    return False

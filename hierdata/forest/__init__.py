@@ -1,0 +1,1 @@
+"""Records as integer arrays, and what engines and recodings make of them."""

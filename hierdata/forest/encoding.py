@@ -1,0 +1,309 @@
+"""Records to arrays: every value is looked up once on the way in."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import InputError
+from hierdata.forest.encoded import Encoded, Frame, spellings_apart, value_of
+from hierdata.forest.forest import MISSING, Forest
+from hierdata.records.bound import Bound, Rows, by_column
+from hierdata.records.record import Vertex
+from hierdata.records.schema import Role, Schema
+
+_WAITING = 1 << 16
+"""Vertices that wait to be put in order together."""
+_ARRAYS = {
+    **dict.fromkeys(("type", "child_count", "nodes", "sensitive", "spelling"), np.int32),
+    "size": np.int64,
+}
+"""What is collected of all records, with its type; ``size`` is the number of a record's vertices."""
+
+Ints: TypeAlias = "NDArray[np.int64]"
+Codes: TypeAlias = "NDArray[np.int32]"
+
+
+class _Lookup(dict[Any, int]):
+    """What values came to, each looked up once; values stand in it by their keys (see spellings_apart).
+
+    Those outside the domain have numbers below MISSING, and stand in ``refused`` by these.
+    """
+
+    def __init__(
+        self,
+        code_of: Callable[[Scalar], int],
+        refused: list[Scalar],
+        value_of: Callable[[Any], Scalar] = value_of,
+    ) -> None:
+        super().__init__()
+        self._code_of = code_of
+        self._refused = refused
+        self._value_of = value_of
+
+    def __missing__(self, key: Any) -> int:
+        value = self._value_of(key)
+        try:
+            code = self._code_of(value)
+        except Uncovered:
+            self._refused.append(value)
+            code = MISSING - len(self._refused)
+        self[key] = code
+        return code
+
+
+@dataclass
+class _Waiting:
+    """Vertices of one type that were looked up: how many each parent has, and a column an attribute.
+
+    Of quasi-identifiers these are nodes, of sensitive attributes spellings.
+    """
+
+    counts: array[int]
+    nodes: list[array[int]]
+    spellings: list[array[int]]
+    carried: list[tuple[Scalar, ...]] = field(default_factory=list)
+
+
+class _Encoder:
+    """Collects arrays while records stream by: batch after batch, and in a batch column after column."""
+
+    def __init__(self, frame: Frame, before: int) -> None:
+        self._schema = frame.schema
+        self._values: list[Scalar] = []
+        self._refused: list[Scalar] = []
+        self._spellings = _Lookup(self._spelled, self._refused)
+        self._spellings[None] = MISSING
+        self._nodes = [[_Lookup(tree.node_of, self._refused) for tree in own] for own in frame.hierarchies]
+        self._codes = [[self._codes_of(domain) for domain in own] for own in frame.domains]
+        self.records = self._first = before
+        self._begin()
+
+    def _codes_of(self, domain: SensitiveDomain) -> _Lookup:
+        """The codes of spellings; a value is looked up by its own key but once for all attributes."""
+        codes = _Lookup(domain.code_of, self._refused, self._values.__getitem__)
+        codes[MISSING] = MISSING
+        return codes
+
+    def _begin(self) -> None:
+        self._first = self._ordered = self.records
+        self._vertices = 0
+        self._carried: dict[int, tuple[Scalar, ...]] = {}
+        self._found: dict[str, list[NDArray[Any]]] = {
+            name: [np.zeros(0, kind)] for name, kind in _ARRAYS.items()
+        }
+        self._wait()
+
+    def _wait(self) -> None:
+        self._waiting = [
+            _Waiting(array("q"), [array("i") for _ in nodes], [array("i") for _ in codes])
+            for nodes, codes in zip(self._nodes, self._codes, strict=True)
+        ]
+        self._unordered = 0
+        self._ordered = self.records
+
+    def _spelled(self, value: Scalar) -> int:
+        self._values.append(value)
+        return len(self._values) - 1
+
+    def taken(self) -> Encoded:
+        """All that was added since the last call."""
+        self.put_in_order()
+        arrays = {name: np.concatenate(found) for name, found in self._found.items()}
+        ordinals = np.arange(self._first, self.records)
+        encoded = Encoded(ordinals=ordinals, spellings=tuple(self._values), carried=self._carried, **arrays)
+        self._begin()
+        return encoded
+
+    def add(self, batch: Bound) -> None:
+        """Encode some more records. Raises InputError."""
+        for rows, kind in zip(batch.rows, self._schema.types, strict=True):
+            if rows is not None:
+                self._look_up(rows, kind.index)
+            elif kind.parent is not None and (parent := batch.rows[kind.parent]) is not None:
+                self._waiting[kind.index].counts.extend(repeat(0, parent.size))
+        self.records += batch.size
+        if self._unordered >= _WAITING:
+            self.put_in_order()
+
+    def _look_up(self, rows: Rows, kind: int) -> None:
+        """One type's values as nodes and spellings."""
+        quasi, sensitive, carried = rows.values
+        waiting = self._waiting[kind]
+        for found, lookup, column in zip(waiting.nodes, self._nodes[kind], quasi, strict=True):
+            found.extend(map(lookup.__getitem__, spellings_apart(column)))
+        for found, column in zip(waiting.spellings, sensitive, strict=True):
+            found.extend(map(self._spellings.__getitem__, spellings_apart(column)))
+        waiting.counts.extend(rows.counts)
+        if carried:
+            waiting.carried += zip(*carried, strict=True)
+        self._unordered += rows.size
+
+    def put_in_order(self) -> None:
+        """Bring what waits into breadth-first order, record by record. Raises InputError."""
+        if not self._unordered:
+            return
+        counts = [np.array(waiting.counts, np.int64) for waiting in self._waiting]
+        order = _breadth_first(self._schema, counts, self.records - self._ordered)
+        total = sum(map(len, order.places))
+        kinds = np.empty(total, np.int32)
+        for index, places in enumerate(order.places):
+            kinds[places] = index
+        child_count = np.zeros(total, np.int32)
+        for kind in self._schema.types[1:]:
+            child_count[order.places[kind.parent or 0]] += counts[kind.index].astype(np.int32)
+        nodes = _flat(kinds, order.places, [waiting.nodes for waiting in self._waiting])
+        spellings = _flat(kinds, order.places, [waiting.spellings for waiting in self._waiting])
+        codes = _flat(kinds, order.places, [*map(self._coded, range(len(self._codes)))])
+        self._check(order, kinds, nodes, codes)
+        for waiting, places in zip(self._waiting, order.places, strict=True):
+            if waiting.carried:
+                self._carried.update(zip((places + self._vertices).tolist(), waiting.carried, strict=True))
+        found: dict[str, NDArray[Any]] = {
+            "size": order.sizes,
+            "type": kinds,
+            "child_count": child_count,
+            "nodes": nodes,
+            "sensitive": codes,
+            "spelling": spellings,
+        }
+        for name, own in found.items():
+            self._found[name].append(own)
+        self._vertices += total
+        self._wait()
+
+    def _coded(self, kind: int) -> list[Sequence[int]]:
+        """The codes of the spellings that wait, of each sensitive attribute of a type."""
+        columns = zip(self._codes[kind], self._waiting[kind].spellings, strict=True)
+        return [array("i", map(lookup.__getitem__, column)) for lookup, column in columns]
+
+    def _check(self, order: _Order, kinds: Codes, nodes: Codes, codes: Codes) -> None:
+        """Raise InputError for the first value outside its domain; the value stays out of the message."""
+        if min(nodes.min(initial=0), codes.min(initial=0)) >= MISSING:
+            return
+        found = []
+        for role, own, trees in ((Role.QUASI, nodes, self._nodes), (Role.SENSITIVE, codes, self._codes)):
+            ends = np.cumsum(np.array([len(one) for one in trees])[kinds])
+            for at in np.flatnonzero(own < MISSING)[:1].tolist():
+                vertex = int(np.searchsorted(ends, at, side="right"))
+                kind = self._schema.types[kinds[vertex]]
+                position = at - int(ends[vertex]) + len(trees[kind.index])
+                found.append(
+                    (vertex, kind.of_role(role)[position].path, self._refused[MISSING - 1 - own[at]])
+                )
+        vertex, path, value = min(found, key=itemgetter(0))
+        raise InputError(
+            "the value is outside the domain that the policy gives this field",
+            record=self._ordered + int(np.repeat(np.arange(len(order.sizes)), order.sizes)[vertex]) + 1,
+            path=path,
+            revealed=(str(value),),
+        )
+
+
+def _flat(
+    kinds: Codes, places: Sequence[Ints], columns: Sequence[Sequence[Sequence[int]]]
+) -> NDArray[np.int32]:
+    """The columns of all types as one array, vertex after vertex."""
+    widths = np.array([len(own) for own in columns], np.int64)[kinds]
+    first = np.cumsum(widths) - widths
+    flat = np.empty(int(widths.sum()), np.int32)
+    for own, at in zip(columns, places, strict=True):
+        for position, column in enumerate(own):
+            flat[first[at] + position] = column
+    return flat
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The breadth-first order of vertices: the place of each, by type; how many each record has."""
+
+    places: list[Ints]
+    sizes: Ints
+
+
+def _breadth_first(schema: Schema, counts: Sequence[Ints], records: int) -> _Order:
+    """Record by record, level by level; ``counts`` is how many of a type each vertex of its parent's has."""
+    none = np.zeros(0, np.int64)
+    record, rank, key = ([none] * len(schema.types) for _ in range(3))
+    record[0] = rank[0] = np.arange(records)
+    most = sum(int(own.sum()) for own in counts) + 1
+    level, depth = [schema.root], 0
+    while level:
+        groups = [(parent, at, child) for parent in level for at, child in enumerate(parent.children)]
+        places = []
+        for parent in level:
+            key[parent.index] = (record[parent.index] * len(schema.types) + depth) * most + rank[parent.index]
+        for parent, at, child in groups:
+            record[child] = np.repeat(record[parent.index], counts[child])
+            places.append(np.repeat(rank[parent.index] * len(schema.types) + at, counts[child]))
+        for (_, _, child), own in zip(groups, _ranked(places), strict=True):
+            rank[child] = own
+        level, depth = [schema.types[child] for _, _, child in groups], depth + 1
+    sizes = np.bincount(np.concatenate(record), minlength=records)
+    return _Order(_ranked(key), sizes)
+
+
+def _ranked(parts: Sequence[Ints]) -> list[Ints]:
+    """The place of each number among those of all parts, equal ones as they stand."""
+    if not parts:
+        return []
+    whole = np.concatenate(parts)
+    place = np.empty(len(whole), np.int64)
+    place[np.argsort(whole, kind="stable")] = np.arange(len(whole))
+    return np.split(place, np.cumsum([len(own) for own in parts])[:-1])
+
+
+def encoded(
+    batches: Iterable[Bound], frame: Frame, before: int = 0, batch: int | None = None
+) -> Iterator[Encoded]:
+    """Encode bound records, in pieces of about ``batch`` records; None: all in one.
+
+    ``before`` records of the collection came before these. Raises InputError for a value outside its domain
+    (record and path, never the value).
+    """
+    encoder = _Encoder(frame, before)
+    waiting = 0
+    stream = iter(batches)
+    while own := _next(stream, encoder):
+        encoder.add(own)
+        waiting += own.size
+        if batch is not None and waiting >= batch:
+            yield encoder.taken()
+            waiting = 0
+    if waiting or batch is None:
+        yield encoder.taken()
+
+
+def _next(batches: Iterator[Bound], encoder: _Encoder) -> Bound | None:
+    """The next batch; of two errors that of the record that came first is raised."""
+    try:
+        return next(batches, None)
+    except InputError as error:
+        wrong = error
+    encoder.put_in_order()
+    raise wrong
+
+
+def encode(
+    records: Iterable[Vertex],
+    schema: Schema,
+    hierarchies: Sequence[Sequence[Hierarchy]],
+    domains: Sequence[Sequence[SensitiveDomain]],
+) -> Forest:
+    """A forest of bound records; ``hierarchies`` and ``domains`` stand by vertex type and attributes' order.
+
+    Raises InputError for a value outside its domain (record and path, never the value).
+    """
+    frame = Frame(schema, tuple(map(tuple, hierarchies)), tuple(map(tuple, domains)))
+    (all_of_them,) = encoded(by_column(records, schema), frame)
+    return frame.forest(all_of_them)

@@ -1,0 +1,114 @@
+"""The form of what is published: vertices of one form cannot be told apart by what stands there and below."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from decimal import Decimal
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.documents.document import Scalar
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import SUPPRESSED
+from hierdata.records.schema import Role, Schema
+
+
+def exempt_types(schema: Schema) -> frozenset[int]:
+    """Items of exempt arrays: the whole array tells nobody apart, so neither does their number."""
+    return frozenset(
+        kind.index
+        for kind in schema.types
+        if any(one.role is Role.CARRIED and not one.steps for one in kind.attributes)
+    )
+
+
+def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """For each vertex the first one published as itself that nobody can tell from what v is published as.
+
+    Records of one form are one class to every reader, and identical siblings one place of it. SUPPRESSED
+    where nothing is published; ``shown`` and ``nodes`` as for ``ranks``.
+    """
+    rank = ranks(forest, shown, nodes, exempt_types(forest.schema))
+    first: dict[tuple[int, int], int] = {}
+    place = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    own = np.flatnonzero(shown == np.arange(forest.vertex_count))
+    for v, parent in zip(own.tolist(), forest.parent[own].tolist(), strict=True):
+        above = int(place[parent]) if parent >= 0 else SUPPRESSED
+        place[v] = first.setdefault((above, rank[v]), v)
+    kept = shown >= 0
+    place[kept] = place[shown[kept]]
+    return place
+
+
+def ranks(
+    forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32], beside: Collection[int] = ()
+) -> dict[int, int]:
+    """The rank of the form of each vertex that is published as itself.
+
+    v is published as ``shown[v]`` by ``nodes``, in the layout of ``Forest.nodes``. Two vertices have the same
+    rank iff their subtrees are equal in vertex types, structure and labels. Ranks follow the hierarchies'
+    nodes, never the order in the input. Vertices of the types ``beside`` do not belong to what is above them.
+    """
+    found: dict[int, int] = {}
+    below: defaultdict[int, list[int]] = defaultdict(list)
+    own = np.flatnonzero(shown == np.arange(forest.vertex_count))
+    for kind in reversed(forest.schema.types):  # children have a later type than their parents
+        alike = [_alike(tree.labels) for tree in forest.hierarchies[kind.index]]
+        forms: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        for v in own[forest.type[own] == kind.index].tolist():
+            first = forest.first_node[v]
+            labels = nodes[first : first + len(alike)].tolist()
+            forms[v] = (
+                tuple(same[node] for same, node in zip(alike, labels, strict=True)),
+                tuple(sorted(below.pop(v, ()))),
+            )
+        places = {form: place for place, form in enumerate(sorted(set(forms.values())))}
+        for v, form in forms.items():
+            found[v] = kind.index * forest.vertex_count + places[form]
+            if kind.index not in beside:
+                below[int(forest.parent[v])].append(found[v])
+    return found
+
+
+def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> dict[int, bytes]:
+    """The digest of the form of each root that is published as itself: the same in all parts of a collection.
+
+    What differs has different digests (but for chance, 1 in 2^64 at four billion forms); ``shown`` and
+    ``nodes`` as for ``ranks``.
+    """
+    beside = exempt_types(forest.schema)
+    below: defaultdict[int, list[bytes]] = defaultdict(list)
+    own = np.flatnonzero(shown == np.arange(forest.vertex_count))
+    found: dict[int, bytes] = {}
+    for kind in reversed(forest.schema.types):  # children have a later type than their parents
+        alike = [np.array(_alike(tree.labels), np.int32) for tree in forest.hierarchies[kind.index]]
+        vertices = own[forest.type[own] == kind.index]
+        first = forest.first_node[vertices]
+        labels = np.empty((len(vertices), len(alike) + 1), np.int32)
+        labels[:, 0] = kind.index
+        for position, same in enumerate(alike):
+            labels[:, position + 1] = same[nodes[first + position]]
+        rows = labels.tobytes()
+        width = labels.itemsize * labels.shape[1]
+        for place, (v, parent) in enumerate(
+            zip(vertices.tolist(), forest.parent[vertices].tolist(), strict=True)
+        ):
+            content = rows[place * width : (place + 1) * width] + b"".join(sorted(below.pop(v, ())))
+            digest = blake2b(content, digest_size=16).digest()
+            if parent < 0:
+                found[v] = digest
+            elif kind.index not in beside:
+                below[parent].append(digest)
+    return found
+
+
+def _alike(labels: Sequence[Scalar]) -> list[int]:
+    """For each node the first one with its label: a chain of single children may repeat one."""
+    first: dict[tuple[type, Scalar], int] = {}
+    return [
+        first.setdefault((Decimal if isinstance(label, Decimal) else type(label), label), node)
+        for node, label in enumerate(labels)
+    ]

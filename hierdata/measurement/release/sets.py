@@ -1,0 +1,106 @@
+"""Sets and ranges read again: the inverse of how ``recodings.sets_and_ranges`` spells what a class has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.release.recodings.sets_and_ranges import MISSING, Content, content_label, extended, spelled
+
+
+class Sets:
+    """The sets and ranges of one quasi-identifier; each that is met becomes a node of its hierarchy."""
+
+    def __init__(self, tree: Hierarchy) -> None:
+        self._tree = tree
+        self._nodes: dict[Content, int] = {}
+        # A text in quotes is a text; another may be what is no text, which goes before.
+        self._texts = {label: node for node, label in enumerate(tree.labels) if isinstance(label, str)}
+        if tree.axis is not None:
+            axis = range(tree.axis.first, tree.axis.first + len(tree.axis.points))
+            self._texts = {spelled(tree.labels[node]): node for node in axis}
+        self._others = {
+            spelled(label): node
+            for node, label in enumerate(tree.labels)
+            if label is not None and not isinstance(label, str)
+        }
+        self._plain = self._texts | self._others
+
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy with all nodes."""
+        return extended(self._tree, [*self._nodes])
+
+    def node_of(self, label: Scalar) -> int | None:
+        """The node of a set or range; None for a label that is neither. Raises Uncovered for a broken one."""
+        if not isinstance(label, str):
+            return None
+        if label.startswith("{"):
+            content = self._set(label)
+        elif self._tree.axis is not None and label.startswith("["):
+            content = self._content(self._range(label), False)
+        else:
+            return None
+        alone = len(content.nodes) == 1 and not content.lacking
+        needless = alone and not str(self._tree.labels[content.nodes[0]]).startswith("{")
+        if needless or content_label(self._tree, content, self._others) != label:
+            raise Uncovered  # as nobody spells it: a range from more to less, a value twice, another order
+        return self._nodes.setdefault(content, len(self._tree.labels) + len(self._nodes))
+
+    def _set(self, label: str) -> Content:
+        nodes: list[int] = []
+        lacking = False
+        at = 1
+        while label[at - 1 :] != "}":
+            start = at
+            if label.startswith('"', at):
+                text, at = _quoted(label, at)
+                nodes.append(_found(self._texts, text))
+            else:
+                at = label.find("]", at) + 1 if label.startswith("[", at) else _end(label, at)
+                member = label[start:at]
+                if self._tree.axis is not None and member.startswith("["):
+                    nodes += self._range(member)
+                elif member == MISSING:
+                    lacking = True
+                else:
+                    nodes.append(_found(self._plain, member))
+            if at <= start or lacking > (label[at:] == "}"):
+                raise Uncovered
+            at += 2 if label.startswith(", ", at) else 1
+        if not nodes:
+            raise Uncovered
+        return self._content(nodes, lacking)
+
+    def _content(self, nodes: Collection[int], lacking: bool) -> Content:
+        """In the order in which it is spelled, each value once."""
+        place = self._tree.ancestors.__getitem__ if self._tree.axis is None else None
+        return Content(tuple(sorted(set(nodes), key=place)), lacking)
+
+    def _range(self, label: str) -> tuple[int, ...]:
+        least, comma, greatest = label.removeprefix("[").removesuffix("]").partition(", ")
+        if not comma:
+            raise Uncovered
+        return _found(self._plain, least), _found(self._plain, greatest)
+
+
+def _end(label: str, at: int) -> int:
+    """Where a member that stands without quotes ends."""
+    comma = label.find(", ", at)
+    return comma if comma >= 0 else len(label) - 1
+
+
+def _found(nodes: dict[str, int], text: str) -> int:
+    if text not in nodes:
+        raise Uncovered
+    return nodes[text]
+
+
+def _quoted(label: str, at: int) -> tuple[str, int]:
+    """The text in quotes that begins here, and where it ends."""
+    try:
+        text, end = json.JSONDecoder().raw_decode(label, at)
+    except ValueError:
+        raise Uncovered from None
+    return str(text), end

@@ -1,0 +1,118 @@
+"""What the original has more than the release: it was suppressed. Nobody knows under which vertex it hung."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import VerificationError
+from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.partition import SUPPRESSED
+from hierdata.records.record import Vertex
+from hierdata.records.schema import Role, VertexType
+
+_Codes = tuple[int, ...]
+
+
+class WithSuppressed:
+    """Published records as they come, and the vertices that are missing: none of them is linked to another.
+
+    ``domains`` know the original's values; of the types ``untied`` the values of a vertex are not known to
+    belong together. ``groups`` has the group of each published vertex, where there are some. ``marks`` tells
+    of every vertex that came its group, 0 without one, or SUPPRESSED.
+    """
+
+    def __init__(
+        self,
+        original: Forest,
+        domains: Sequence[Sequence[SensitiveDomain]],
+        untied: Collection[int],
+        groups: Sequence[int] | None,
+    ) -> None:
+        self._original, self._domains, self._untied, self._groups = original, domains, untied, groups
+        self._left = [self._held(kind) for kind in original.schema.types]
+        self._known: dict[int, Vertex] = {}
+        self._seen = 0
+        self.marks: list[int] = []
+
+    def all(self, records: Iterable[Vertex]) -> Iterator[Vertex]:
+        """The records and what is missing. Raises VerificationError where the original has less."""
+        aside: list[Vertex] = []
+        group_of: dict[int, int] = {}
+        for record in records:
+            own = _breadth_first(record)
+            marks = self._marks(len(own))
+            for vertex in own:
+                self._take(vertex)
+            if any(vertex.type not in self._known for vertex in own):  # what is missing may hang here
+                aside.append(record)
+                group_of.update(zip(map(id, own), marks, strict=True))
+                for vertex in own:
+                    self._known.setdefault(vertex.type, vertex)
+            else:
+                self.marks += marks
+                yield record
+        if self._groups is not None and len(self._groups) != self._seen:
+            raise VerificationError("a vertex of a group holds no value where one is due")
+        for record in (*aside, *self._missing()):
+            self.marks += [group_of.get(id(vertex), SUPPRESSED) for vertex in _breadth_first(record)]
+            yield record
+
+    def _marks(self, count: int) -> Sequence[int]:
+        before, self._seen = self._seen, self._seen + count
+        return [0] * count if self._groups is None else self._groups[before : self._seen]
+
+    def _held(self, kind: VertexType) -> list[Counter[_Codes]]:
+        """How often each combination of sensitive values occurs in the original; untied ones one by one."""
+        vertices = np.flatnonzero(self._original.type == kind.index)
+        width = len(self._domains[kind.index])
+        first = self._original.first_sensitive[vertices]
+        codes = self._original.sensitive[first[:, None] + np.arange(width)]
+        tables = [codes[:, [at]] for at in range(width)] if kind.index in self._untied else [codes]
+        return [Counter(map(tuple, table.tolist())) for table in tables]
+
+    def _take(self, vertex: Vertex) -> None:
+        """Take a published vertex from what is left of the original."""
+        codes = tuple(
+            MISSING if value is None else domain.code_of(value)
+            for domain, value in zip(self._domains[vertex.type], vertex.sensitive, strict=True)
+        )
+        own = [(code,) for code in codes] if vertex.type in self._untied else [codes]
+        for left, held in zip(self._left[vertex.type], own, strict=True):
+            left[held] -= 1
+            if left[held] < 0:
+                kind = self._original.schema.types[vertex.type]
+                what = "sensitive values occur more often" if codes else "there are more of these vertices"
+                raise VerificationError(
+                    f"{what} in the release than in the original: it belongs to another input", path=kind.path
+                )
+
+    def _missing(self) -> list[Vertex]:
+        """Suppressed vertices, each under any vertex of its parent's type; the records among them."""
+        gone: list[list[Vertex]] = []
+        for kind in self._original.schema.types:
+            parts = [list(left.elements()) for left in self._left[kind.index]]
+            own = [self._vertex(kind, sum(codes, ())) for codes in zip(*parts, strict=True)]
+            gone.append(own)
+            if own and kind.parent is not None:
+                parent = gone[kind.parent][0] if gone[kind.parent] else self._known[kind.parent]
+                parent.children = sorted([*parent.children, *own], key=lambda vertex: vertex.type)
+        return gone[0]
+
+    def _vertex(self, kind: VertexType, codes: _Codes) -> Vertex:
+        values = [
+            None if code == MISSING else domain.values[code]
+            for code, domain in zip(codes, self._domains[kind.index], strict=True)
+        ]
+        quasi, carried = (len(kind.of_role(role)) for role in (Role.QUASI, Role.CARRIED))
+        return Vertex(kind.index, [None] * quasi, values, [None] * carried, [])
+
+
+def _breadth_first(record: Vertex) -> list[Vertex]:
+    own = [record]
+    for vertex in own:
+        own += vertex.children
+    return own

@@ -1,0 +1,260 @@
+"""What is known of vertices by their keys, in numbers that mean the same in every part of a release."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.documents.document import Scalar
+from hierdata.errors import PolicyError
+from hierdata.forest.forest import Forest
+from hierdata.forest.isomorphism import exempt_types
+from hierdata.forest.publication import Publication
+from hierdata.metrics.cells import Array, packed, ranked
+from hierdata.records.key_forms import KeyForm
+from hierdata.records.schema import Role, Schema, VertexType
+
+Place: TypeAlias = tuple[int, int]
+"""A quasi-identifier: vertex type and position."""
+Keys: TypeAlias = tuple[Place, ...] | None
+"""The quasi-identifiers that are known; None: the whole record."""
+Answer = TypeVar("Answer")
+
+_Words: TypeAlias = NDArray[np.uint64]
+
+_LARGEST = 2**62
+_SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
+"""One for each lane of a digest."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What is known of some vertices, as lanes: equal where the same is known, in any part of a release.
+
+    ``span`` is what a single lane stays below, None where there are several. ``local``: numbers are those of
+    this part, and no other part knows the same.
+    """
+
+    lanes: tuple[Array, ...]
+    span: int | None = None
+    local: bool = False
+
+    def of(self, vertices: NDArray[Any]) -> Numbers:
+        """Of some of the vertices, by place or by mask."""
+        return Numbers(tuple(lane[vertices] for lane in self.lanes), self.span, self.local)
+
+
+def known_to(schema: Schema, kind: VertexType, keys: KeyForm | Sequence[str], path: str) -> Keys:
+    """The quasi-identifiers that are meant by a form or by paths, seen from ``kind``; None: the whole record.
+
+    Raises PolicyError for a path that is neither the vertex's own nor an ancestor's; ``path`` is whose keys.
+    """
+    if keys == "record":
+        return None
+    known: dict[str, Place] = {}
+    above: VertexType | None = kind
+    while above is not None:
+        for place, attribute in enumerate(above.of_role(Role.QUASI)):
+            known[attribute.path] = (above.index, place)
+        above = None if above.parent is None or keys == "own" else schema.types[above.parent]
+    if isinstance(keys, str):
+        return tuple(known.values())
+    for key in keys:
+        if key not in known:
+            raise PolicyError(
+                f"a key of {path} is a quasi-identifier of its own vertex or of one above it", path=key
+            )
+    return tuple(known[key] for key in known if key in keys)
+
+
+def remembered(
+    publication: Publication, forest: Forest, name: Hashable, find: Callable[[], Answer]
+) -> Answer:
+    """What several metrics need of one part, found once and kept with the publication."""
+    known = publication.learned.get((id(forest), name))
+    if known is None:  # with the forest, so that no other one gets its id
+        known = publication.learned[id(forest), name] = (forest, find())
+    answer: Answer = known[1]
+    return answer
+
+
+def published_vertices(publication: Publication, forest: Forest, kind: int) -> Array:
+    """The vertices of a type that are published."""
+    return remembered(
+        publication,
+        forest,
+        ("vertices", kind),
+        lambda: np.flatnonzero((publication.place >= 0) & (forest.type == kind)),
+    )
+
+
+def published_keys(publication: Publication, forest: Forest, kind: int, keys: Keys) -> Numbers:
+    """What is published of the published vertices of a type. Of the whole record it is the place.
+
+    What else is seen of the vertices of a place tells no more of their values.
+    """
+
+    def find() -> Numbers:
+        vertices = published_vertices(publication, forest, kind)
+        if keys is None:
+            first, rank = ranked([publication.place[vertices]])
+            return Numbers((rank,), len(first), local=True)
+        return _labelled(publication, forest, publication.shown, publication.nodes, kind, vertices, keys)
+
+    return remembered(publication, forest, ("published", kind, keys), find)
+
+
+def published_forms(publication: Publication, forest: Forest, kind: int) -> Numbers:
+    """The place of each published vertex of a type, and all that is seen of it where this tells more."""
+    vertices = published_vertices(publication, forest, kind)
+    shown, nodes = publication.shown, publication.nodes
+    if len(forest.schema.types) == 1:
+        forms = _labelled(publication, forest, shown, nodes, kind, vertices, every_key(forest, kind)).lanes
+    else:
+        forms = tuple(lane[vertices] for lane in _form_digests(publication, forest, shown, nodes))
+    first, rank = ranked([publication.place[vertices], *forms])
+    return Numbers((rank,), len(first), local=True)
+
+
+def original_keys(publication: Publication, forest: Forest, kind: int, keys: Keys) -> Numbers:
+    """What is known of all vertices of a type of the original, where it is published as it stands.
+
+    Of the whole record it is the form of the record and the place in that.
+    """
+    every = np.arange(forest.vertex_count)
+
+    def find() -> Numbers:
+        vertices = np.flatnonzero(forest.type == kind)
+        if keys is None and len(forest.schema.types) > 1:
+            digests = _form_digests(publication, forest, every, forest.nodes)
+            return Numbers(tuple(lane[vertices] for lane in digests))
+        known = every_key(forest, kind) if keys is None else keys
+        return _labelled(publication, forest, every, forest.nodes, kind, vertices, known)
+
+    return remembered(publication, forest, ("original", kind, keys), find)
+
+
+def every_key(forest: Forest, kind: int) -> tuple[Place, ...]:
+    """All quasi-identifiers of a type."""
+    return tuple((kind, position) for position in range(len(forest.hierarchies[kind])))
+
+
+def _labelled(
+    publication: Publication,
+    forest: Forest,
+    shown: Array,
+    nodes: NDArray[np.int32],
+    kind: int,
+    vertices: Array,
+    keys: tuple[Place, ...],
+) -> Numbers:
+    """The labels of some quasi-identifiers of vertices and of those above them."""
+    columns: list[tuple[Array, int]] = [(np.zeros(len(vertices), np.int64), 1)]
+    own, above = vertices, kind
+    while True:
+        first = forest.first_node[shown[own]]
+        for position in (position for of, position in keys if of == above):
+            held = nodes[first + position]
+            for numbers, width in _label_numbers(publication, forest, above, position):
+                columns.append((numbers[held], width))
+        parent = forest.schema.types[above].parent
+        if parent is None:
+            break
+        own, above = forest.parent[own], parent
+    lanes, span = packed(columns)
+    if len(lanes) == 1:
+        return Numbers((lanes[0],), span)
+    return Numbers(tuple(lanes) if len(lanes) == 2 else _digest(lanes))
+
+
+def _label_numbers(
+    publication: Publication, forest: Forest, kind: int, position: int
+) -> list[tuple[Array, int]]:
+    """Columns of numbers, below their widths, that nodes share if they are published alike.
+
+    A chain of single children repeats a label. Where some nodes were made for this part alone, their numbers
+    are digests of 122 bits of their labels, in two columns.
+    """
+
+    def find() -> list[tuple[Array, int]]:
+        tree = forest.hierarchies[kind][position]
+        number_of: dict[tuple[type, object], int] = {}
+        shared = len(tree.labels) - (tree.made or 0)
+        numbers = [number_of.setdefault((type(own), own), len(number_of)) for own in tree.labels[:shared]]
+        if tree.made is None:
+            return [(np.array(numbers, np.int64), len(number_of))]
+        pairs = [(number, 0) for number in numbers]
+        for label in tree.labels[shared:]:
+            known = number_of.get((type(label), label))
+            pairs.append(_digest_of(label) if known is None else (known, 0))
+        return [(column, _LARGEST) for column in np.array(pairs, np.int64).reshape(-1, 2).T]
+
+    return remembered(publication, forest, ("labels", kind, position), find)
+
+
+def _digest_of(label: Scalar) -> tuple[int, int]:
+    """Two numbers of 61 bits; the second is not 0."""
+    words = hashlib.blake2b(repr(label).encode(), digest_size=16).digest()
+    return int.from_bytes(words[:8], "big") >> 3, int.from_bytes(words[8:], "big") >> 3 or 1
+
+
+def _form_digests(
+    publication: Publication, forest: Forest, shown: Array, nodes: NDArray[np.int32]
+) -> tuple[Array, ...]:
+    """A digest of 128 bits of the form of each vertex's record and of the place in it, where it is published.
+
+    Equal for what nobody can tell apart by what stands there and below (see forms.places): two vertices of
+    one form and under one place are one. It depends on labels alone, so it is the same in every part.
+    """
+    every = np.arange(forest.vertex_count)
+    own, kept, beside = shown == every, shown >= 0, exempt_types(forest.schema)
+    digests = []
+    for seed in _SEEDS:
+        form, below, place = (np.zeros(forest.vertex_count, np.uint64) for _ in range(3))
+        for kind in reversed(forest.schema.types):  # children have a later type than their parents
+            at = np.flatnonzero(own & (forest.type == kind.index))
+            state = np.full(len(at), seed + kind.index, np.uint64)
+            for position in range(len(forest.hierarchies[kind.index])):
+                held = nodes[forest.first_node[at] + position]
+                for numbers, _ in _label_numbers(publication, forest, kind.index, position):
+                    state = _chained(state, numbers[held].astype(np.uint64))
+            form[at] = state = _chained(state, below[at])
+            if kind.parent is not None and kind.index not in beside:
+                # A sum of what was mixed: children have no order, and equal ones count.
+                np.add.at(below, forest.parent[at], _mixed(state))
+        for kind in forest.schema.types:
+            at = np.flatnonzero(own & (forest.type == kind.index))
+            above = np.zeros(len(at), np.uint64) if kind.parent is None else place[forest.parent[at]]
+            place[at] = _chained(above, form[at])
+        place[kept] = place[shown[kept]]
+        digests.append(place.view(np.int64))
+    return tuple(digests)
+
+
+def _digest(lanes: Sequence[Array]) -> tuple[Array, ...]:
+    """128 bits of each cell, in two lanes."""
+    digests = []
+    for seed in _SEEDS:
+        state = np.full(len(lanes[0]), seed, np.uint64)
+        for lane in lanes:
+            state = _chained(state, lane.view(np.uint64))
+        digests.append(state.view(np.int64))
+    return tuple(digests)
+
+
+def _chained(state: _Words, numbers: _Words) -> _Words:
+    return _mixed(_mixed(state) + numbers)
+
+
+def _mixed(numbers: _Words) -> _Words:
+    """Each bit depends on all bits: the finishing step of the generator SplitMix64, which is one to one."""
+    mixed = numbers + np.uint64(_SEEDS[0])
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    words: _Words = mixed ^ (mixed >> np.uint64(31))
+    return words

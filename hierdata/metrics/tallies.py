@@ -1,0 +1,78 @@
+"""What is counted of a release for its report, part by part: the sum over its parts is that of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from hierdata.forest.forest import Forest
+from hierdata.forest.publication import Publication
+from hierdata.metrics.base import Metric, Tallies
+from hierdata.metrics.sums import Added, Same, Sums
+
+__all__ = ["Counted", "Tallies", "counted", "tally"]
+
+
+@dataclass(frozen=True)
+class Counted(Added):
+    """How much there was and is, beside what metrics ask.
+
+    ``vertices`` and ``published`` by vertex type, ``levels`` by path and sensitivity level, over original
+    values. ``costs``, ``reasons`` and ``tables`` are those of the publication; reasons with in how many parts
+    each was given. ``rounded`` counts the parts in which losses were rounded once.
+    """
+
+    records: int
+    published_records: int
+    vertices: Sums[int, int]
+    published: Sums[int, int]
+    classes: int
+    levels: Sums[str, Sums[int, int]]
+    costs: Sums[str, int]
+    reasons: Sums[int, Sums[str, int]]
+    tables: Same[Mapping[str, tuple[str, ...]]]
+    rounded: int
+
+
+def tally(publication: Publication, forest: Forest, metrics: Iterable[Metric]) -> Tallies:
+    """All that is counted of one part of a release; what several metrics ask is counted once.
+
+    Picklable, as the metrics are. It grows with the keys that attackers know, as ``metrics.cells`` says;
+    everything else stays small however many records there are.
+    """
+    asked = [question for metric in metrics for question in metric.questions(forest)]
+    return Tallies.of([counted, *asked], publication, forest)
+
+
+def counted(publication: Publication, forest: Forest) -> Counted:
+    """What a part of a release adds to the counts of the report: a question."""
+    kept = publication.shown >= 0
+    types = len(forest.schema.types)
+    return Counted(
+        forest.record_count,
+        int(kept[forest.roots[:-1]].sum()),
+        Sums(enumerate(np.bincount(forest.type, minlength=types).tolist())),
+        Sums(enumerate(np.bincount(forest.type[kept], minlength=types).tolist())),
+        publication.class_count,
+        _levels(forest),
+        Sums(publication.costs),
+        Sums({kind: Sums({reason: 1}) for kind, reason in publication.reasons.items()}),
+        Same(publication.tables),
+        int(not forest.exact),
+    )
+
+
+def _levels(forest: Forest) -> Sums[str, Sums[int, int]]:
+    """How many original values of each sensitive attribute have each level, where it has levels."""
+    found: Sums[str, Sums[int, int]] = Sums()
+    for kind, own in enumerate(forest.domains):
+        vertices = np.flatnonzero(forest.type == kind)
+        for position, domain in enumerate(own):
+            if domain.levels:
+                codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+                levels = np.array(domain.levels, np.int64)[codes[codes >= 0]]
+                counts = np.bincount(levels, minlength=domain.level_count + 1).tolist()
+                found += Sums({domain.path: Sums(enumerate(counts[1:], 1))})
+    return found

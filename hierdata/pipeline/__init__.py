@@ -1,0 +1,1 @@
+"""One run over a collection, a file for each step; read ``anonymize`` first."""

@@ -1,0 +1,98 @@
+"""A release into a store: written under another name, read back and judged again, then given its name."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, Layout
+from hierdata.documents.private_folder import PrivateFolder
+from hierdata.errors import PolicyError, VerificationError
+from hierdata.judge import Verdict
+from hierdata.pipeline.judge import judged
+from hierdata.pipeline.publish import Written
+from hierdata.pipeline.resources import Spread
+from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.policy import Policy
+from hierdata.release.verification import promises
+from hierdata.sources import FileForm, Form
+from hierdata.sources.files import SECOND_READING
+from hierdata.sources.stores import Store
+from hierdata.sources.tables import TablesForm
+
+
+def form_in(form: Form, target: Store | None) -> Form:
+    """The form of a release that goes into a store; ``form`` is the input's.
+
+    Raises PolicyError where such records mean nothing there.
+    """
+    if target is None or target.format in (None, form.format.name):
+        return form
+    if not isinstance(form, FileForm) or form.format.has_elements:
+        kind = "XML" if form.format.has_elements else "keyed tables"
+        raise PolicyError(f"the records are {kind}, which {target.place} cannot hold: publish them as files")
+    format = FORMATS[target.format]()
+    return FileForm(format, Layout(), format.extension)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where a release goes: ``target``; ``source`` is where the originals are, where that is a store."""
+
+    target: Store
+    source: Store | None
+    form: Form
+    prepared: Prepared
+    spread: Spread
+    notice: Callable[[str], None] | None = None
+
+    def deliver(self, written: Written, verdict: Verdict, save: Callable[[], Path] | None) -> None:
+        """Write files that were judged into the store; their folder is saved before the target appears.
+
+        Raises VerificationError where what the server holds is not what was judged, TargetError for all
+        that goes wrong on the server. Then there is no target, and nothing was saved.
+        """
+        policy, form = self.prepared.policy, self.form
+        tables = form.tables if isinstance(form, TablesForm) else ()
+        with self.target.staging(self.source, tables=tables) as staged:
+            for part, file in written.files.items():
+                staged.write(part, _Documents(partial(form.read, file, written.elements[part], alone=True)))
+            with PrivateFolder(self.spread.folder, SECOND_READING) as folder:
+                back = replace(written, files={part: folder / form.name(part) for part in written.files})
+                for part, file in back.files.items():
+                    staged.export(part, file)
+                found = judged(*back.parts(form), self.prepared.rules, self.spread)
+            if not found.passed or _figures(found, policy) != _figures(verdict, policy):
+                raise VerificationError(
+                    "the judge did not find on the server what had been written there; it was removed again"
+                )
+            saved = None if save is None else save()
+            try:
+                staged.publish()
+            except BaseException:
+                if saved is not None:
+                    shutil.rmtree(saved, ignore_errors=True)
+                raise
+        if self.notice is not None:
+            for sentence in staged.lacking:
+                self.notice(sentence)
+
+
+@dataclass(frozen=True)
+class _Documents:
+    """The documents of a file, each time from the beginning."""
+
+    read: Callable[[], Iterator[Document]]
+
+    def __iter__(self) -> Iterator[Document]:
+        return self.read()
+
+
+def _figures(verdict: Verdict, policy: Policy) -> object:
+    """What must be the same in the files and on the server, however each spells a value."""
+    figures = (verdict.records, verdict.classes, verdict.k, verdict.largest_class, verdict.k_exempt)
+    return figures, verdict.tables, promises(policy, verdict)

@@ -1,0 +1,91 @@
+"""Looking a collection over: what commands need of it before records are encoded, judged or measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from hierdata.pipeline.resources import Resources
+from hierdata.policy.load import from_data, load
+from hierdata.policy.plan.plan import Prepared, prepare
+from hierdata.policy.plan.treatment import looked_at, treatment
+from hierdata.policy.policy import Policy
+from hierdata.progress import Progress, counted, silent
+from hierdata.records.identifiers.key import key_of
+from hierdata.sources import Collection, collect
+from hierdata.sources.open import at_hand
+
+if TYPE_CHECKING:
+    from hierdata.pipeline.resources import Spread
+    from hierdata.pipeline.survey import Overview
+    from hierdata.records.survey import Keys, Survey
+
+PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | dict[str, object]"
+Notice: TypeAlias = Callable[[str], None]
+
+
+class LookedOver(NamedTuple):
+    """A surveyed collection, the policy prepared for it, and the executor for the steps that follow."""
+
+    overview: Overview
+    prepared: Prepared
+    collection: Collection
+    spread: Spread
+
+
+def read_policy(policy: PolicySource) -> Policy:
+    """The policy from a file, plain data or a Policy. Raises PolicyError, TargetError."""
+    if isinstance(policy, str | os.PathLike):
+        return load(Path(policy))
+    return from_data(policy)
+
+
+@contextmanager
+def look_over(
+    source: object,
+    policy: Policy,
+    key: bytes | None,
+    resources: Resources | None,
+    staging: Path | None,
+    progress: Progress | None,
+    *,
+    again: bool = False,
+) -> Iterator[LookedOver]:
+    """Survey a collection and prepare the policy for it; the executor stays open inside the context."""
+    from hierdata.pipeline.survey import check_key, survey_splits
+
+    treated = treatment(policy, key_of(key), again=again)
+    collection = collect(source, policy, staging)
+    splits = collection.splits()
+    resources = resources or Resources()
+    check_key(treated, resources.kind(len(splits)))
+    with resources.spread(len(splits), staging, progress or silent, policy.plugins) as spread:
+        overview = survey_splits(collection, splits, policy, spread, treated)
+        prepared = prepare(overview.policy, overview.survey, overview.hints)
+        yield LookedOver(overview, prepared, collection, spread)
+
+
+def survey_collection(
+    source: object, policy: PolicySource, *, progress: Progress | None = None
+) -> tuple[Survey, frozenset[Keys]]:
+    """Survey a collection as ``lint`` needs it: shape, values of all declared fields and identifiers.
+
+    With it, the paths that an XSD of the policy says to be many.
+    """
+    from hierdata.pipeline.survey import hints_of, repeated
+    from hierdata.records.identifiers.treatment import Traces
+    from hierdata.records.survey import survey
+
+    policy = read_policy(policy)
+    traces = Traces()
+    with at_hand(source, policy) as hand:
+        collection = collect(hand.source, policy)
+        documents = looked_at(policy).documents(collection.documents(), traces=traces)
+        documents = counted(documents, "reading", None, progress or silent)
+        found = survey(documents, policy.declared(identifiers=True))
+    found.pseudonyms.update(traces.made)
+    found.repeated = repeated(traces.marks, policy)
+    return found, hints_of(collection, policy)

@@ -1,0 +1,228 @@
+"""From classes to files: all that is published is written in one order, and counted for the report."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from io import BytesIO
+from itertools import chain
+from operator import add
+from pathlib import Path
+from typing import TypeAlias
+
+from hierdata.documents.document import Document
+from hierdata.documents.formats import Layout, Rowwise
+from hierdata.documents.formats.source import write_stream
+from hierdata.errors import TargetError
+from hierdata.executors.spill import room
+from hierdata.forest.encoded import Frame
+from hierdata.metrics.base import Metric
+from hierdata.metrics.tallies import Tallies, tally
+from hierdata.pipeline.block import Block
+from hierdata.pipeline.cluster import Classes
+from hierdata.pipeline.seeds import order_of, places_of
+from hierdata.policy.plan.plan import Prepared
+from hierdata.progress import counted
+from hierdata.release.layout import XSD_FILE, description
+from hierdata.release.recodings import Recoding
+from hierdata.release.recodings.base import RECORDS
+from hierdata.sources import FileForm, Form, InputSplit
+
+
+@dataclass(frozen=True)
+class TallyBlock:
+    """What the metrics ask, answered for a block."""
+
+    recoding: Recoding
+    frame: Frame
+    heaviest: int
+    metrics: tuple[Metric, ...]
+
+    def __call__(self, block: Block) -> Tallies:
+        """The answers."""
+        forest = block.at(self.frame, self.heaviest)
+        publication = self.recoding.publish(forest, block.partitions, range(forest.record_count))
+        return tally(publication, forest, self.metrics)
+
+
+Lines: TypeAlias = "list[tuple[bytes, bytes]]"
+"""Records in published form, each with its place."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a published record travels: as bytes where these make a file, else as the document itself."""
+
+    format: Rowwise | None
+    layout: Layout
+
+    @classmethod
+    def of(cls, form: Form) -> Spelling:
+        """The spelling for files of a form."""
+        if isinstance(form, FileForm):
+            format, layout = form.format, form.layout
+            if isinstance(format, Rowwise) and format.joins(layout):
+                return cls(format, layout)
+        return cls(None, Layout())
+
+    def lines(self, documents: Iterable[Document]) -> Iterator[bytes]:
+        """Each document as bytes."""
+        if self.format is None:
+            yield from (pickle.dumps(document, protocol=5) for document in documents)
+            return
+        stream = BytesIO()
+        with self.format.writer(stream, self.layout) as put:
+            for document in documents:
+                put(document)
+                yield stream.getvalue()
+                stream.seek(0)
+                stream.truncate()
+
+
+@dataclass(frozen=True)
+class PublishBlock:
+    """The published records of a block, for the ``ranges`` of places that they belong to."""
+
+    recoding: Recoding
+    frame: Frame
+    heaviest: int
+    seed: bytes
+    ranges: int
+    spelling: Spelling
+
+    def __call__(self, block: Block) -> Iterator[tuple[int, Lines]]:
+        """Lines by range."""
+        places = places_of(self.seed, block.encoded.ordinals.tolist())
+        order = sorted(range(len(places)), key=places.__getitem__)
+        forest = block.at(self.frame, self.heaviest)
+        (part,) = self.recoding.publish(forest, block.partitions, order).parts
+        class_of = block.partitions[0].class_of.tolist()
+        kept = (places[record] for record in order if class_of[record] >= 0)
+        found: defaultdict[int, Lines] = defaultdict(list)
+        for place, line in zip(kept, self.spelling.lines(part.documents()), strict=True):
+            found[int.from_bytes(place[:4]) * self.ranges >> 32].append((place, line))
+        yield from found.items()
+
+
+@dataclass(frozen=True)
+class WriteRange:
+    """Put the lines of a range in order, into a private file of their own in ``folder``."""
+
+    folder: Path
+
+    def __call__(self, lines: list[Lines]) -> Path:
+        """The file."""
+        with room():
+            handle, name = tempfile.mkstemp(prefix="range-", dir=self.folder)
+        with room(), os.fdopen(handle, "wb") as stream:
+            stream.writelines(line for _, line in sorted(chain.from_iterable(lines)))
+        return Path(name)
+
+
+def in_order(lines: list[Lines]) -> list[Document]:
+    """The documents of a range that travelled as themselves."""
+    return [pickle.loads(line) for _, line in sorted(chain.from_iterable(lines))]
+
+
+_RANGE = 20_000
+"""Records that are put in order together."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """The file (or folder of tables) of each part, the records first, and its documents' element."""
+
+    files: dict[str, Path]
+    elements: dict[str, str | None]
+
+    def parts(self, form: Form) -> tuple[Sequence[InputSplit], dict[str, Iterator[Document]]]:
+        """The records, in parts that can be read side by side, and what lies beside them."""
+        records, *others = self.files
+        beside = {part: form.read(self.files[part], self.elements[part], alone=True) for part in others}
+        return form.splits(self.files[records], self.elements[records], alone=True), beside
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """How classes are published: ``form`` and ``folder`` of the files, and what ``metrics`` ask."""
+
+    recoding: Recoding
+    prepared: Prepared
+    form: Form
+    folder: Path
+    seed: bytes
+    metrics: tuple[Metric, ...]
+
+    def publish(self, classes: Classes) -> tuple[Written, Tallies]:
+        """Write all parts with what describes them, and count what the report asks for."""
+        written, tallies = self._published(classes)
+        xsd = description(written.files, self.prepared.policy)
+        if xsd is not None:
+            with write_stream(self.folder / XSD_FILE) as stream:
+                stream.write(xsd)
+        return written, tallies
+
+    def _published(self, classes: Classes) -> tuple[Written, Tallies]:
+        if classes.blocks.count == 1:
+            return self._at_once(classes)
+        measure = TallyBlock(self.recoding, self.prepared.frame, classes.heaviest, self.metrics)
+        _, watch = classes.spread.telling("measuring", self._total, classes.blocks.count)
+        tallied = classes.blocks.map(measure, watch)
+        tallies = reduce(add, tallied.collect())
+        tallied.release()
+        return Written({RECORDS: self._in_order(classes)}, {RECORDS: None}), tallies
+
+    @property
+    def _total(self) -> int:
+        return self.prepared.survey.records
+
+    def _at_once(self, classes: Classes) -> tuple[Written, Tallies]:
+        """Publish the one block that is here."""
+        (block,) = classes.blocks.collect()
+        forest = block.at(self.prepared.frame, classes.heaviest)
+        order = order_of(self.seed, forest.record_count)
+        publication = self.recoding.publish(forest, block.partitions, order)
+        files: dict[str, Path] = {}
+        for part in publication.parts:
+            files[part.name] = self.folder / self.form.name(part.name)
+            documents = counted(part.documents(), "writing", part.count, classes.spread.progress)
+            self.form.write(documents, files[part.name], part.element)
+        elements = {part.name: part.element for part in publication.parts}
+        return Written(files, elements), tally(publication, forest, self.metrics)
+
+    def _in_order(self, classes: Classes) -> Path:
+        """Write the records of all blocks into one file, in the order of the whole."""
+        spread, ranges = classes.spread, -(-self._total // _RANGE)
+        spelling = Spelling.of(self.form)
+        publish = PublishBlock(
+            self.recoding, self.prepared.frame, classes.heaviest, self.seed, ranges, spelling
+        )
+        _, watch = spread.telling("publishing", self._total, classes.blocks.count)
+        lines = classes.blocks.exchange(publish, ranges, watch)
+        classes.blocks.release()
+        file = self.folder / self.form.name(RECORDS)
+        if spelling.format is None:
+            documents = chain.from_iterable(map(in_order, lines.collect()))
+            self.form.write(counted(documents, "writing", None, spread.progress), file)
+        else:
+            _concatenate(lines.map(WriteRange(spread.folder)).collect(), file)
+        lines.release()
+        return file
+
+
+def _concatenate(parts: Iterator[Path], file: Path) -> None:
+    """Append one file after the other, and remove each."""
+    try:
+        with write_stream(file) as stream:
+            for part in parts:
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, stream, 1 << 20)
+                part.unlink()
+    except OSError as error:
+        raise TargetError(f"cannot write {file}: {error.strerror}") from None

@@ -1,0 +1,113 @@
+"""The search for classes: the stages of a policy run one after the other, each by its engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+
+from hierdata.engines import ENGINES
+from hierdata.engines.base import Trial
+from hierdata.engines.enforce import coalesce
+from hierdata.engines.jit import announcing_compilation
+from hierdata.errors import PromiseError
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import Partition
+from hierdata.policy.lint.attainable import shortfalls
+from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.plan.stages import Stage
+from hierdata.progress import Progress
+from hierdata.release.recodings import Recoding
+
+NO_CLASS = "no class that was tried satisfies all models, and every record would be suppressed"
+
+
+@contextmanager
+def announcing(notice: Callable[[str], None] | None) -> Iterator[None]:
+    """Tell ``notice`` where kernels must be compiled first."""
+    if notice is None:
+        yield
+        return
+    message = "compiling for this machine, once: about half a minute; later runs start at once"
+    with announcing_compilation(lambda: notice(message)):
+        yield
+
+
+def search(
+    forest: Forest,
+    prepared: Prepared,
+    recoding: Recoding,
+    rng: np.random.Generator,
+    alone: bool,
+    progress: Progress,
+) -> tuple[Forest, tuple[Partition, ...]]:
+    """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see.
+
+    Answers the partitions as the recoding has prepared them, with the forest that has their nodes. The
+    records are a block of a collection, or ``alone`` all of it: then PromiseError is raised where a stage
+    finds no class.
+    """
+    total = forest.record_count
+
+    def clustered(done: int) -> None:
+        progress("clustering", done, total)
+
+    clustered(0)
+    gone = np.zeros(forest.vertex_count, np.bool_)
+    partitions = []
+    for stage in prepared.stages:
+        scope = Scope.of(forest, stage.kind, gone)
+        if prepared.policy.recoding_traits.separates_values:
+            # Ties go by the order of the rows, and groups would tell who stood beside whom in the input.
+            scope = scope.shuffled(rng)
+        partition: Partition | None = None
+        for engine, constraints in stage.work():
+            partition = engine.step(forest, scope, constraints, partition, rng, clustered)
+        assert partition is not None, "a stage has at least one step"
+        if not prepared.policy.recoding_traits.partitions_each_type:
+            forest, partition = recoding.prepare(forest, partition)
+            partition = coalesce(forest, partition, stage.constraints)
+        if alone and partition.class_count == 0:
+            raise PromiseError(
+                partition.reason or nothing_holds(prepared) or _out_of_reach(forest, scope, stage, rng),
+                path=forest.schema.types[stage.kind].path if stage.kind else None,
+            )
+        gone |= partition.representative < 0
+        partitions.append(partition)
+    return forest, tuple(partitions)
+
+
+def tried(forest: Forest, stage: Stage, rng: np.random.Generator) -> Mapping[Hashable, Trial]:
+    """What each way that the first step of a stage chooses from would lose here."""
+    engine, constraints = next(stage.work())
+    return engine.tried(forest, Scope.of(forest, stage.kind), constraints, rng)
+
+
+def nothing_holds(prepared: Prepared) -> str:
+    """Why no class was found, with the strongest parameters that would hold of all records; "" if all do."""
+    policy = prepared.policy
+    short = [f"{policy.by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
+    return f"{NO_CLASS}: {'; '.join(short)}" if short else ""
+
+
+def _out_of_reach(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Generator) -> str:
+    """Why no class was found where all records together would be one: how near swaps come to a t, if asked.
+
+    They exchange the records of the classes that the first step finds without it.
+    """
+    remedy = "ask for less; `hierdata lint --data` shows which levels have no room at this k"
+    others = stage.constraints.left_to({"closeness"})
+    trees = stage.steps[0].aligns and len(forest.schema.types) > 1
+    if trees or len([*others.all()]) == len([*stage.constraints.all()]):
+        return f"{NO_CLASS}: {remedy}"
+    first = ENGINES["mondrian"](kind="mondrian") if stage.steps[0].aligns else stage.steps[0]
+    start = first.step(forest, scope, others, None, rng)
+    if start.class_count:
+        swap = ENGINES["swap"](kind="swap")
+        closest = swap.step(forest, scope, stage.constraints, start, rng)
+        if closest.class_count:
+            return f"{NO_CLASS}: the steps {first.kind}, swap come within the t that is asked for"
+        if closest.reason:
+            return closest.reason
+    return f"{NO_CLASS}: {remedy}"

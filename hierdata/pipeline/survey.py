@@ -1,0 +1,249 @@
+"""The survey: what must be known of all records before the first is encoded."""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from hierdata.documents.document import Document
+from hierdata.errors import InputError, PolicyError
+from hierdata.executors import EXECUTORS, Held
+from hierdata.pipeline.resources import Spread
+from hierdata.policy.plan.block_size import may_be_cut
+from hierdata.policy.plan.treatment import linked_domains
+from hierdata.policy.policy import Policy
+from hierdata.progress import Progress, counted, silent
+from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
+from hierdata.records.survey import Keys, Survey, survey
+from hierdata.sources import Collection, FileForm, FilesForm, Form, InputSplit, checked
+
+
+@dataclass
+class Sample:
+    """Every ``stride``-th record of a split, pickled; the stride doubles when there are more than ``most``.
+
+    It needs neither randomness nor the number of records, and two samples can be brought to one stride.
+    """
+
+    most: int
+    stride: int = 1
+    records: list[bytes] = field(default_factory=list)
+
+    def watching(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Pass documents on, and keep the sample."""
+        for ordinal, document in enumerate(documents):
+            if self.most and ordinal % self.stride == 0:
+                if len(self.records) == self.most:
+                    self.records, self.stride = self.records[::2], 2 * self.stride
+                if ordinal % self.stride == 0:
+                    self.records.append(pickle.dumps(document, protocol=5))
+            yield document
+
+    def documents(self, stride: int) -> Iterator[Document]:
+        """Every ``stride``-th record of the split; a multiple of the sample's own stride."""
+        yield from map(pickle.loads, self.records[:: stride // self.stride])
+
+
+@dataclass
+class Surveyed:
+    """What a split has.
+
+    ``marks`` are those of its pseudonyms, by domain (see Traces). If one of its records is wrong, ``error``
+    says so; ``within`` tells that the record is numbered within the split, and not in the whole collection.
+    """
+
+    survey: Survey
+    sample: Sample
+    marks: dict[str, bytearray] = field(default_factory=dict)
+    error: InputError | None = None
+    within: bool = False
+
+
+@dataclass(frozen=True)
+class SurveySplit:
+    """Survey a split: the values of the ``declared`` fields, and ``most`` records at most as a sample.
+
+    ``schema`` is a JSON Schema that every record must satisfy, before the ``treatment``.
+    """
+
+    declared: dict[Keys, frozenset[str]]
+    schema: Path | None
+    most: int
+    treatment: Treatment = UNTREATED
+    progress: Progress = silent
+
+    def __call__(self, split: InputSplit) -> Surveyed:
+        """The survey of one split."""
+        sample = Sample(self.most)
+        traces = Traces()
+        read = _Reading(split)
+        documents = iter(read) if self.schema is None else checked(iter(read), self.schema)
+        documents = self.treatment.documents(documents, traces=traces)
+        documents = counted(sample.watching(documents), "reading", None, self.progress)
+        try:
+            found = survey(documents, self.declared)
+        except InputError as error:
+            return Surveyed(Survey(), sample, error=error, within=not read.failed)
+        found.pseudonyms.update(traces.made)
+        return Surveyed(found, sample, traces.marks)
+
+
+class _Reading:
+    """The documents of a split; ``failed`` tells that one could not be read."""
+
+    def __init__(self, split: InputSplit) -> None:
+        self._split = split
+        self.failed = False
+
+    def __iter__(self) -> Iterator[Document]:
+        try:
+            yield from self._split.documents()
+        except InputError:
+            self.failed = True
+            raise
+
+
+_SAMPLE = 40_000
+"""Records that the cut is made from."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the survey found: the collection's statistics, and the splits with what each has of a sample."""
+
+    policy: Policy
+    survey: Survey
+    hints: frozenset[Keys]
+    splits: tuple[Located, ...]
+    held: Held[Surveyed]
+    treatment: Treatment
+
+
+def check_key(treatment: Treatment, kind: str) -> None:
+    """Raise PolicyError where an executor of this kind would write a key down."""
+    if treatment.keyed and kind in EXECUTORS and not EXECUTORS[kind].keeps_secrets:
+        raise PolicyError(
+            "Spark writes what it sends to its workers into files, and no file may hold a key: pseudonyms "
+            "and shifts need the executor serial or processes"
+        )
+
+
+def survey_splits(
+    collection: Collection,
+    splits: Sequence[InputSplit],
+    policy: Policy,
+    spread: Spread,
+    treatment: Treatment,
+) -> Overview:
+    """Survey all splits of a collection; the policy comes back with rules for what it keeps unlisted.
+
+    Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
+    """
+    hints = hints_of(collection, policy)
+    flat = policy.tables is None and collection.form.format.is_tabular
+    most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
+    found, sizes, held = _surveyed(splits, policy, spread, most, treatment)
+    extended = policy.with_unlisted(found.shape, hints)
+    if extended is not policy:  # the values of the kept fields have not been counted yet
+        held.release()
+        found, sizes, held = _surveyed(splits, extended, spread, most, treatment)
+    befores = accumulate(sizes, initial=0)
+    located = tuple(Located(split, before) for split, before in zip(splits, befores, strict=False))
+    return Overview(extended, found, hints, located, held, treatment)
+
+
+def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
+    """The paths that the policy's XSD says to be many. A JSON Schema goes with JSON, an XSD with XML."""
+    named = policy.record_schema
+    if named is None:
+        return frozenset()
+    form = collection.form
+    is_xml = form.format.has_elements
+    if named.lower().endswith(".xsd") != is_xml:
+        kind = "an XSD" if is_xml else "a JSON Schema"
+        raise PolicyError(f"the records are {form.format.name}: name {kind} under schema, or none")
+    if not isinstance(form, FileForm | FilesForm) or not is_xml:
+        return frozenset()
+    from hierdata.records.xsd import many_hints
+
+    return many_hints(policy.folder / named, policy.place or form.layout.records)
+
+
+def in_order(collection: Collection, overview: Overview) -> Form:
+    """The form of the release: elements in the order of the XSD, or else of their first appearance."""
+    form, named = collection.form, overview.policy.record_schema
+    if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
+        return form
+    order = overview.survey.shape.order
+    if named is None:
+        return form.arranged(order)
+    from hierdata.records.xsd import arranged
+
+    place = overview.policy.place or form.layout.records
+    return form.arranged(arranged(overview.policy.folder / named, place, order))
+
+
+def _surveyed(
+    splits: Sequence[InputSplit], policy: Policy, spread: Spread, most: int, treatment: Treatment
+) -> tuple[Survey, list[int], Held[Surveyed]]:
+    """The survey of all splits, how many records each has, and what is held of them."""
+    named = policy.record_schema
+    schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
+    inner, watch = spread.telling("reading", None, len(splits))
+    survey = SurveySplit(policy.declared(), schema, most, treatment, inner)
+    held = spread.executor.hold(splits).map(survey, watch)
+    total: Survey | None = None
+    sizes: list[int] = []
+    marks: defaultdict[str, bytearray] = defaultdict(bytearray)
+    for found, own, error, within in held.map(_statistics).collect():
+        for domain, some in own.items():
+            marks[domain] += some
+        if error is not None:
+            raise _numbered(error, sum(sizes)) if within else error
+        sizes.append(found.records)
+        if total is None:
+            total = found
+        else:
+            total.merge(found)
+    assert total is not None, "a collection has a split"
+    total.repeated = repeated(marks, policy)
+    return total, sizes, held
+
+
+def _statistics(surveyed: Surveyed) -> tuple[Survey, dict[str, bytearray], InputError | None, bool]:
+    return surveyed.survey, surveyed.marks, surveyed.error, surveyed.within
+
+
+def repeated(marks: Mapping[str, bytearray], policy: Policy) -> dict[str, int]:
+    """By domain how many pseudonyms stand in more than one record, where the policy does not let them."""
+    linked = linked_domains(policy)
+    counted = {domain: _repeated(own) for domain, own in marks.items() if domain not in linked}
+    return {domain: count for domain, count in counted.items() if count}
+
+
+def _repeated(marks: bytearray) -> int:
+    """How many marks stand in more than one record: each has it once."""
+    halves = np.frombuffer(marks, np.uint64).reshape(-1, MARK // 8)
+    order = np.lexsort(halves.T)
+    same = (halves[order[1:]] == halves[order[:-1]]).all(axis=1)
+    return int((same & ~np.append(False, same[:-1])).sum())
+
+
+def _numbered(error: InputError, before: int) -> InputError:
+    """The error with the record's number in the collection."""
+    record = None if error.record is None else error.record + before
+    return InputError(error.message, record=record, path=error.path, revealed=error.revealed)
+
+
+@dataclass(frozen=True)
+class Located:
+    """A split and the number of records that come before it."""
+
+    split: InputSplit
+    before: int

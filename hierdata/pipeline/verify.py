@@ -1,0 +1,105 @@
+"""The one file that knows all steps, from a collection and a policy to a verified release: read it first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hierdata.errors import MissingPluginError, VerificationError
+from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
+from hierdata.pipeline.resources import Resources
+from hierdata.policy.plan.plan import judge_rules, many_keys, references, stated_scales
+from hierdata.policy.policy import Policy
+from hierdata.progress import Progress, silent
+from hierdata.release.layout import check_plugins, read_beside, record_splits, released
+from hierdata.release.verification import confirm, read_facts
+from hierdata.sources.open import at_hand
+
+if TYPE_CHECKING:
+    from hierdata.judge import Verdict
+
+
+@contextmanager
+def plugins_needed(published: object) -> Iterator[None]:
+    """Where the policy of a release is read: without a plug-in that it needs nothing can be judged.
+
+    Raises VerificationError, as it does where a plug-in has another version than the release was made with.
+    """
+    try:
+        check_plugins(published)
+        yield
+    except MissingPluginError as error:
+        raise VerificationError(f"not judged: {error}") from None
+
+
+def verify(
+    published: object,
+    policy: PolicySource,
+    *,
+    original: object | None = None,
+    facts: str | os.PathLike[str] | None = None,
+    key: bytes | None = None,
+    resources: Resources | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Judge a release, or any file of records, by a policy's models, from the file alone.
+
+    ``published`` is a release folder, a file, or an iterable of dicts or lxml elements. The facts frozen at
+    publication (levels by frequency) come from the folder's ``steward/verification.json`` or from
+    ``facts``; with ``original`` they are worked out again from the input, and frozen facts that differ
+    raise VerificationError, as does a ``release.json`` that claims other than was found. A model whose facts
+    are missing is not judged and does not pass. Where dates were moved, ``original`` needs the ``key`` of the
+    release. The verdict is the same whatever ``resources`` there are.
+    """
+    with plugins_needed(published):
+        policy = read_policy(policy)
+    with at_hand(published, policy, published=True) as hand:
+        return _verdict(hand.source, hand.policy, original, facts, key, resources, progress)
+
+
+def _verdict(
+    published: object,
+    policy: Policy,
+    original: object | None,
+    facts: str | os.PathLike[str] | None,
+    key: bytes | None,
+    resources: Resources | None,
+    progress: Progress | None,
+) -> Verdict:
+    """The steps of ``verify``, once the records are at hand."""
+    from hierdata.pipeline.judge import judged
+
+    files = released(Path(published), policy) if isinstance(published, str | os.PathLike) else None
+    found = None if files is None else files.facts
+    frozen = read_facts(Path(facts) if facts is not None else found, policy)
+    scales = stated_scales(policy) if frozen is None else frozen.scales
+    known = {} if frozen is None else frozen.references
+    vertices = frozenset() if frozen is None else frozen.vertices
+    books = {} if frozen is None else frozen.file.quasi
+    if original is not None:
+        with (
+            at_hand(original, policy) as hand,
+            look_over(hand.source, hand.policy, key, resources, None, progress, again=True) as looked,
+        ):
+            prepared = looked[1]
+            policy = prepared.policy
+        scales, vertices, books = prepared.scales, many_keys(prepared.schema), prepared.codebooks
+        known = references(prepared)
+        if frozen is not None and not frozen.are_of(prepared):
+            raise VerificationError(
+                "the facts frozen at publication are not those of the original under this policy: the file "
+                "was changed, or it belongs to another input"
+            )
+    rules = judge_rules(policy, scales, known, vertices, books)
+    splits = record_splits(published, files, policy)
+    with (resources or Resources()).spread(len(splits), None, progress or silent, policy.plugins) as spread:
+        verdict = judged(splits, read_beside(files, policy), rules, spread)
+    if frozen is not None and verdict.passed:
+        frozen.check_tables(policy, verdict)
+    claims = None if files is None else files.claims
+    if claims is not None and verdict.passed and (frozen is not None or original is not None):
+        confirm(claims, policy, verdict)
+    return verdict

@@ -1,0 +1,178 @@
+"""Members of families that live in other distributions: found by entry points, imported when a policy asks.
+
+A distribution declares a member under the group of its family, such as ``hierdata.models``, by the name that
+a policy gives it. Nothing of a distribution is imported unless a policy names one of its members.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from pathlib import PurePath
+from traceback import walk_tb
+from typing import Any, TypeVar, get_args
+
+from hierdata.errors import MissingPluginError, PolicyError
+
+Member = TypeVar("Member")
+
+FAMILIES = ("models", "engines", "recodings", "domains", "metrics", "formats")
+"""The families that other distributions may add members to; the group is ``hierdata.`` and the family."""
+
+_STATED = {
+    "models": ("combine", "letters"),
+    "engines": (),
+    "recodings": ("traits",),
+    "domains": ("called",),
+    "metrics": ("symbol", "better", "explanation"),
+    "formats": ("extension",),
+}
+"""The class attributes that a member of a family must state, beside its name."""
+
+
+_LONGEST_REASON = 200
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A member that is not built in, with its distribution. Unpickling one checks that it is installed."""
+
+    family: str
+    name: str
+    distribution: str
+    version: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return require, (self.family, self.name, self.distribution, self.version)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.family}) of {self.distribution} {self.version}"
+
+
+@cache
+def _declared(family: str) -> dict[str, list[EntryPoint]]:
+    """The entry points of a family by name."""
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=f"hierdata.{family}"):
+        found.setdefault(entry.name, []).append(entry)
+    return found
+
+
+def _entry(family: str, name: str) -> EntryPoint:
+    """The entry point of a name. Of several none can be chosen: PolicyError."""
+    first, *others = _declared(family)[name]
+    for other in others:
+        if (other.value, _distribution(other)) != (first.value, _distribution(first)):
+            raise PolicyError(
+                f"two distributions declare {name} in hierdata.{family}, {_distribution(first)[0]} and "
+                f"{_distribution(other)[0]}: uninstall one"
+            )
+    return first
+
+
+def _distribution(entry: EntryPoint) -> tuple[str, str]:
+    """Name and version of the distribution of an entry point."""
+    return ("an unknown distribution", "") if entry.dist is None else (entry.dist.name, entry.dist.version)
+
+
+def names(family: str) -> Collection[str]:
+    """The names that other distributions declare in a family; nothing is imported."""
+    return _declared(family).keys()
+
+
+def declared(family: str) -> list[Plugin]:
+    """Every member that a distribution declares in a family, those that cannot be used too."""
+    entries = entry_points(group=f"hierdata.{family}")
+    return sorted(
+        (Plugin(family, entry.name, *_distribution(entry)) for entry in entries),
+        key=lambda plugin: (plugin.name, plugin.distribution),
+    )
+
+
+def find(family: str, name: object) -> Plugin | None:
+    """What a name means in a family outside of hierdata; None where no distribution declares it."""
+    if not isinstance(name, str) or name not in _declared(family):
+        return None
+    return Plugin(family, name, *_distribution(_entry(family, name)))
+
+
+def load(family: str, name: str, base: type[Member]) -> type[Member]:
+    """Import a member and check it against what its family asks of a class.
+
+    Raises PolicyError, with name and distribution, where it cannot be imported or is no such member.
+    """
+    entry = _entry(family, name)
+    plugin = Plugin(family, name, *_distribution(entry))
+    try:
+        member = entry.load()
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever is raised while it is imported
+        raise PolicyError(f"{plugin} cannot be imported ({_reason(error)})") from None
+    if problem := next(_problems(family, name, member, base), None):
+        raise PolicyError(f"{plugin} {problem}")
+    found: type[Member] = member
+    _imported[found.__module__.partition(".")[0]] = plugin
+    return found
+
+
+_imported: dict[str, Plugin] = {}
+"""A plug-in of each package that one was imported from."""
+
+
+def fault_of(error: BaseException) -> str | None:
+    """Where in a plug-in's code an exception was raised, and whose that is; None where it was in hierdata's.
+
+    >>> fault_of(ValueError("of hierdata")) is None
+    True
+    """
+    for frame, line in reversed([*walk_tb(error.__traceback__)]):
+        package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package == "hierdata":
+            return None
+        if plugin := _imported.get(package):
+            file = PurePath(frame.f_code.co_filename).name
+            return f"{file}:{line} of {plugin.distribution} {plugin.version}"
+    return None
+
+
+def _reason(error: BaseException) -> str:
+    """What kept a module from being imported, in one line. No record has been read for it."""
+    line = next(iter(str(error).splitlines()), "")
+    return f"{type(error).__name__}: {line[:_LONGEST_REASON]}" if line else type(error).__name__
+
+
+def _problems(family: str, name: str, member: Any, base: type) -> Iterator[str]:
+    """What keeps a class from being a member of a family under a name."""
+    if not inspect.isclass(member) or not issubclass(member, base):
+        yield f"is no subclass of {base.__module__}.{base.__qualname__}"
+        return
+    if inspect.isabstract(member):
+        yield f"does not implement {', '.join(sorted(getattr(member, '__abstractmethods__', ())))}"
+    missing = [attribute for attribute in _STATED[family] if not hasattr(member, attribute)]
+    if missing:
+        yield f"does not state {', '.join(missing)}"
+    fields = getattr(member, "model_fields", {})
+    if family in ("models", "engines", "domains"):
+        kind = fields.get("kind")
+        if kind is None or (get_args(kind.annotation), kind.default) != ((name,), name):
+            yield f"must state `kind: Literal[{name!r}] = {name!r}`"
+    if family == "formats" and getattr(member, "name", None) != name:
+        yield f"must state `name = {name!r}`"
+    home: Any = import_module(member.__module__)
+    if getattr(home, member.__qualname__, None) is not member:
+        yield "must be defined at the top of its module, so that worker processes find it"
+
+
+def require(family: str, name: str, distribution: str, built: str) -> Plugin:
+    """The plug-in, if this very version of its distribution is installed here; else MissingPluginError."""
+    try:
+        found = version(distribution)
+    except (PackageNotFoundError, ValueError):  # of a name that is none
+        found = None
+    if found != built:
+        here = "is not installed" if found is None else f"is installed as {found}"
+        raise MissingPluginError(f"{name} ({family}) is of {distribution} {built}, which {here} here")
+    return Plugin(family, name, distribution, built)

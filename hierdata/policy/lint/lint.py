@@ -1,0 +1,309 @@
+"""Everything that is wrong or doubtful about a policy, alone or for a surveyed collection, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
+from hierdata.domains.number import identity, plain
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.domains.similarity import is_transitive
+from hierdata.errors import HierdataError, PolicyError
+from hierdata.policy.lint.attainable import domain_of, pairs, shortfalls
+from hierdata.policy.lint.references import references
+from hierdata.policy.load.yaml import read
+from hierdata.policy.policy import Policy
+from hierdata.records.binding import problems
+from hierdata.records.survey import Keys, Survey
+
+Severity = Literal["error", "warning"]
+
+_FEW = 10
+"""Below this many values, single ones say nothing about the attribute."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong (``error``: nothing can be published) or doubtful (``warning``).
+
+    ``revealed`` holds the raw values behind it; they are not part of the message.
+    """
+
+    severity: Severity
+    path: str
+    message: str
+    revealed: tuple[str, ...] = ()
+
+
+def lint(
+    policy: Policy,
+    survey: Survey | None = None,
+    many_hints: Collection[Keys] = (),
+    *,
+    doubtful: Collection[str] = (),
+) -> list[Finding]:
+    """Check a policy; with a survey also against the collection. Errors come first.
+
+    For identifiers that repeat the survey must count them: ``policy.declared(identifiers=True)``. Of a
+    ``doubtful`` path nothing is told but how it fits the shape of the records.
+    """
+    found = list(_shape(policy, survey, many_hints)) if survey is not None else []
+    found += [finding for finding in _findings(policy, survey) if finding.path not in doubtful]
+    return sorted(found, key=lambda finding: finding.severity)
+
+
+def class_size(policy: Policy) -> int:
+    """The least size of a class that all models of a policy allow: what engines that fix the size take."""
+    sizes = []
+    for keys, model in pairs(policy):
+        try:
+            sizes.append(model.bind(None if keys is None else _empty(policy, keys)).min_class_size)
+        except PolicyError:
+            continue
+    return max(sizes, default=1)
+
+
+def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
+    yield from _files(policy)
+    yield from _models(policy)
+    if survey is None:
+        yield from _domains(policy, None)
+        yield from _capacities(policy, None)
+        return
+    yield from _domains(policy, survey)
+    yield from _levels(policy, survey)
+    yield from _meanings(policy, survey)
+    yield from _capacities(policy, survey)
+    yield from _sizes(policy, survey)
+    yield from (Finding("warning", _text(policy, keys), what) for keys, what in shortfalls(policy, survey))
+    yield from (Finding("warning", _text(policy, keys), what) for keys, what in references(policy, survey))
+    yield from _unique(policy, survey)
+    yield from _repeating(policy, survey)
+    yield from _telling(policy, survey)
+
+
+def _text(policy: Policy, keys: Keys) -> str:
+    return str(policy.by_keys[keys][0])
+
+
+def _observed(survey: Survey | None, keys: Keys) -> Observed:
+    return survey.values.get(keys, {}) if survey is not None else {}
+
+
+def _empty(policy: Policy, keys: Keys) -> SensitiveDomain:
+    """The attribute's domain before any value is seen."""
+    return domain_of(policy, keys, {})
+
+
+def _files(policy: Policy) -> Iterator[Finding]:
+    if policy.record_schema is None:
+        return
+    file = policy.folder / policy.record_schema
+    if not file.is_file():
+        yield Finding("error", "schema", f"{policy.record_schema} is no file")
+    elif file.suffix.lower() == ".json":
+        try:
+            read(file)
+        except HierdataError as error:
+            yield Finding("error", "schema", str(error))
+
+
+def _models(policy: Policy) -> Iterator[Finding]:
+    judged, broken = set(), set()
+    for own, rule in policy.sensitive.items():
+        try:
+            rule.semantics(policy.folder)
+        except PolicyError as error:
+            broken.add(own)
+            yield Finding("error", _text(policy, own), str(error))
+    for keys, model in pairs(policy):
+        judged.add(keys)
+        if keys in broken:
+            continue
+        try:
+            model.bind(None if keys is None else _empty(policy, keys))
+        except PolicyError as error:
+            yield Finding("error", error.path or "models", str(error).removeprefix(f"{error.path}: "))
+    for keys in policy.sensitive:
+        if keys not in judged:
+            yield Finding("warning", _text(policy, keys), "no model judges this sensitive attribute")
+
+
+def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iterator[Finding]:
+    stated = policy.with_unlisted(survey.shape, many_hints)
+    for problem in problems(stated.rules(), survey.shape, stated.unlisted_fields, many_hints):
+        yield Finding("error", problem.path, problem.message, problem.revealed)
+
+
+def _counted(values: list[tuple[object, int]], what: str) -> tuple[str, tuple[str, ...]]:
+    """How many values and occurrences, and the values themselves for whoever may see them."""
+    distinct, occurrences = len(values), sum(count for _, count in values)
+    subject = "1 value" if distinct == 1 else f"{distinct} values"
+    times = "1 occurrence" if occurrences == 1 else f"{occurrences} occurrences"
+    return f"{subject} ({times}) {what}", tuple(sorted(str(value) for value, _ in values))
+
+
+def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
+    """Domains that cannot be used, and quasi-identifier values that they do not cover."""
+    for keys, domain in policy.quasi.items():
+        observed = _observed(survey, keys)
+        try:
+            hierarchy = domain.compile(observed, policy.folder)
+        except HierdataError as error:
+            yield Finding("error", _text(policy, keys), str(error))
+            continue
+        if outside := _uncovered(hierarchy, observed):
+            message, revealed = _counted(outside, f"outside the {domain.called}{_due(domain)}")
+            yield Finding("error", _text(policy, keys), message, revealed)
+
+
+def _uncovered(hierarchy: Hierarchy, observed: Observed) -> list[tuple[object, int]]:
+    outside: list[tuple[object, int]] = []
+    for value, count in observed.items():
+        try:
+            hierarchy.node_of(value)
+        except Uncovered:
+            outside.append((value, count))
+    return outside
+
+
+def _due(domain: QuasiDomain) -> str:
+    """How values are spelled that a domain takes, where a wrong spelling is the likely reason."""
+    return f", which takes {domain.takes}" if domain.takes else ""
+
+
+def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    """Sensitive values without a level or that are no numbers, and doubtful scales."""
+    for keys, rule in policy.sensitive.items():
+        observed = _observed(survey, keys)
+        scale = policy.sensitive[keys].scale(observed)
+        outside: list[tuple[object, int]] = []
+        for value, count in observed.items():
+            if value is None:
+                continue
+            try:
+                fits = scale.covers(value) if scale is not None else identity(value, rule.number) is not None
+            except Uncovered:
+                fits = False
+            if not fits:
+                outside.append((value, count))
+        if outside:
+            what = "without a level" if scale is not None else "without a number, where one is due"
+            message, revealed = _counted(outside, what)
+            yield Finding("error", _text(policy, keys), message, revealed)
+        for warning in scale.warnings if scale is not None and observed else ():
+            yield Finding("warning", _text(policy, keys), warning)
+
+
+def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    """Sensitive values that their taxonomy misses, and distances that chain values further apart (LE-2)."""
+    for keys, rule in policy.sensitive.items():
+        observed = _observed(survey, keys)
+        with suppress(PolicyError):
+            taxonomy = rule.semantics(policy.folder)
+            if taxonomy is not None and (outside := _uncovered(taxonomy, observed)):
+                message, revealed = _counted(outside, "outside the taxonomy")
+                yield Finding("error", _text(policy, keys), message, revealed)
+    for pair, model in pairs(policy):
+        e = getattr(model, "e", None)
+        if pair is None or e is None:
+            continue
+        with suppress(PolicyError):
+            paths = domain_of(policy, pair, _observed(survey, pair)).paths
+            if paths is not None and not is_transitive(paths, e):
+                message = f"{model.kind}: distances up to {plain(e)} connect values that are further apart"
+                yield Finding("warning", _text(policy, pair), f"{message}, for they differ in depth")
+
+
+def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
+    """Levels of which a class of the fixed size can hold no value (erratum ML-6)."""
+    size = class_size(policy)
+    for keys, model in pairs(policy):
+        if keys is None or not model.smallest_sizes():
+            continue
+        found = _level_counts(policy, keys, survey) if survey is not None else None
+        needed = model.smallest_sizes()
+        for level, capacity in enumerate(model.capacities(size), 1):
+            if capacity or (found is not None and not found.get(level)):
+                continue
+            values = f" ({found[level]} of {sum(found.values())} values)" if found is not None else ""
+            least = needed[level - 1]
+            remedy = f"classes of {least} can hold it" if least is not None else "its alpha is 0"
+            yield Finding(
+                "warning",
+                _text(policy, keys),
+                f"level {level}{values} cannot be published in classes of {size}: {remedy}",
+            )
+
+
+def _sizes(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    size = class_size(policy)
+    if 0 < survey.records < size:
+        message = f"a class needs at least {size} records, and the collection has {survey.records}"
+        yield Finding("error", "models", message)
+
+
+def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
+    observed = _observed(survey, keys)
+    scale = policy.sensitive[keys].scale(observed)
+    counts: dict[int, int] = {}
+    for value, count in observed.items():
+        if scale is not None and value is not None and scale.covers(value):
+            level = scale.level(value)
+            counts[level] = counts.get(level, 0) + count
+    return counts
+
+
+def _unique(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    """Sensitive values that nearly all differ: whoever knows one from elsewhere finds the record."""
+    for keys in policy.sensitive:
+        counts = [count for value, count in _observed(survey, keys).items() if value is not None]
+        single = counts.count(1)
+        if len(counts) >= _FEW and 2 * single > sum(counts):
+            yield Finding(
+                "warning",
+                _text(policy, keys),
+                f"near-unique: {single} of {sum(counts)} values occur once and are published as they are",
+            )
+
+
+def _repeating(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    """Identifiers of the record that occur twice: k counts records, not individuals."""
+    for keys, (path, rule) in policy.by_keys.items():
+        inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
+        if rule.role != "identifier" or inside:
+            continue
+        repeated = [
+            (value, count)
+            for value, count in _observed(survey, keys).items()
+            if count > 1 and value is not None
+        ]
+        if repeated:
+            message, revealed = _counted(list(repeated), "of this identifier repeat")
+            yield Finding("warning", str(path), f"{message}: k counts records, not individuals", revealed)
+
+
+def _telling(policy: Policy, survey: Survey) -> Iterator[Finding]:
+    """Vertex types that so few records have that their presence tells who it is."""
+    size = class_size(policy)
+    places: dict[Keys, str] = {}
+    for path, rule in policy.by_keys.values():
+        if rule.published_as is not None:
+            for depth in range(1, len(path.keys) + 1):
+                places.setdefault(path.keys[:depth], path.prefix(depth))
+    for keys, text in places.items():
+        shape = survey.shape.find(keys)
+        if shape is None or not (keys in policy.vertices or shape.arrays or shape.longest > 1):
+            continue
+        present = shape.occurrences - shape.nulls
+        if 0 < present < size:
+            plural = "s" if present > 1 else ""
+            yield Finding(
+                "warning",
+                text,
+                f"stands in {present} place{plural} only, fewer than the {size} records of a class: "
+                "its presence is telling, and it will be suppressed",
+            )

@@ -1,0 +1,87 @@
+"""Membership degrees of sensitive values in their fuzzy sets, as lint and report show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import Observed
+from hierdata.domains.membership import knots
+from hierdata.domains.number import canonical
+from hierdata.domains.scales import DomainScale, FrequencyScale, LevelScale, SetScale
+from hierdata.policy.policy import Policy
+from hierdata.records.survey import Survey
+
+_SHOWN = 6
+"""Digits of a degree after the point."""
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """Membership degrees of one value, for show: ``degrees[i]`` in the fuzzy set A(i+1), by scikit-fuzzy.
+
+    ``label`` is a point of the policy's domain, or v1, v2 .. for the categories of the data, the most
+    frequent first; ``revealed`` is then the category.
+    """
+
+    label: str
+    level: int
+    degrees: tuple[float, ...]
+    revealed: str | None = None
+
+
+def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[Degrees]]:
+    """A table of membership degrees for each sensitive attribute whose levels are fuzzy, by its path.
+
+    Levels by frequency need a survey. ML section 3.3 prints such a table.
+    """
+    tables: dict[str, list[Degrees]] = {}
+    for keys, rule in policy.sensitive.items():
+        observed: Observed = survey.values.get(keys, {}) if survey is not None else {}
+        scale = rule.scale(observed)
+        if isinstance(scale, FrequencyScale):
+            counted = sorted(
+                ((value, count) for value, count in observed.items() if value is not None),
+                key=lambda item: (-item[1], str(item[0])),
+            )
+            points: list[tuple[str, Scalar, str | None]] = [
+                (f"v{place}", value, str(value)) for place, (value, _) in enumerate(counted, 1)
+            ]
+        else:
+            points = [(label, corner, None) for label, corner in _corners(scale)]
+        if scale is not None and points:
+            tables[str(policy.by_keys[keys][0])] = [
+                Degrees(label, scale.level(value), _rounded(scale.memberships(value)), revealed)
+                for label, value, revealed in points
+                if scale.covers(value)
+            ]
+    return tables
+
+
+def _rounded(degrees: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(round(degree, _SHOWN) for degree in degrees)
+
+
+def _corners(scale: LevelScale | None) -> list[tuple[str, int | Decimal]]:
+    """Where the degrees of a numeric scale are shown, ends and knots: to four digits of the width for people,
+    and so exactly that no degree shows the difference.
+    """
+    if isinstance(scale, DomainScale):
+        low, high = scale.low, scale.high
+        corners = {low, *knots(low, high), high}
+    elif isinstance(scale, SetScale):
+        corners = {corner for _, shape in scale.shapes for corner in (shape.a, shape.b, shape.c, shape.d)}
+        low, high = min(corners), max(corners)
+    else:
+        return []
+    width, digits = high - low, 4
+    while width >= 10:
+        width, digits = width / 10, digits - 1
+    while 0 < width < 1:
+        width, digits = width * 10, digits + 1
+    digits = max(digits, 0)
+    return [
+        (str(canonical(round(corner, digits))), canonical(round(corner, digits + 2 * _SHOWN)))
+        for corner in sorted(corners)
+    ]

@@ -1,0 +1,157 @@
+"""What is left of a policy when its mistakes are taken out, so that lint finds in one go what else is wrong.
+
+Nothing is ever published under such a policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from hierdata.policy.checks import find_problems
+from hierdata.policy.load import from_data, plain, root_of
+from hierdata.policy.policy import Policy
+from hierdata.policy.problems import Mistake, Problem, contradictions, mistakes
+from hierdata.recodings import DEFAULT
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+_ROUNDS = 8
+"""Validations, each of which may uncover what the one before could not see; three have been enough so far."""
+
+_NEUTRAL_MODEL = {"kind": "k-anonymity", "k": 1}
+_NEUTRAL: dict[str, Any] = {
+    "version": 1,
+    "dataset": "records",
+    "format": None,
+    "unlisted": "drop",
+    "schema": None,
+    "models": [_NEUTRAL_MODEL],
+    "engine": None,
+    "recoding": DEFAULT,
+    "tables": None,
+    "csv": None,
+}
+"""What stands in for a mistaken key; where the records lie, and what prefixes mean, has no substitute."""
+
+_ROLES = ("quasi", "sensitive", "insensitive", "identifier", "free_text")
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A policy file's mistakes, and the policy without them.
+
+    ``policy`` is None where too little is left. ``doubtful`` holds the paths whose own rule is mistaken:
+    a substitute stands there. ``models_stand`` tells whether all models are the file's own.
+    """
+
+    policy: Policy | None
+    mistakes: tuple[Mistake, ...] = ()
+    doubtful: frozenset[str] = frozenset()
+    models_stand: bool = True
+
+
+def examine(path: Path, root: Path | None = None) -> Examined:
+    """Read a policy file as ``load`` does, but go on after mistakes.
+
+    Raises PolicyError where the file is no policy at all, TargetError when it cannot be opened.
+    """
+    data = plain(path)
+    found: list[Mistake] = []
+    mend = _Mend(data)
+    for _ in range(_ROUNDS):
+        try:
+            policy = Policy.model_validate(mend.data)
+        except ValidationError as error:
+            found += [one for one in mistakes(error, Policy, mend.data) if one not in found]
+            mended = [mend.take_out(detail) for detail in error.errors(include_url=False)]
+            if not all(mended):
+                break
+        else:
+            if problems := find_problems(policy):
+                found += [one for one in contradictions(problems, mend.data) if one not in found]
+                if not mend.take_out_all(problems):
+                    break
+                continue
+            policy = from_data(mend.data, path.parent, root_of(path) if root is None else root)
+            doubtful = {
+                str(path)
+                for path, stated in zip(policy.paths, policy.fields, strict=True)
+                if stated in mend.paths
+            }
+            return Examined(policy, tuple(found), frozenset(doubtful), mend.models_stand)
+    return Examined(None, tuple(found))
+
+
+class _Mend:
+    """A copy of a policy's data from which mistakes are taken out."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data: Any = deepcopy(data)
+        self.paths: set[str] = set()
+        self.models_stand = True
+
+    def take_out_all(self, problems: Iterable[Problem]) -> bool:
+        """Put something harmless in the place of each part of a contradiction; False where nothing is."""
+        replaced = [self._replace(keys) for keys, _ in problems]
+        return all(replaced)
+
+    def take_out(self, detail: ErrorDetails) -> bool:
+        """Put something harmless in the place of a mistake; False where nothing is."""
+        if detail["type"] == "value_error" and (problems := getattr(detail["ctx"]["error"], "problems", ())):
+            return self.take_out_all(problems)
+        if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
+            key = detail["loc"][0]
+            if get_close_matches(str(key), ["unlisted"]):  # then unlisted fields are no finding
+                self.data.setdefault("unlisted", "drop")
+            self.data.pop(key)
+            return True
+        return self._replace(detail["loc"])
+
+    def _replace(self, keys: tuple[int | str, ...]) -> bool:
+        match keys:
+            case ("models", int(index), *_) if index < len(self.data.get("models") or ()):
+                self.models_stand = False
+                self.data["models"][index] = _NEUTRAL_MODEL
+                self.data.pop("engine", None)  # a preset would refuse the substitute
+            case ("attackers" | "gates", *_):
+                self._take_out_gates()
+            case ("fields", str(path), "[key]"):
+                self.data["fields"].pop(path, None)
+                self._take_out_gates()
+            case ("fields", str(path), *_):
+                self.paths.add(path)
+                self._take_out_gates()
+                self.data["fields"][path] = _substitute(self.data["fields"].get(path))
+            case (str(key), *_) if key in _NEUTRAL:
+                self.models_stand &= key not in ("models", "engine")
+                self.data[key] = deepcopy(_NEUTRAL[key])
+            case _:
+                return False
+        return True
+
+    def _take_out_gates(self) -> None:
+        """They may name what is taken out."""
+        self.data.pop("gates", None)
+        self.data.pop("attackers", None)
+
+
+def _substitute(rule: object) -> dict[str, Any]:
+    """A rule in the place of a mistaken one: sensitive, or a vertex, where that was meant to be."""
+    if not isinstance(rule, dict):
+        return {"role": "free_text"}
+    stated = rule.get("role")
+    if stated is None and "vertex" in rule:
+        return {"vertex": True}
+    near = get_close_matches(str(stated), _ROLES, n=1)
+    return {
+        "role": "sensitive" if near == ["sensitive"] else "free_text",
+        "optional": rule.get("optional") is True,
+    }

@@ -1,0 +1,122 @@
+"""A policy written into an XSD: attributes of our namespace, or appinfo, at each element and attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hierdata.documents.document import TEXT
+from hierdata.errors import PolicyError
+from hierdata.policy.load.yaml import fragment
+from hierdata.records.path import parse, xpath
+from hierdata.records.survey import Keys
+from hierdata.records.xsd import Node, Xsd, opened
+
+NAMESPACE = "urn:hierdata:policy:1"
+
+_MOST = 10_000
+"""Paths that an XSD may lead to: types within types can make more than anybody wrote."""
+
+
+def policy_in(file: Path) -> dict[str, Any]:
+    """The policy that an XSD's annotations state, as plain data; its ``schema`` is the XSD itself.
+
+    An attribute of our namespace is a key of the rule and its text YAML: ``p:role="quasi" p:interval="{steps:
+    [1, 5]}"``; so are the keys of the policy at ``xs:schema``, ``records`` among them. In the same places
+    stands ``xs:appinfo`` with our namespace as its ``source``, a mapping in YAML. Raises PolicyError with
+    every annotation that stands where no path leads, TargetError where the file cannot be read.
+    """
+    with opened(file) as xsd:
+        stated = _noted(xsd, xsd.root, "xs:schema") or {}
+        namespaces = {prefix or "": uri for prefix, uri in xsd.nsmap.items()}
+        stated.setdefault("namespaces", {prefix: uri for prefix, uri in namespaces.items() if uri != _XS})
+        records = stated.get("records")
+        if not isinstance(records, str) or not records.startswith("/"):
+            raise PolicyError(
+                f"the XSD {file.name}: say at xs:schema where the records lie, such as "
+                f"records='/clinic/patient' in the namespace {NAMESPACE}"
+            )
+        path = parse(records, stated["namespaces"], 1)
+        place = (*path.place, *path.keys)
+        walk = _Walk(xsd, place)
+        walk.visit(xsd.record(place), (), ())
+        walk.check_reached()
+    fields = stated.get("fields", {})
+    twice = [text for text in walk.fields if text in fields]
+    problems = walk.problems + [f"fields[{text}]: stated at xs:schema and at its own place" for text in twice]
+    if problems:
+        raise PolicyError("\n".join(problems))
+    return {"schema": file.name, **stated, "fields": {**fields, **walk.fields}}
+
+
+_XS = "http://www.w3.org/2001/XMLSchema"
+
+
+class _Walk:
+    """The annotations found along elements and attributes."""
+
+    def __init__(self, xsd: Xsd, place: Keys) -> None:
+        self._xsd = xsd
+        self._place = place
+        self._visits = 0
+        self.fields: dict[str, Any] = {}
+        self.problems: list[str] = []
+        self._reached: set[Node] = {xsd.root}
+
+    def visit(self, element: Node, keys: Keys, within: tuple[Node, ...]) -> None:
+        """Collect what stands at and below an element; one inside itself is followed no further."""
+        self._visits += 1
+        if self._visits > _MOST:
+            raise PolicyError(
+                f"the XSD leads to more than {_MOST} elements: state the policy in a file of its own"
+            )
+        if keys:
+            self._record(element, keys)
+        text = self._xsd.text(element)
+        if text is not None:
+            self._record(text, (*keys, TEXT))
+        for name, attribute in self._xsd.attributes(element):
+            self._record(attribute, (*keys, f"@{name}"))
+        if element in within:
+            return
+        for name, child, _ in self._xsd.children(element):
+            self.visit(child, (*keys, name), (*within, element))
+
+    def _record(self, node: Node, keys: Keys) -> None:
+        self._reached.add(node)
+        text = xpath(self._place, keys)
+        rule = _noted(self._xsd, node, text)
+        if rule is not None and self.fields.setdefault(text, rule) != rule:
+            self.problems.append(f"{text}: two annotations differ")
+
+    def check_reached(self) -> None:
+        """Note the annotations that stand where no path of the records leads."""
+        for node in self._annotated():
+            if node not in self._reached:
+                self.problems.append(
+                    f"line {node.sourceline}: an annotation stands where no path of the records leads"
+                )
+
+    def _annotated(self) -> Iterator[Node]:
+        for node in self._xsd.root.iter(f"{{{_XS}}}*"):
+            noted, texts = self._xsd.notes(node, NAMESPACE)
+            if noted or texts:
+                yield node
+
+
+def _noted(xsd: Xsd, node: Node, where: str) -> dict[str, Any] | None:
+    """What is noted at a component, as plain data; None where nothing is."""
+    attributes, texts = xsd.notes(node, NAMESPACE)
+    if not attributes and not texts:
+        return None
+    found: dict[str, Any] = {}
+    pieces = [fragment(text, where) for text in texts]
+    pieces += [{name: fragment(text, f"{where}, {name}")} for name, text in attributes.items()]
+    for piece in pieces:
+        if not isinstance(piece, dict):
+            raise PolicyError(f"{where}: appinfo holds a mapping, such as role: quasi")
+        if twice := found.keys() & piece.keys():
+            raise PolicyError(f"{where}: {', '.join(sorted(twice))} stands there twice")
+        found |= piece
+    return found

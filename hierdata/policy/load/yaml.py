@@ -1,0 +1,170 @@
+"""Policy files to plain data: YAML or JSON, numbers exact, duplicate keys refused.
+
+YAML is read by the rules of JSON: ``true`` and ``false`` are the booleans, ``null`` and ``~`` are null, what
+JSON writes as a number is one, ``.5`` and ``+1`` too. All else is text: ``on``, ``NO``, ``1:30``, ``007``,
+``2001-03-04``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from hierdata.documents.limits import POLICY, Limits, TooMuch, check_plain, check_yaml, text_within
+from hierdata.errors import PolicyError, TargetError
+
+if TYPE_CHECKING:
+    import yaml
+
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+_NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,6})?")
+_TAG = "tag:yaml.org,2002:"
+
+MAX_DIGITS = 400
+"""Digits and decimal exponent of a number in a policy."""
+
+
+class _Unreadable(Exception):  # noqa: N818  a signal inside this file: the place in the file, and why
+    pass
+
+
+def read(path: Path, limits: Limits = POLICY) -> Any:
+    """The content of a policy file as plain data, decimals as Decimal. ``.json`` is JSON, else it is YAML.
+
+    Raises PolicyError with the line and the reason, and for a file beyond the limits, TargetError when it
+    cannot be opened.
+    """
+    try:
+        text = text_within(path, limits, "utf-8-sig")
+        return _json(text, limits) if path.suffix.lower() == ".json" else _yaml(text, limits)
+    except OSError as error:
+        raise TargetError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise PolicyError(f"{path.name} is not UTF-8 text") from None
+    except (_Unreadable, TooMuch) as why:
+        raise PolicyError(f"{path.name}, {why}") from None
+    except RecursionError:
+        raise PolicyError(f"{path.name} is nested beyond {limits.depth}") from None
+
+
+def fragment(text: str, where: str) -> Any:
+    """What a piece of YAML inside another file says. Raises PolicyError with the place."""
+    try:
+        return _yaml(text, POLICY)
+    except (_Unreadable, TooMuch) as why:
+        raise PolicyError(f"{where}: {why}") from None
+    except RecursionError:
+        raise PolicyError(f"{where}: it is nested beyond {POLICY.depth}") from None
+
+
+def _json(text: str, limits: Limits) -> Any:
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        mapping = dict(items)
+        if len(mapping) < len(items):
+            times = Counter(name for name, _ in items)
+            twice = next(name for name in mapping if times[name] > 1)
+            raise _Unreadable(f"the key {twice!r} stands twice in one object")
+        return mapping
+
+    def constant(name: str) -> NoReturn:
+        raise _Unreadable(f"{name} is not a number that a policy can hold")
+
+    def number(text: str) -> int | Decimal:
+        return _number(text, "")
+
+    try:
+        data = json.loads(
+            text, parse_float=number, parse_int=number, parse_constant=constant, object_pairs_hook=pairs
+        )
+    except json.JSONDecodeError as error:
+        raise _Unreadable(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    check_plain(data, limits)
+    return data
+
+
+def _number(text: str, where: str) -> int | Decimal:
+    whole = _INT.fullmatch(text)
+    if (
+        len(text) > MAX_DIGITS
+        or not _NUMBER.fullmatch(text)
+        or (not whole and abs(Decimal(text).adjusted()) > MAX_DIGITS)
+    ):
+        raise _Unreadable(f"{where}a number has more than {MAX_DIGITS} digits")
+    return int(text) if whole else Decimal(text)
+
+
+def _yaml(text: str, limits: Limits) -> Any:
+    import yaml
+
+    loader = _loader()(text)
+    try:
+        check_yaml(text, _loader(), limits)
+        node = loader.get_single_node()
+        return None if node is None else _plain(node)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = ", ".join(part for part in (error.context, error.problem) if part)
+        raise _Unreadable(f"{_at(mark)}: {reason}") from None
+    except yaml.YAMLError:
+        raise _Unreadable("it holds characters that YAML does not allow") from None
+    finally:
+        loader.dispose()
+
+
+@cache
+def _loader() -> Any:
+    """A loader that tells numbers, booleans and null from text by our rules, not by those of YAML 1.1."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # as libyaml is there or not
+        yaml_implicit_resolvers: ClassVar[dict[str | None, Any]] = {}
+
+    Loader.add_implicit_resolver(_TAG + "bool", re.compile("(?:true|false)$"), list("tf"))
+    Loader.add_implicit_resolver(_TAG + "null", re.compile("(?:null|~|)$"), ["n", "~", ""])
+    Loader.add_implicit_resolver(_TAG + "float", re.compile(f"(?:{_NUMBER.pattern})$"), list("-+.0123456789"))
+    return Loader
+
+
+def _at(mark: yaml.Mark | None) -> str:
+    return f"line {mark.line + 1}, column {mark.column + 1}" if mark is not None else "somewhere"
+
+
+def _plain(node: Any) -> Any:
+    """Plain data from a YAML node: a value for each alias, so no part is there twice."""
+    if node.id == "sequence" and node.tag == _TAG + "seq":
+        return [_plain(item) for item in node.value]
+    if node.id == "mapping" and node.tag == _TAG + "map":
+        return _mapping(node)
+    return _scalar(node)
+
+
+def _mapping(node: yaml.Node) -> dict[str, Any]:
+    mapping: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        # As in JSON, keys are text: what is written, be it a number or not.
+        key = key_node.value
+        if not isinstance(key, str):
+            raise _Unreadable(f"{_at(key_node.start_mark)}: a key is a single value")
+        if key in mapping:
+            raise _Unreadable(f"{_at(key_node.start_mark)}: the key {key!r} stands twice in one mapping")
+        mapping[key] = _plain(value_node)
+    return mapping
+
+
+def _scalar(node: yaml.Node) -> str | int | bool | Decimal | None:
+    text: str = node.value
+    kind = node.tag.removeprefix(_TAG)
+    if kind == "str":
+        return text
+    if kind == "null":
+        return None
+    if kind == "bool" and text in ("true", "false"):
+        return text == "true"
+    if kind in ("int", "float") and _NUMBER.fullmatch(text):
+        return _number(text, f"{_at(node.start_mark)}: ")
+    raise _Unreadable(f"{_at(node.start_mark)}: the tag {node.tag} is not understood here")

@@ -1,0 +1,309 @@
+"""A policy applied to one collection: what every later step needs, fixed before anything is encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import Hierarchy
+from hierdata.domains.levels import LevelScale
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.engines import Constraints
+from hierdata.errors import PolicyError, PromiseError
+from hierdata.forest.encoded import Frame
+from hierdata.judge import JudgeRules, Keys, SensitiveRule
+from hierdata.policy.plan.stages import Stage, staged
+from hierdata.policy.plan.treatment import unlinked
+from hierdata.policy.policy import Policy
+from hierdata.policy.spec.values import Keep
+from hierdata.privacy.base import Constraint
+from hierdata.privacy.population import Compared, Population, read_population
+from hierdata.records.binding import Binding, resolve
+from hierdata.records.schema import Attribute, Role, Schema
+from hierdata.records.survey import Survey
+
+Scales = Mapping[Keys, LevelScale | None]
+References = Mapping[Keys, Mapping[Scalar, int]]
+"""By sensitive attribute, how often each value occurs in the original collection."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What one collection needs; tuples stand by vertex type and attribute."""
+
+    policy: Policy
+    survey: Survey
+    binding: Binding
+    hierarchies: tuple[tuple[Hierarchy, ...], ...]
+    domains: tuple[tuple[SensitiveDomain, ...], ...]
+    constraints: Constraints
+    scales: Scales
+    stages: tuple[Stage, ...]
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the records."""
+        return self.binding.schema
+
+    @property
+    def frame(self) -> Frame:
+        """What the records share as arrays."""
+        return Frame(self.schema, self.hierarchies, self.domains)
+
+    @property
+    def rules(self) -> JudgeRules:
+        """What the judge is told of a release of this collection."""
+        return judge_rules(self.policy, self.scales, references(self), many_keys(self.schema), self.codebooks)
+
+    @property
+    def codebooks(self) -> dict[str, dict[str, Any]]:
+        """By path of a quasi-identifier, how its published values read."""
+        return {
+            attribute.path: tree.codebook
+            for kind, own in zip(self.schema.types, self.hierarchies, strict=True)
+            for attribute, tree in zip(kind.of_role(Role.QUASI), own, strict=True)
+        }
+
+
+def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -> Prepared:
+    """Fix everything for a surveyed collection. Raises PolicyError for all that does not fit."""
+    binding = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields, many_hints=many_hints)
+    binding = replace(binding, sparse=policy.empty == "drop")
+    schema = binding.schema
+    _check_pseudonyms(policy, survey, schema)
+    by_type = [dict(_keys(schema, kind.index)) for kind in schema.types]
+    hierarchies = tuple(
+        tuple(
+            policy.quasi[keys].compile(survey.values[keys], policy.folder)
+            for keys, attribute in own.items()
+            if attribute.role is Role.QUASI
+        )
+        for own in by_type
+    )
+    scales = compiled_scales(policy, survey)
+    taxonomies = semantics(policy)
+    sensitive = [
+        [(keys, attribute) for keys, attribute in own.items() if attribute.role is Role.SENSITIVE]
+        for own in by_type
+    ]
+    domains = tuple(
+        tuple(
+            SensitiveDomain.build(
+                attribute.path,
+                survey.values[keys],
+                scales[keys],
+                policy.sensitive[keys].number,
+                taxonomies[keys],
+            )
+            for keys, attribute in own
+        )
+        for own in sensitive
+    )
+    root = [keys for keys, attribute in by_type[0].items() if attribute.role is Role.QUASI]
+    books = {keys: tree.codebook for keys, tree in zip(root, hierarchies[0], strict=True)}
+    population = population_of(policy, many_keys(schema), books)
+    _check_rows(policy, population)
+    crowd = None if population is None else population.at_root(root, hierarchies[0]).count
+    constraints = replace(_constraints(policy, sensitive, domains), population=crowd)
+    stages = tuple(staged(policy, schema, constraints))
+    for stage in stages:
+        for step in stage.steps:
+            step.check(stage.kind, hierarchies[stage.kind])
+    return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
+
+
+def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
+    """Raise PolicyError where pseudonyms say more than which of a record's values are the same."""
+    for domain, count in sorted(survey.repeated.items()):
+        what = "1 pseudonym stands" if count == 1 else f"{count} pseudonyms stand"
+        raise PolicyError(
+            f"in the domain {domain} {what} in more than one record: whoever knows how "
+            "people hang together could find them; give the fields other domains, drop them, or say under "
+            "`links` why that is no risk"
+        )
+    for kind in schema.types:
+        for keys, attribute in _keys(schema, kind.index):
+            if keys not in policy.pseudonyms or policy.by_keys[keys][1].exempt is not None:
+                continue
+            there = survey.shape.find(schema.keys(kind.index)) if kind.parent is not None else survey.shape
+            vertices = 0 if there is None else there.objects + there.scalars + there.texts + there.empties
+            if lacking := vertices - survey.pseudonyms[keys]:
+                raise PolicyError(
+                    f"{lacking} of {vertices} have no value here, and a pseudonym cannot hide that: say "
+                    "under `exempt` why the absence cannot identify anybody, or drop the field",
+                    path=attribute.path,
+                )
+
+
+def _check_rows(policy: Policy, population: Population | None) -> None:
+    """Raise PromiseError where a model asks for more people than the population table has."""
+    if population is None:
+        return
+    for model in policy.models:
+        if model.least_population > population.rows:
+            raise PromiseError(
+                f"{model.kind} asks for {model.least_population} people whom a class fits, and the "
+                f"population table has {population.rows} rows: that is the largest k that would work"
+            )
+
+
+def compiled_scales(policy: Policy, survey: Survey) -> Scales:
+    """The level scale of each sensitive attribute, from the policy and the surveyed values."""
+    return {keys: rule.scale(survey.values[keys]) for keys, rule in policy.sensitive.items()}
+
+
+def semantics(policy: Policy) -> dict[Keys, Hierarchy | None]:
+    """The taxonomy of each sensitive attribute's values, None where the policy gives none."""
+    return {keys: rule.semantics(policy.folder) for keys, rule in policy.sensitive.items()}
+
+
+def stated_scales(policy: Policy) -> Scales:
+    """The scales that the policy states in full.
+
+    One that depends on the collection is None, and the judge will not pass a model that asks for it.
+    """
+    return {
+        keys: None if rule.levels is None or rule.levels.by == "frequency" else rule.scale({})
+        for keys, rule in policy.sensitive.items()
+    }
+
+
+def references(prepared: Prepared) -> References:
+    """How often each value of the sensitive attributes occurs in the original collection.
+
+    Of those only that a model compares with it: a steward's file need not hold more.
+    """
+    compared: set[Keys] = set()
+    for model, scope in prepared.policy.scoped_models:
+        if model.uses_reference:
+            compared |= prepared.policy.sensitive.keys() if scope is None else scope
+    return {
+        keys: dict(zip(domain.values, domain.reference or (), strict=True))
+        for kind, own in zip(prepared.schema.types, prepared.domains, strict=True)
+        for keys, domain in zip(_sensitive_keys(prepared.schema, kind.index), own, strict=True)
+        if keys in compared
+    }
+
+
+def population_of(
+    policy: Policy, vertices: Collection[Keys], books: Mapping[Keys, Mapping[str, Any]]
+) -> Population | None:
+    """The policy's population table over the quasi-identifiers of the record itself; None without one.
+
+    ``vertices`` are the keys down to what is many, ``books`` the codebooks of the collection where known.
+    Raises PolicyError for a column that belongs to no such quasi-identifier, or is not there.
+    """
+    table = policy.population
+    if table is None:
+        return None
+    below = policy.vertices | frozenset(vertices)
+    at_root = [
+        keys for keys in policy.quasi if not any(keys[:end] in below for end in range(1, len(keys) + 1))
+    ]
+    named = {keys: ".".join(key.removeprefix("@") for key in keys) for keys in at_root}
+    if table.columns is not None:
+        named = {policy.path(text).keys: column for text, column in table.columns.items()}
+    for keys in named.keys() - set(at_root):
+        raise PolicyError(
+            "a population table is compared with the record itself, not with what lies below it",
+            path=str(policy.by_keys[keys][0]),
+        )
+    compared = [
+        Compared(
+            keys,
+            str(policy.by_keys[keys][0]),
+            column,
+            policy.quasi[keys],
+            frozenset(policy.by_keys[keys][1].missing),
+            books.get(keys),
+        )
+        for keys, column in named.items()
+    ]
+    return read_population(policy.folder / table.file, table.delimiter, compared, policy.folder)
+
+
+def judge_rules(
+    policy: Policy,
+    scales: Scales,
+    references: References,
+    vertices: Collection[Keys] = (),
+    codebooks: Mapping[str, Mapping[str, Any]] | None = None,
+) -> JudgeRules:
+    """What the judge is told: the policy's promise, never the search.
+
+    ``codebooks`` tell by path how the quasi-identifiers of the collection are spelled, where that is known.
+    """
+    taxonomies = semantics(policy)
+    books = {keys: (codebooks or {}).get(str(path), {}) for keys, (path, _) in policy.by_keys.items()}
+    return JudgeRules(
+        sensitive=tuple(
+            SensitiveRule(
+                keys,
+                str(policy.by_keys[keys][0]),
+                scales[keys],
+                rule.number,
+                frozenset(rule.missing),
+                taxonomies[keys],
+                references.get(keys),
+            )
+            for keys, rule in policy.sensitive.items()
+        ),
+        models=policy.scoped_models,
+        exempt=frozenset(policy.exempt),
+        tokens=unlinked(policy),
+        patterns={
+            keys: pattern
+            for keys, (_, rule) in policy.by_keys.items()
+            if rule.acting is not None and (pattern := rule.acting.pattern()) is not None
+        },
+        forbidden=policy.forbidden,
+        listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.by_keys),
+        vertices=policy.vertices | frozenset(vertices),
+        recoding=policy.recoding_traits.judged_as,
+        tables=_tables(policy),
+        population=population_of(policy, vertices, books),
+    )
+
+
+def _tables(policy: Policy) -> int | tuple[frozenset[Keys], ...] | None:
+    """Which sensitive attributes share a table, as far as the policy says."""
+    if not isinstance(policy.divided, tuple):
+        return policy.divided
+    keys_of = {str(path): keys for keys, (path, _) in policy.by_keys.items()}
+    return tuple(frozenset(keys_of[path] for path in table) for table in policy.divided)
+
+
+def many_keys(schema: Schema) -> frozenset[Keys]:
+    """The paths of the vertex types below the root."""
+    return frozenset(schema.keys(kind.index) for kind in schema.types[1:])
+
+
+def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
+    base = schema.keys(kind)
+    return ((base + attribute.steps, attribute) for attribute in schema.types[kind].attributes)
+
+
+def _sensitive_keys(schema: Schema, kind: int) -> list[Keys]:
+    return [keys for keys, attribute in _keys(schema, kind) if attribute.role is Role.SENSITIVE]
+
+
+def _constraints(
+    policy: Policy,
+    sensitive: list[list[tuple[Keys, Attribute]]],
+    domains: tuple[tuple[SensitiveDomain, ...], ...],
+) -> Constraints:
+    on_records: list[Constraint] = []
+    on_values: list[list[list[Constraint]]] = [[[] for _ in own] for own in sensitive]
+    for model, scope in policy.scoped_models:
+        if not model.per_attribute:
+            on_records.append(model.bind(None))
+            continue
+        for attributes, own, bound in zip(sensitive, domains, on_values, strict=True):
+            for (keys, _), domain, constraints in zip(attributes, own, bound, strict=True):
+                if scope is None or keys in scope:
+                    constraints.append(model.bind(domain))
+    return Constraints(
+        tuple(on_records), tuple(tuple(tuple(constraints) for constraints in own) for own in on_values)
+    )

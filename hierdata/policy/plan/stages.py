@@ -1,0 +1,186 @@
+"""Which engine partitions which vertex type: what the policy says, held against the records."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from hierdata.documents.document import COUNT, GROUP
+from hierdata.engines import ENGINES, Constraints, Engine
+from hierdata.engines.base import Mended, Trial
+from hierdata.errors import PolicyError
+from hierdata.policy.policy import Policy
+from hierdata.records.schema import Role, Schema, VertexType
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Engine steps that partition one vertex type, one after the other; type 0: whole records."""
+
+    kind: int
+    steps: tuple[Engine, ...]
+    constraints: Constraints
+
+    def work(self) -> Iterator[tuple[Engine, Constraints]]:
+        """Each step with the constraints that it must keep: all but those that a later one mends."""
+        for at, step in enumerate(self.steps, 1):
+            mended = frozenset[Mended]().union(*(later.mends for later in self.steps[at:]))
+            yield step, self.constraints.left_to(mended)
+
+    def settled(self, trials: Mapping[Hashable, Trial]) -> Stage:
+        """The stage with the choice of its first step made by trials of its ways (``Engine.settled``)."""
+        first, *others = self.steps
+        return replace(self, steps=(first.settled(trials), *others))
+
+
+def staged(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
+    """The stages of a search, parents before children. Raises PolicyError for what does not fit."""
+    steps = policy.steps
+    if steps:
+        _check_scopes(policy, schema, steps)
+    if (steps and steps[0].aligns) or not policy.recoding_traits.partitions_each_type:
+        stages = [Stage(0, steps or _unasked(policy, schema, constraints), constraints)]
+    else:
+        stages = []
+        for kind in schema.types:
+            own = tuple(step for step in steps if step.on in (None, kind.path))
+            if kind.of_role(Role.SENSITIVE):
+                bound = constraints.at(kind.index)
+                stages.append(Stage(kind.index, own or (_unasked_for_rows(bound),), bound))
+    for stage in stages:
+        first, *others = stage.steps
+        path = schema.types[stage.kind].path
+        if not first.begins:
+            raise PolicyError(
+                f"{first.kind} goes on from the classes of another step: put one before it", path=path
+            )
+        for step in others:
+            if not step.goes_on:
+                raise PolicyError(
+                    f"{step.kind} starts from single records and cannot go on from another step", path=path
+                )
+    if policy.recoding_traits.separates_values:
+        _check_separated(policy, schema, constraints)
+    yield from stages
+
+
+def _unasked(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
+    """The engines where the policy names none (DECISIONS 8): those that lose least, as measured.
+
+    Alignment alone knows trees; local search goes on from its classes, with as much effort as is stated. Of
+    rows ``full-domain`` finds the best where all values have one depth, ``compose`` loses least where classes
+    must be distributed like the whole, else ``sweep``.
+    """
+    if len(schema.types) > 1:
+        begun = _engine("k-member")
+        if policy.effort is None:
+            return begun, _engine("local-search")
+        return (begun, _engine("local-search", passes=policy.effort)) if policy.effort else (begun,)
+    if policy.recoding_traits.uses_one_depth:
+        return (_engine("full-domain"),)
+    close = any(constraint.closeness is not None for constraint in constraints.all())
+    return (_engine("compose" if close else "sweep"),)
+
+
+def _unasked_for_rows(constraints: Constraints) -> Engine:
+    """The engine for groups of rows where the policy names none: the one that loses the fewest records.
+
+    ``spread`` where numbers of one attribute count together with those near them, ``mbf`` where a class may
+    hold one of each group; under other models there is no bound to reach.
+    """
+    caps = [constraint.caps for constraint in constraints.all() if constraint.caps is not None]
+    size = constraints.min_class_size
+    near = sum(
+        any(one.caps is not None and one.caps.reach is not None for one in bound)
+        for attributes in constraints.on_values
+        for bound in attributes
+    )
+    if near:
+        return _engine("spread" if near == 1 else "mondrian")
+    once = (cap.most == 1 or size * max(cap.share, default=0) < 2 for cap in caps)
+    return _engine("mbf" if caps and all(once) else "mondrian")
+
+
+def _engine(kind: str, **stated: int) -> Engine:
+    return ENGINES[kind](kind=kind, **stated)
+
+
+def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> None:
+    """Raise PolicyError where the steps do not fit the records or the recoding."""
+    scopes = {step.on for step in steps if step.on is not None}
+    if not all(step.aligns == steps[0].aligns for step in steps):
+        raise PolicyError("some steps partition whole records, some rows of one type: take one sort")
+    if steps[0].aligns:
+        return
+    if not policy.recoding_traits.partitions_each_type and (len(schema.types) > 1 or scopes):
+        raise PolicyError(
+            f"{steps[0].kind} partitions rows of one vertex type: with recoding {policy.recoding} it takes "
+            "records without vertices below them and no `on`; clustree aligns whole records, and recoding: "
+            "anatomy publishes every vertex with a group id"
+        )
+    sensitive = {kind.path: kind.of_role(Role.SENSITIVE) for kind in schema.types}
+    for path in scopes:
+        if not sensitive.get(path):
+            known = ", ".join(path for path, attributes in sensitive.items() if attributes)
+            raise PolicyError(f"no vertices with sensitive values lie here; there are at {known}", path=path)
+    for path, attributes in sensitive.items():
+        if (
+            policy.recoding_traits.partitions_each_type
+            and attributes
+            and not any(step.on in (None, path) for step in steps)
+        ):
+            raise PolicyError(
+                f"no step partitions these values, which then stand beside their record: add one on {path}",
+                path=attributes[0].path,
+            )
+
+
+def _check_separated(policy: Policy, schema: Schema, constraints: Constraints) -> None:
+    """Raise PolicyError where sensitive values cannot be published apart as the policy asks."""
+    for kind in schema.types:
+        if policy.recoding_traits.partitions_each_type:
+            _check_judged(kind, constraints)
+        _check_names(policy, schema, kind)
+    _check_tables(policy, schema)
+
+
+def _check_judged(kind: VertexType, constraints: Constraints) -> None:
+    """Raise PolicyError where groups promise nothing."""
+    bound = constraints.on_values[kind.index]
+    for attribute, own in zip(kind.of_role(Role.SENSITIVE), bound, strict=True):
+        if not own and not constraints.on_records:
+            raise PolicyError(
+                "no model judges these values, and a group of one record would show them: add a model on "
+                "them, or k-anonymity",
+                path=attribute.path,
+            )
+
+
+def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
+    """Raise PolicyError where a field has a name that groups need."""
+    sensitive = kind.of_role(Role.SENSITIVE)
+    if not sensitive:
+        return
+    base = schema.keys(kind.index)
+    needed = {(*base, GROUP)} | {(*base, COUNT) for one in sensitive if one.steps[:1] == (COUNT,)}
+    for keys, (path, _) in policy.by_keys.items():
+        if keys[: len(base) + 1] in needed:
+            raise PolicyError(
+                f"recoding: {policy.recoding} writes a field `{keys[len(base)]}` beside these: give the "
+                "field of the input another name",
+                path=str(path),
+            )
+
+
+def _check_tables(policy: Policy, schema: Schema) -> None:
+    """Raise PolicyError where a sensitive table has values of different vertices, which share no row."""
+    owner = {attribute.path: kind.path for kind in schema.types for attribute in kind.attributes}
+    for table in policy.divided if isinstance(policy.divided, tuple) else ():
+        there = [path for path in table if path in owner]
+        for path in there:
+            if owner[path] != owner[there[0]]:
+                raise PolicyError(
+                    "sensitive_tables: it stands in one table with values of other vertices: give those of "
+                    "each vertex type tables of their own",
+                    path=path,
+                )

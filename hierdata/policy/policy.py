@@ -1,0 +1,336 @@
+"""The policy: what is asked for. It says everything about a release and knows nothing of who acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, model_validator
+
+from hierdata import plugins
+from hierdata.documents.formats import FORMATS
+from hierdata.domains.base import QuasiDomain
+from hierdata.engines import ENGINES, Engine
+from hierdata.errors import PolicyError
+from hierdata.plugins import Plugin
+from hierdata.policy.presets import PRESETS
+from hierdata.policy.problems import InconsistencyError
+from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, Step, with_preset
+from hierdata.policy.spec.fields import FieldRule
+from hierdata.policy.spec.gates import AttackerModel, Gate, OtherMetric
+from hierdata.policy.spec.maps import maps_of
+from hierdata.policy.spec.population import PopulationTable
+from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, in_order
+from hierdata.policy.spec.values import Keep, PathText, SensitiveTables
+from hierdata.privacy import MODELS, PrivacyModel
+from hierdata.recodings import DEFAULT, RecodingTraits, is_built_in, traits_of
+from hierdata.records.flatten import Table
+from hierdata.records.identifiers import DateShift, Tokens
+from hierdata.records.maps import in_maps
+from hierdata.records.path import Path, depth_of, parse
+from hierdata.records.rules import Unlisted
+from hierdata.records.schema import Role, Rule
+from hierdata.records.survey import Keys, Shape
+
+if TYPE_CHECKING:
+    from hierdata.policy.spec.fields import FieldRule
+
+
+class Policy(BaseModel):
+    """What a release promises and how each field is treated.
+
+    Files are named relative to ``folder``. A preset fixes engine and recoding, and fills in its models where
+    the policy has none of their kinds; without ``engine`` the search takes what gives the best quality
+    (DECISIONS 8).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = Field(description="version of this policy format")
+    dataset: str = Field(default="records", min_length=1, description="name of the release")
+    format: FormatName | None = Field(
+        default=None, description="format of the input, else told by its suffix"
+    )
+    namespaces: dict[str, str] = Field(
+        default={}, description="XML prefixes and their URIs; '' is the default"
+    )
+    records: PathText | None = Field(default=None, description="where the records lie, such as $.students")
+    tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=1000)] | None = Field(
+        default=None, description="keyed tables that together make up the records"
+    )
+    csv: CsvOptions | None = Field(default=None, description="how CSV is spelled")
+    unlisted: Literal["error", "drop"] | Keep = Field(
+        default="error", description="fields that no rule names"
+    )
+    empty: Literal["keep", "drop"] = Field(
+        default="keep", description="vertices without any value and without others below them"
+    )
+    record_schema: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, alias="schema", description="JSON Schema that every input record must satisfy, or XSD"
+    )
+    models: Annotated[tuple[Model, ...], Field(min_length=1)] = Field(
+        description="privacy models, all must hold"
+    )
+    fields: Annotated[dict[PathText, FieldRule], Field(min_length=1)] = Field(
+        description="a rule for each field, by its path"
+    )
+    population: PopulationTable | None = Field(
+        default=None, description="the people whom an adversary may know, for models that ask for them"
+    )
+    engine: EngineSpec | None = Field(default=None, description="how classes are searched")
+    blocks: Annotated[int, Field(strict=True, ge=1)] | Literal["whole"] | None = Field(
+        default=None, description="records that are clustered together, about; whole: all at once"
+    )
+    effort: Annotated[int, Field(strict=True, ge=0)] | None = Field(
+        default=None, description="without engine: passes over trees to lose less; 3 where none is stated"
+    )
+    key: Literal["per-run"] | None = Field(
+        default=None, description="per-run: pseudonyms and shifts by a key that ends with the run"
+    )
+    recoding: RecodingName = Field(default=DEFAULT, description="in what form classes are published")
+    sensitive_tables: SensitiveTables | None = Field(
+        default=None,
+        description="with recoding slicing: which sensitive attributes share a table, or how many tables",
+    )
+    metrics: tuple[OtherMetric, ...] = Field(
+        default=(), description="metrics of other distributions to be measured besides the built-in ones"
+    )
+    attackers: dict[str, AttackerModel] = Field(default={}, description="whom gates have in mind, by name")
+    gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
+
+    _folder: FilePath = PrivateAttr(default=FilePath())
+    _checked: bool = PrivateAttr(default=False)
+
+    @property
+    def folder(self) -> FilePath:
+        """Where the files that the policy names are relative to."""
+        return self._folder
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Every file that the policy names, after the key that names it."""
+        if self.record_schema is not None:
+            yield "schema", self.record_schema
+        if self.population is not None:
+            yield "population.file", self.population.file
+        for path, rule in self.fields.items():
+            for key, file in rule.files():
+                yield f"fields[{path}].{key}", file
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """The members of other distributions that the policy names."""
+        named = [
+            *(("models", model.kind) for model in self.models if model.kind not in MODELS),
+            *(("engines", step.kind) for step in self.steps if step.kind not in ENGINES),
+            *(
+                ("domains", getattr(rule.other, "kind", ""))
+                for rule in self.fields.values()
+                if rule.other is not None
+            ),
+            *(("metrics", name) for name in self.metrics),
+            *(("metrics", gate.metric) for gate in self.gates if not gate.is_built_in),
+            *(("formats", name) for name in (self.format,) if name is not None and name not in FORMATS),
+            *(("recodings", name) for name in (self.recoding,) if not is_built_in(name)),
+        ]
+        found = (plugins.find(family, name) for family, name in dict.fromkeys(named))
+        return tuple(plugin for plugin in found if plugin is not None)
+
+    @property
+    def preset(self) -> str | None:
+        """The name of the preset, if one is used."""
+        return self.engine.preset if self.engine is not None else None
+
+    @cached_property
+    def steps(self) -> tuple[Engine, ...]:
+        """The engine steps; none where the policy leaves the search to the records and the models."""
+        if self.engine is None:
+            return ()
+        if self.engine.preset is not None:
+            return _STEPS.validate_python(PRESETS[self.engine.preset].steps)
+        return self.engine.steps or ()
+
+    @property
+    def recoding_traits(self) -> RecodingTraits:
+        """What the rest of the package must know of the recoding."""
+        return traits_of(self.recoding)
+
+    @cached_property
+    def divided(self) -> int | tuple[tuple[str, ...], ...] | None:
+        """Which sensitive attributes share a table, by their paths as ``fields`` has them."""
+        if not isinstance(self.sensitive_tables, tuple):
+            return self.sensitive_tables
+        return tuple(
+            tuple(str(self.by_keys[self._keys(text)][0]) for text in table) for table in self.sensitive_tables
+        )
+
+    @property
+    def keyed(self) -> bool:
+        """Whether any field is replaced by a key."""
+        return any(rule.acting is not None and rule.acting.keyed for rule in self.fields.values())
+
+    @cached_property
+    def maps(self) -> dict[Keys, str]:
+        """The objects that are maps, each with the path that names it."""
+        return maps_of(self.fields, self.namespaces)
+
+    @cached_property
+    def depth(self) -> int:
+        """How many steps of an XPath lead to a record: 2, or 1 where each is the root of a file."""
+        return depth_of(self.records, self.namespaces)
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths of ``fields``, in order."""
+        return tuple(path_in(self, text, whole=rule.map) for text, rule in self.fields.items())
+
+    def path(self, text: str) -> Path:
+        """A path that the policy names. Raises PolicyError."""
+        return path_in(self, text)
+
+    @cached_property
+    def by_keys(self) -> dict[Keys, tuple[Path, FieldRule]]:
+        """Path and rule of each field by its keys, in the order of the policy."""
+        pairs = zip(self.paths, self.fields.values(), strict=True)
+        return {path.keys: (path, rule) for path, rule in pairs}
+
+    @cached_property
+    def place(self) -> Keys:
+        """The keys down to the records; of XML root and record element, or the root alone. Else empty."""
+        if self.records is None:
+            return self.paths[0].place
+        path = in_maps(parse(self.records, self.namespaces, 1), ())
+        return path.place + path.keys
+
+    @cached_property
+    def joined(self) -> tuple[Table, ...]:
+        """The tables that make up the records, the root first; empty where the records are no tables."""
+        return in_order(self.tables or {})
+
+    def rules(self) -> tuple[Rule, ...]:
+        """What binding must know."""
+        return tuple(
+            Rule(path, rule.published_as, frozenset(rule.missing), rule.vertex or rule.map, rule.optional)
+            for path, rule in zip(self.paths, self.fields.values(), strict=True)
+        )
+
+    def declared(self, *, identifiers: bool = False) -> dict[Keys, frozenset[str]]:
+        """The published fields (on request identifiers too) with their spellings of missing, to survey."""
+        return {
+            keys: frozenset(rule.missing)
+            for keys, (_, rule) in self.by_keys.items()
+            if (rule.published_as is not None and keys not in self.pseudonyms)
+            or (identifiers and rule.role == "identifier")
+        }
+
+    @cached_property
+    def quasi(self) -> dict[Keys, QuasiDomain]:
+        """The domain of each field that the promise treats as a quasi-identifier."""
+        return {keys: rule.domain for keys, (_, rule) in self.by_keys.items() if rule.domain is not None}
+
+    @cached_property
+    def sensitive(self) -> dict[Keys, FieldRule]:
+        """The rule of each sensitive attribute."""
+        return self._published_as(Role.SENSITIVE)
+
+    @cached_property
+    def exempt(self) -> dict[Keys, str]:
+        """The reason for each field that is published as it stands and not judged."""
+        return {keys: rule.exempt or "" for keys, rule in self._published_as(Role.CARRIED).items()}
+
+    @cached_property
+    def pseudonyms(self) -> dict[Keys, Tokens]:
+        """The fields whose values are replaced by pseudonyms."""
+        return {
+            keys: tokens
+            for keys, (path, rule) in self.by_keys.items()
+            if rule.acting is not None and (tokens := rule.acting.tokens(str(path))) is not None
+        }
+
+    @cached_property
+    def date_shifts(self) -> dict[Keys, DateShift]:
+        """The fields whose dates are moved."""
+        return {
+            keys: shift
+            for keys, (_, rule) in self.by_keys.items()
+            if rule.acting is not None and (shift := rule.acting.date_shift()) is not None
+        }
+
+    @cached_property
+    def forbidden(self) -> frozenset[Keys]:
+        """The fields that must not occur in the release."""
+        return frozenset(keys for keys, (_, rule) in self.by_keys.items() if rule.dropped)
+
+    @cached_property
+    def vertices(self) -> frozenset[Keys]:
+        """The paths that the policy itself makes vertices, by ``[*]`` or ``vertex: true``."""
+        marked = {
+            path.keys[:count] for path in self.paths for count, step in enumerate(path.steps, 1) if step.many
+        }
+        return frozenset(marked | {keys for keys, (_, rule) in self.by_keys.items() if rule.vertex})
+
+    @cached_property
+    def scoped_models(self) -> tuple[tuple[PrivacyModel, frozenset[Keys] | None], ...]:
+        """The models, each with the sensitive attributes it is limited to (None: all)."""
+        return tuple(
+            (model, None if model.on is None else frozenset(self._keys(text) for text in model.on))
+            for model in self.models
+        )
+
+    @cached_property
+    def diversity(self) -> Fraction | None:
+        """The largest l that a model asks for."""
+        return max((Fraction(own.l) for own in self.models if hasattr(own, "l")), default=None)
+
+    @property
+    def unlisted_fields(self) -> Unlisted:
+        """What binding does with a field without a rule; values that are to be kept have rules by then."""
+        return "error" if self.unlisted == "error" else "drop"
+
+    def with_unlisted(self, shape: Shape, many_hints: Collection[Keys] = ()) -> Policy:
+        """This policy with a rule for each field that ``unlisted: {keep: ...}`` publishes."""
+        if not isinstance(self.unlisted, Keep):
+            return self
+        from hierdata.records.unlisted import kept
+
+        unlisted = kept(self.rules(), shape, Role.QUASI, many_hints, self.maps)
+        added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
+        if not added:
+            return self
+        stated = {name: getattr(self, name) for name in self.model_fields_set}
+        stated["fields"] = {**self.fields, **added}
+        if "record_schema" in stated:
+            stated["schema"] = stated.pop("record_schema")
+        policy = Policy.model_validate(stated)
+        policy._folder = self._folder
+        return policy
+
+    def _published_as(self, role: Role) -> dict[Keys, FieldRule]:
+        return {keys: rule for keys, (_, rule) in self.by_keys.items() if rule.published_as is role}
+
+    def _keys(self, text: str) -> Keys:
+        return self.path(text).keys
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, data: Any) -> Any:
+        """Add the models of a preset; what is wrong with the rest is found when it is validated."""
+        return with_preset(data)
+
+    @model_validator(mode="after")
+    def _has_paths(self) -> Policy:
+        try:
+            _ = self.paths
+        except PolicyError as error:
+            raise InconsistencyError([(("fields",), str(error))]) from None
+        return self
+
+
+_STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])
+
+
+def path_in(policy: Policy, text: str, *, whole: bool = False) -> Path:
+    """A path of the policy. Raises PolicyError."""
+    return in_maps(parse(text, policy.namespaces, policy.depth), policy.maps, whole=whole)

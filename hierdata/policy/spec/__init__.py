@@ -1,0 +1,1 @@
+"""The parts of a policy, as a file states them."""

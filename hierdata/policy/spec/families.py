@@ -1,0 +1,67 @@
+"""The parts of a policy that are members of a family: the types are made from the family's dict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from hierdata.documents.formats import FORMATS
+from hierdata.engines import ENGINES, Engine
+from hierdata.policy.presets import PRESETS
+from hierdata.policy.spec.others import NameOrPlugin, OrPlugin
+from hierdata.privacy import MODELS, PrivacyModel
+from hierdata.recodings import TRAITS
+
+
+def one_of(family: str, members: Mapping[str, type[BaseModel]], base: type[BaseModel]) -> Any:
+    """One of a family's members, told apart by ``kind``; of other distributions too."""
+    built_in: Any = Union[tuple(members.values())]  # noqa: UP007  (of a tuple)
+    return Annotated[built_in, Field(discriminator="kind"), OrPlugin(family, members, base)]
+
+
+if TYPE_CHECKING:
+    Model: TypeAlias = PrivacyModel
+    Step: TypeAlias = Engine
+    FormatName: TypeAlias = str
+    PresetName: TypeAlias = str
+    RecodingName: TypeAlias = str
+else:
+    Model = one_of("models", MODELS, PrivacyModel)
+    Step = one_of("engines", ENGINES, Engine)
+    FormatName = Annotated[Literal[tuple(FORMATS)], NameOrPlugin("formats", FORMATS)]
+    PresetName = Literal[tuple(PRESETS)]
+    RecodingName = Annotated[Literal[tuple(TRAITS)], NameOrPlugin("recodings", TRAITS)]
+
+
+class EngineSpec(BaseModel):
+    """How classes are searched: a preset by its name, or steps."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    preset: PresetName | None = None
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> EngineSpec:
+        if (self.preset is None) == (self.steps is None):
+            raise ValueError("an engine is given by preset or by steps")
+        return self
+
+
+def with_preset(data: Any) -> Any:
+    """A policy's data with what its preset brings: the recoding, and models of kinds that it has none of."""
+    if not isinstance(data, dict):
+        return data
+    engine = data.get("engine")
+    name = engine.get("preset") if isinstance(engine, dict) else getattr(engine, "preset", None)
+    preset = PRESETS.get(name) if isinstance(name, str) else None
+    stated = data.get("models", [])
+    if preset is None or not isinstance(stated, list | tuple):
+        return data
+    kinds = {
+        model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None) for model in stated
+    }
+    added = [dict(model) for model in preset.models if model["kind"] not in kinds]
+    return {"recoding": preset.recoding, **data, "models": [*stated, *added]}

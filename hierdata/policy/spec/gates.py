@@ -1,0 +1,201 @@
+"""Gates of a policy: limits on figures of the release, and the attackers whom they have in mind."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from hierdata import plugins
+from hierdata.domains.number import Exact
+from hierdata.domains.semantic_partition import SemanticPartition
+from hierdata.policy.problems import nearest
+from hierdata.policy.spec.fields import Reason
+from hierdata.policy.spec.others import refuse_missing
+from hierdata.records.key_forms import KeyForm, Weight
+
+if TYPE_CHECKING:
+    from hierdata.metrics import Metric
+
+_TOO_NEAR = Fraction(1, 10**12)
+"""Far above the rounding of a figure that is no fraction, far below what matters."""
+
+
+def _known(name: object) -> str:
+    """Check a metric's name as pydantic checks a Literal. Metrics bring arrays: only gates import them."""
+    from hierdata.metrics import METRICS
+
+    if isinstance(name, str) and (name in METRICS or plugins.find("metrics", name)):
+        return name
+    if isinstance(name, str):
+        refuse_missing("metrics", name, METRICS)
+    expected = f"{', '.join(map(repr, [*METRICS][:-1]))} or {[*METRICS][-1]!r}"
+    raise PydanticCustomError("literal_error", "Input should be {expected}", {"expected": expected})
+
+
+class _MetricName:
+    """The name of a metric, listed once: in the family itself."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(_known)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: object) -> dict[str, Any]:
+        from hierdata.metrics import METRICS
+
+        named = {"type": "string", "not": {"enum": [*METRICS]}}
+        return {"anyOf": [{"enum": [*METRICS], "type": "string"}, named]}
+
+
+MetricName = Annotated[str, _MetricName]
+
+
+def _other(name: str) -> str:
+    """A metric that is not built in; its distribution is imported, so that what is wrong is told at once."""
+    from hierdata.metrics import METRICS, metric_named
+
+    if name in METRICS:
+        raise ValueError(f"{name} is measured for every release: leave it out")
+    if plugins.find("metrics", name) is None:
+        refuse_missing("metrics", name, ())
+    metric_named(name)
+    return name
+
+
+OtherMetric = Annotated[str, AfterValidator(_other)]
+
+_COMPARE: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
+    "<=": operator.le,
+    "<": operator.lt,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+_SIGN = {"lower": "<", "higher": ">"}
+
+_DESCRIBES = ("keys", "partition", "weight")
+"""What makes up an attacker, beside the attribute."""
+
+Known = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class AttackerModel(BaseModel):
+    """What somebody knows of a person, and which values they do not care to tell apart (DR 5.1).
+
+    They know published quasi-identifiers, by default those of the sensitive attribute's own vertex and its
+    ancestors'; without ``partition`` they are after the single value.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    on: str | None = Field(default=None, description="path of the sensitive attribute they are after")
+    keys: KeyForm | Known = Field(
+        default="ancestors",
+        description="the published quasi-identifiers that are known: own (of the vertex), ancestors (these "
+        "and its ancestors'), record (all that is published of the record but sensitive values), or paths",
+    )
+    partition: SemanticPartition | None = Field(default=None, description="values that count as one")
+    weight: Weight = Field(
+        default="vertex", description="whether each vertex counts the same, or each person"
+    )
+
+    @property
+    def paths(self) -> Known:
+        """The keys that are named one by one."""
+        return () if isinstance(self.keys, str) else self.keys
+
+
+class Gate(BaseModel):
+    """A limit on a figure of the release: where it is not kept, nothing is published.
+
+    ``on``, ``attacker``, ``keys``, ``partition`` and ``weight`` go with metrics that have a figure for each
+    sensitive attribute. Without ``on`` every attribute must keep the limit, or the one that the attacker is
+    after.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Reason | None = Field(default=None, description="what the report calls it")
+    metric: MetricName = Field(description="the metric that is measured")
+    figure: str | None = Field(default=None, description="which of the metric's figures")
+    operator: Literal["<=", "<", ">=", ">"] = Field(description="how the figure must stand to the value")
+    value: Exact = Field(description="the limit")
+    on: str | None = Field(default=None, description="path of the sensitive attribute")
+    attacker: str | None = Field(default=None, description="one of the policy's attackers")
+    keys: KeyForm | Known | None = Field(
+        default=None, description="the quasi-identifiers that are known, as in attackers"
+    )
+    partition: SemanticPartition | None = Field(default=None, description="values that count as one")
+    weight: Weight | None = Field(default=None, description="what counts the same, as in attackers")
+    reason: Reason | None = Field(default=None, description="why this limit")
+
+    def holds(self, value: Fraction | float) -> bool:
+        """Whether a figure keeps the limit: exactly for a Fraction.
+
+        A float is no exact figure: one within 10^-12 of the limit does not pass, whatever the operator.
+
+        >>> gate = Gate(metric="discrimination_rate", operator="<=", value="0.5")
+        >>> gate.holds(Fraction(1, 2)), gate.holds(0.4), gate.holds(0.5), gate.holds(0.6)
+        (True, True, False, False)
+        """
+        found = Fraction(value)
+        if isinstance(value, float) and abs(found - self.value) <= _TOO_NEAR:
+            return False
+        return _COMPARE[self.operator](found, self.value)
+
+    @property
+    def measured(self) -> type[Metric]:
+        """The metric whose figure is limited."""
+        from hierdata.metrics import metric_named
+
+        return metric_named(self.metric)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the metric is hierdata's own."""
+        from hierdata.metrics import METRICS
+
+        return self.metric in METRICS
+
+    def attacker_in(self, attackers: Mapping[str, AttackerModel]) -> AttackerModel:
+        """The attacker that the gate names, or the one it describes itself, after the gate's attribute."""
+        if self.attacker is not None:
+            named = attackers[self.attacker]
+            return named.model_copy(update={"on": self.on or named.on})
+        stated = {name: getattr(self, name) for name in _DESCRIBES if getattr(self, name) is not None}
+        return AttackerModel(on=self.on, **stated)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Gate:
+        if problems := list(self._problems()):
+            raise ValueError("; ".join(problems))
+        return self
+
+    def _problems(self) -> Iterator[str]:
+        from hierdata.metrics import Risk
+
+        metric = self.measured
+        if not metric.gated and not issubclass(metric, Risk):
+            yield f"{self.metric} has no figure that a gate may limit"
+            return
+        if metric.gated:
+            for key in ("on", "attacker", *_DESCRIBES):
+                if getattr(self, key) is not None:
+                    yield f"{self.metric} takes no {key}: it looks at the whole release"
+            if self.figure not in metric.gated:
+                hint = nearest(self.figure, metric.gated) if self.figure is not None else ""
+                yield f"{self.metric} needs a figure, one of {', '.join(metric.gated)}{hint}"
+        elif self.figure is not None:
+            yield f"{self.metric} has one figure for each sensitive attribute: say on, not figure"
+        if self.attacker is not None and any(getattr(self, name) is not None for name in _DESCRIBES):
+            yield "an attacker is named or described by keys, partition and weight, not both"
+        if self.operator[0] != _SIGN[metric.better]:
+            sign = _SIGN[metric.better]
+            yield (
+                f"of {self.metric}, {metric.better} is better: a gate asks for {sign}= or {sign}, "
+                f"not for {self.operator}"
+            )

@@ -1,0 +1,25 @@
+"""The objects of a policy that are maps: their keys are values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hierdata.errors import PolicyError
+from hierdata.policy.spec.fields import FieldRule
+from hierdata.records.maps import in_maps
+from hierdata.records.path import parse
+from hierdata.records.survey import Keys
+
+
+def maps_of(fields: Mapping[str, FieldRule], namespaces: Mapping[str, str]) -> dict[Keys, str]:
+    """The maps that the rules name: their keys, and the path that names each. Raises PolicyError."""
+    found: dict[Keys, str] = {}
+    stated = [parse(text, namespaces) for text, rule in fields.items() if rule.map]
+    for path in sorted(stated, key=lambda path: (len(path.steps), bool(path.steps and path.steps[-1].many))):
+        if path.place or not path.steps:
+            raise PolicyError(f"{path}: a map is an object of JSON below the record; XML has none")
+        there = in_maps(path, found, whole=True)
+        if path.steps[-1].many and there.keys[:-1] not in found:
+            raise PolicyError(f"{path}: a map is named without [*]; its values are {path}")
+        found[there.keys] = path.text
+    return found

@@ -1,0 +1,124 @@
+"""Members of other distributions in a policy: looked up by kind or name where no built-in member has it.
+
+The JSON Schema has one open branch for them, whatever is installed (DECISIONS 40).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from hierdata import plugins
+from hierdata.policy.problems import MISSING_PLUGIN, nearest
+
+
+def _plain(member: BaseModel, info: core_schema.SerializationInfo) -> Any:
+    return member.model_dump(
+        mode=info.mode,
+        by_alias=info.by_alias,
+        exclude_defaults=info.exclude_defaults,
+        exclude_unset=info.exclude_unset,
+        exclude_none=info.exclude_none,
+    )
+
+
+def _kind(data: Any) -> str | None:
+    """The kind that is stated, None where there is none or it is no text."""
+    kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
+    return kind if isinstance(kind, str) else None
+
+
+def refuse_missing(family: str, name: str, members: Collection[str]) -> None:
+    """Raise unless a name is near that of a built-in member: then the family's own validator says so."""
+    if nearest(name, members):
+        return
+    if hint := nearest(name, plugins.names(family)):
+        raise ValueError(f"no installed distribution declares {name!r}{hint}")
+    built_in = f"{name!r} is not one of {', '.join(map(repr, members))}, and " if members else ""
+    raise PydanticCustomError(
+        MISSING_PLUGIN,
+        "{built_in}no installed distribution declares {declared}",
+        {"built_in": built_in, "declared": "it" if members else repr(name)},
+    )
+
+
+class OrPlugin:
+    """Annotates the union of a family's built-in members: other kinds are looked up as plug-ins."""
+
+    def __init__(self, family: str, members: Collection[str], base: type[BaseModel]) -> None:
+        self._family = family
+        self._members = members
+        self._base = base
+
+    def _look_up(self, data: Any, handler: Callable[[Any], Any]) -> Any:
+        kind = _kind(data)
+        if kind is None or kind in self._members:
+            return handler(data)
+        if plugins.find(self._family, kind) is None:
+            refuse_missing(self._family, kind, self._members)
+            return handler(data)
+        member = plugins.load(self._family, kind, self._base)
+        return data if isinstance(data, member) else member.model_validate(data)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        # Serialized by what it is: the union knows built-in members only.
+        plain = core_schema.plain_serializer_function_ser_schema(_plain, info_arg=True)
+        return core_schema.no_info_wrap_validator_function(
+            self._look_up, handler(source), serialization=plain
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Any:
+        return {"anyOf": [handler(schema["schema"]), _open_branch(self._members)]}
+
+
+class OnlyPlugin(OrPlugin):
+    """Annotates the base class of a family whose built-in members have keys of their own in a policy."""
+
+    def _look_up(self, data: Any, handler: Callable[[Any], Any]) -> Any:
+        kind = _kind(data)
+        if kind is None:
+            raise ValueError("a mapping with the kind of a domain is due, such as {kind: name}")
+        if kind in self._members:
+            raise ValueError(f"{kind} is built in: write it as a key of its own, `{kind}: ...`")
+        if plugins.find(self._family, kind) is None:
+            refuse_missing(self._family, kind, ())
+        return super()._look_up(data, handler)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Any:
+        return _open_branch(self._members)
+
+
+class NameOrPlugin:
+    """Annotates the names of a family's built-in members: other names are looked up."""
+
+    def __init__(self, family: str, members: Collection[str]) -> None:
+        self._family = family
+        self._members = members
+
+    def _look_up(self, name: Any, handler: Callable[[Any], Any]) -> Any:
+        if isinstance(name, str) and name not in self._members:
+            if plugins.find(self._family, name):
+                return name
+            refuse_missing(self._family, name, self._members)
+        return handler(name)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(
+            self._look_up, handler(source), serialization=core_schema.to_string_ser_schema()
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Any:
+        named = {"type": "string", "not": {"enum": [*self._members]}}
+        return {"anyOf": [handler(schema["schema"]), named]}
+
+
+def _open_branch(members: Collection[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": "a member of another distribution",
+        "properties": {"kind": {"type": "string", "not": {"enum": [*members]}}},
+        "required": ["kind"],
+    }

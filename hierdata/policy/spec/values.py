@@ -1,0 +1,41 @@
+"""Parts of a policy that need nothing but their own text."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+
+from hierdata.errors import PolicyError
+from hierdata.policy.spec.fields import Reason
+from hierdata.records.path import depth_of, parse
+
+
+def _readable(text: str, info: ValidationInfo) -> str:
+    try:
+        namespaces = info.data.get("namespaces")
+        if info.field_name == "records":
+            parse(text, namespaces, 1)
+        else:
+            parse(text, namespaces, depth_of(info.data.get("records"), namespaces))
+    except PolicyError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+PathText = Annotated[str, Field(max_length=2000), AfterValidator(_readable)]
+
+
+SensitiveTables = (
+    Annotated[int, Field(strict=True, ge=1)]
+    | Annotated[tuple[Annotated[tuple[PathText, ...], Field(min_length=1)], ...], Field(min_length=1)]
+)
+"""At most so many tables for each vertex type, or the sensitive attributes of each table."""
+
+
+class Keep(BaseModel):
+    """Unlisted fields are published as quasi-identifiers with a flat domain; the report states the reason."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    keep: Reason

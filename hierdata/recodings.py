@@ -1,0 +1,135 @@
+"""What the other rooms must know of a recoding: its traits, by the name that a policy gives it.
+
+The recodings themselves, which write documents, are in ``hierdata.release.recodings``. A module that depends
+on the recoding asks for a trait and never compares names. The judge alone keeps names, since it shares no
+code with what it judges (``RecodingTraits.judged_as``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hierdata import plugins
+from hierdata.errors import PolicyError
+
+
+@dataclass(frozen=True)
+class RecodingTraits:
+    """How the form in which a recoding publishes classes affects everything else."""
+
+    judged_as: str
+    """The name by which the judge knows this form; a built-in recoding has its own."""
+    limitation: str
+    """What the recoding does not protect against, for the report."""
+    separates_values: bool = False
+    """Whether sensitive values are published in tables of their own, joined to the records by group."""
+    partitions_each_type: bool = False
+    """Whether each vertex type is partitioned by itself, since quasi-identifiers are published unchanged."""
+    groups_persons: bool = False
+    """Whether a class is a group of persons who share their sensitive values, not records that look alike."""
+    publishes_classes: bool = False
+    """Whether a published document is a class with lists of values, not a record."""
+    publishes_value_sets: bool = False
+    """Whether quasi-identifiers are published as sets and ranges, which are no nodes of the hierarchies."""
+    uses_one_depth: bool = False
+    """Whether all values of a quasi-identifier are generalized to the same depth of its hierarchy."""
+    takes_sensitive_tables: bool = False
+    """Whether the policy may state which sensitive attributes share a table (``sensitive_tables``)."""
+    works_in_blocks: bool = False
+    """Whether blocks of records can be clustered and recoded one by one."""
+    quasi_identifiers: str = "generalized ({kind})"
+    """What happens to a quasi-identifier, for the steward's report; ``kind`` is that of its domain."""
+    generalized: str | None = None
+    """How published values are to be read, for the codebook; None where the domains say all of it."""
+    groups: str | None = None
+    """How groups lead to sensitive values, for the codebook; None where there are no groups."""
+
+
+_TOGETHER = (
+    "A published record keeps its own sensitive values together: whoever knows one of them may pick out the "
+    "record within its class and read the others."
+)
+
+DEFAULT = "generalization"
+"""The recoding of a policy that states none."""
+
+TRAITS: dict[str, RecodingTraits] = {
+    "generalization": RecodingTraits(
+        judged_as="generalization",
+        limitation=_TOGETHER,
+        works_in_blocks=True,
+    ),
+    "representatives": RecodingTraits(
+        judged_as="representatives",
+        limitation="Sensitive values are published by class and vertex, so that nobody can tell which of "
+        "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
+        publishes_classes=True,
+    ),
+    "full_domain": RecodingTraits(
+        judged_as="full_domain",
+        limitation=_TOGETHER,
+        uses_one_depth=True,
+        generalized="Each field is generalized to one depth of its domain for all records: a category by the "
+        "label of its node, a number or date by its interval or period; * is any value.",
+    ),
+    "sets_and_ranges": RecodingTraits(
+        judged_as="sets_and_ranges",
+        limitation=f"{_TOGETHER} Each value in a set, and both ends of a range, are those of somebody in "
+        "the class: that nobody there has another value is no secret.",
+        publishes_value_sets=True,
+        quasi_identifiers="published by the values of its class ({kind})",
+        generalized="What the records of a class have. Of categories the set {a, b}, of numbers and dates "
+        "the range [least, greatest], both ends included; a value alone stands as it is, and a text that "
+        "begins with { is always a set. In a set null is a missing value, and a text in quotes is spelled as "
+        "in JSON.",
+    ),
+    "anatomy": RecodingTraits(
+        judged_as="anatomy",
+        limitation="Quasi-identifiers are published as they are: whoever knows enough of a person finds the "
+        "record, learns that the person is in it, and reads all its quasi-identifiers. What is promised is "
+        "that the person's sensitive values cannot be told from those of their group; k counts the persons "
+        "of a group, not records that look alike. Whoever knows values of others in the group can strike "
+        "them out.",
+        separates_values=True,
+        partitions_each_type=True,
+        groups_persons=True,
+        quasi_identifiers="published as it is",
+        groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
+        "file that belongs to its type, where count says how many vertices of the group have the values of "
+        "the row.",
+    ),
+    "slicing": RecodingTraits(
+        judged_as="slicing",
+        limitation="Sensitive values are published in tables, by group: nothing ties the rows of two tables "
+        "to each other, so how sensitive values go together is lost where they stand in different tables. "
+        "Values that share a table stand together in its rows: whoever knows one of them may read the "
+        "others. Whoever knows values of others in the group can strike them out.",
+        separates_values=True,
+        takes_sensitive_tables=True,
+        groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
+        "each file that belongs to its type, where count says how many vertices of the group have the values "
+        "of the row. release.json names the sensitive fields of each file; nothing ties rows of two files "
+        "together.",
+    ),
+}
+"""The built-in recodings, in the order of the policy's JSON Schema."""
+
+
+def is_built_in(name: str) -> bool:
+    """Whether a recoding belongs to hierdata itself."""
+    return name in TRAITS
+
+
+def traits_of(name: str) -> RecodingTraits:
+    """The traits of a recoding by its name in a policy: built in, or of another distribution.
+
+    Raises PolicyError for one that cannot be imported or whose traits are none, KeyError where there is none.
+    """
+    if name in TRAITS:
+        return TRAITS[name]
+    traits: object = getattr(plugins.load("recodings", name, object), "traits", None)
+    if not isinstance(traits, RecodingTraits) or traits.judged_as not in TRAITS:
+        raise PolicyError(
+            f"{plugins.find('recodings', name)} must state `traits`, with a judged_as of {', '.join(TRAITS)}"
+        )
+    return traits

@@ -1,9 +1,0 @@
-"""Each record with generalized quasi-identifiers and its own sensitive values."""
-
-from __future__ import annotations
-
-from hierdata.recodings.base import ByRecord
-
-
-class Generalization(ByRecord):
-    """Local recoding: each class is published by the nodes that the search gave it, as ByRecord writes it."""

@@ -1,0 +1,18 @@
+"""Actions on identifiers, free text and dates: the members, by the key that a policy gives them."""
+
+from __future__ import annotations
+
+from hierdata.records.identifiers.base import Action, DateShift, Tokens
+from hierdata.records.identifiers.drop import Drop
+from hierdata.records.identifiers.pseudonym import Pseudonym
+from hierdata.records.identifiers.redact import Redact
+from hierdata.records.identifiers.shift import Shift
+
+ACTIONS: dict[str, type[Action]] = {
+    "drop": Drop,
+    "redact": Redact,
+    "pseudonym": Pseudonym,
+    "shift": Shift,
+}
+
+__all__ = ["ACTIONS", "Action", "DateShift", "Drop", "Pseudonym", "Redact", "Shift", "Tokens"]

@@ -1,0 +1,75 @@
+"""Put a token in the place of every value: ``action: {pseudonym: {domain: students}}``."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from hierdata.documents.document import Scalar
+from hierdata.records.identifiers.base import Action, Replace, Tokens, text_of
+from hierdata.records.identifiers.key import Key
+from hierdata.records.schema import Role
+
+_REMEMBERED = 1 << 14
+"""Values whose pseudonyms are kept: references come again and again, and identifiers do not."""
+
+
+class Pseudonym(Action):
+    """A value becomes hexadecimal digits, by HMAC-SHA-256 under the key of its domain.
+
+    Within a domain equal values have equal pseudonyms, so references keep leading where they led; between
+    domains nothing is equal. Without the key nobody can work out what stands for a value. A pseudonym is
+    carried: it is no quasi-identifier, and so it must not stand in more than one record, or whoever knows how
+    people hang together finds them; ``links`` gives the reason why that may be.
+    """
+
+    kind: ClassVar[str] = "pseudonym"
+    roles: ClassVar[tuple[str, ...]] = ("identifier",)
+    keyed: ClassVar[bool] = True
+    takes_exempt: ClassVar[bool] = True
+
+    domain: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None,
+        description="fields of one domain share their pseudonyms; by default a field has its own",
+    )
+    length: Annotated[int, Field(strict=True, ge=16, le=64)] = Field(
+        default=32, description="hexadecimal digits of a pseudonym"
+    )
+    links: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="why a pseudonym may stand in more than one record"
+    )
+
+    def published_as(self, role: str) -> Role | None:
+        """Carried: no quasi-identifier, and not judged but for its form."""
+        return Role.CARRIED
+
+    def tokens(self, path: str) -> Tokens:
+        """The pseudonyms of a field; their domain is its path where none is stated."""
+        return Tokens(self.domain or path, self.length, self.links)
+
+    def replace(self, path: str, key: Key | None) -> Replace | None:
+        """The token of a value."""
+        assert key is not None
+        own, length = key.derived("pseudonym", self.tokens(path).domain), self.length
+        known: dict[str, str] = {}
+
+        def replaced(value: Scalar, days: int) -> Scalar:
+            text = text_of(value)
+            token = known.get(text)
+            if token is None:
+                token = hmac.digest(own, text.encode("utf-8", "surrogatepass"), "sha256").hex()[:length]
+                if len(known) < _REMEMBERED:
+                    known[text] = token
+            return token
+
+        return replaced
+
+    def pattern(self) -> str | None:
+        """So many digits."""
+        return f"[0-9a-f]{{{self.length}}}"
+
+    def describe(self, role: str) -> str:
+        """Pseudonyms."""
+        return "replaced by pseudonyms"

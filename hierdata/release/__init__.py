@@ -1,0 +1,1 @@
+"""All that lies in the folder of a release."""

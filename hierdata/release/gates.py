@@ -1,0 +1,187 @@
+"""Gates: the policy's limits on figures of a release, judged once the judge has passed (DECISIONS 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import GateError
+from hierdata.policy.checks.gates import after, keys_of
+from hierdata.policy.policy import Policy
+from hierdata.policy.spec.gates import AttackerModel, Gate
+from hierdata.privacy.wording import number
+from hierdata.records.key_forms import KeyForm
+from hierdata.records.schema import Schema
+from hierdata.release.report.parts import Exact, GateVerdict, Measure, figures
+
+if TYPE_CHECKING:
+    from hierdata.metrics import Metric, Risk
+    from hierdata.metrics.tallies import Tallies
+
+
+@dataclass(frozen=True)
+class BoundGate:
+    """A gate and the metric that measures what it asks for; ``stated`` is what its verdict repeats."""
+
+    gate: Gate
+    metric: Metric
+    stated: dict[str, Any]
+
+    def judge(self, tallies: Tallies) -> GateVerdict:
+        """The verdict; of several attributes the one that is worst decides, and no figure does not pass."""
+        found = [figure for figure in self.metric.figures(tallies) if self.gate.figure in (None, figure.name)]
+        if not found:
+            return GateVerdict(**self.stated, figure=None, value=None, exact=None, passed=False)
+        worst = (max if self.gate.measured.better == "lower" else min)(
+            found, key=lambda figure: Fraction(figure.value)
+        )
+        return GateVerdict(
+            **self.stated,
+            figure=worst.name,
+            value=float(worst.value),
+            exact=worst.exact,
+            passed=all(self.gate.holds(figure.value) for figure in found),
+        )
+
+
+def bind_gates(
+    policy: Policy, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
+) -> tuple[BoundGate, ...]:
+    """The gates of a policy for a collection, before anything is searched.
+
+    Raises PolicyError for keys that stand where the attribute does not see them, and for partitions that miss
+    or repeat a value, of gates and of attackers whom no gate names.
+    """
+    bind_attackers(policy, schema, domains)
+    return tuple(_bound(policy, gate, schema, domains) for gate in policy.gates)
+
+
+def _bound(
+    policy: Policy, gate: Gate, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
+) -> BoundGate:
+    if gate.measured.gated:
+        return BoundGate(gate, gate.measured.under(policy.diversity), stated(policy, gate))
+    metric = _bound_to(cast("type[Risk]", gate.measured), policy, gate.attacker_in(policy.attackers))
+    metric.targets(schema, domains)
+    return BoundGate(gate, metric, stated(policy, gate))
+
+
+def bind_attackers(
+    policy: Policy, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
+) -> dict[str, dict[str, Risk]]:
+    """The risks that each attacker of a policy is, by their name. Raises PolicyError like ``bind_gates``."""
+    from hierdata.metrics import RISKS
+
+    bound = {
+        name: {risk: _bound_to(metric, policy, attacker) for risk, metric in RISKS.items()}
+        for name, attacker in policy.attackers.items()
+    }
+    for metrics in bound.values():
+        metrics["discrimination_rate"].targets(schema, domains)  # which are those of all
+    return bound
+
+
+def every_metric(
+    policy: Policy,
+    schema: Schema,
+    domains: Sequence[Sequence[SensitiveDomain]],
+    gates: Iterable[BoundGate],
+) -> tuple[Metric, ...]:
+    """All metrics that a report has figures of: those of every release, the attackers' and the gates'."""
+    from hierdata.metrics import metrics_of
+
+    attackers = bind_attackers(policy, schema, domains)
+    return (
+        *(metric.under(policy.diversity) for metric in metrics_of(policy.metrics).values()),
+        *(metric for own in attackers.values() for metric in own.values()),
+        *(gate.metric for gate in gates),
+    )
+
+
+def learned(attackers: Mapping[str, Mapping[str, Risk]], tallies: Tallies) -> dict[str, dict[str, Measure]]:
+    """What each attacker learns from a release."""
+    found = {
+        name: {risk: metric.figures(tallies) for risk, metric in metrics.items()}
+        for name, metrics in attackers.items()
+    }
+    return {name: figures(own) for name, own in found.items() if all(own.values())}
+
+
+def _bound_to(metric: type[Risk], policy: Policy, attacker: AttackerModel) -> Risk:
+    return metric(
+        tuple(str(policy.by_keys[keys][0]) for keys in after(policy, attacker)),
+        _keys(policy, attacker),
+        attacker.partition,
+        attacker.weight,
+    )
+
+
+def _keys(policy: Policy, attacker: AttackerModel) -> KeyForm | tuple[str, ...]:
+    """The keys of an attacker as the policy's fields spell them."""
+    if isinstance(attacker.keys, str):
+        return attacker.keys
+    return tuple(_path(policy, key) for key in attacker.keys)
+
+
+def pass_gates(gates: Iterable[BoundGate], tallies: Tallies) -> tuple[GateVerdict, ...]:
+    """The verdicts of gates that all pass. Raises GateError with those that do not."""
+    verdicts = tuple(gate.judge(tallies) for gate in gates)
+    failed = [_sentence(verdict) for verdict in verdicts if not verdict.passed]
+    if failed:
+        many = f"{len(failed)} of {len(verdicts)} gates failed and nothing was published"
+        raise GateError(f"{many}: {'; '.join(failed)}")
+    return verdicts
+
+
+def agree(verdicts: Sequence[GateVerdict], policy: Policy) -> bool:
+    """Whether stated verdicts are on the gates of this policy, and all say that the limit is kept."""
+    return len(verdicts) == len(policy.gates) and all(
+        _agrees(verdict, gate, policy) for verdict, gate in zip(verdicts, policy.gates, strict=True)
+    )
+
+
+def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
+    figures = gate.measured.gated and (gate.figure,)
+    paths = [str(policy.by_keys[keys][0]) for keys in after(policy, gate.attacker_in(policy.attackers))]
+    repeated = stated(policy, gate)
+    if verdict.value is None or verdict.figure not in (figures or paths):
+        return False
+    value = verdict.value if verdict.exact is None else Fraction(verdict.exact)
+    return (
+        verdict.passed
+        and gate.holds(value)
+        and float(value) == verdict.value
+        and {name: getattr(verdict, name) for name in repeated} == repeated
+    )
+
+
+def stated(policy: Policy, gate: Gate) -> dict[str, Any]:
+    """What a verdict repeats of its gate: the attacker's keys by path, never the values of a partition."""
+    attacker = None if gate.measured.gated else gate.attacker_in(policy.attackers)
+    return {
+        "name": gate.name,
+        "metric": gate.metric,
+        "operator": gate.operator,
+        "limit": Exact.of(gate.value),
+        "attacker": gate.attacker,
+        "keys": None if attacker is None else _keys(policy, attacker),
+        "semantic": attacker is not None and attacker.partition is not None,
+        "weight": None if attacker is None else attacker.weight,
+        "reason": gate.reason,
+    }
+
+
+def _path(policy: Policy, text: str) -> str:
+    """A path as the policy's fields spell it."""
+    return str(policy.by_keys[keys_of(policy, text)][0])
+
+
+def _sentence(verdict: GateVerdict) -> str:
+    name = f"{verdict.name}: " if verdict.name else ""
+    asked = f"must be {verdict.operator} {number(Fraction(verdict.limit.exact))}"
+    if verdict.value is None:
+        return f"{name}{verdict.metric} {asked} and has no figure for this release"
+    return f"{name}{verdict.metric} {verdict.figure} is {verdict.value:.6g}, {asked}"

@@ -1,0 +1,36 @@
+"""The recodings, by the name that a policy gives them."""
+
+from __future__ import annotations
+
+from hierdata import plugins
+from hierdata.recodings import traits_of
+from hierdata.release.recodings.anatomy import Anatomy
+from hierdata.release.recodings.base import Recoding
+from hierdata.release.recodings.full_domain import FullDomain
+from hierdata.release.recodings.generalization import Generalization
+from hierdata.release.recodings.representatives import Representatives
+from hierdata.release.recodings.sets_and_ranges import SetsAndRanges
+from hierdata.release.recodings.slicing import Slicing
+
+RECODINGS: dict[str, type[Recoding]] = {
+    "generalization": Generalization,
+    "representatives": Representatives,
+    "full_domain": FullDomain,
+    "sets_and_ranges": SetsAndRanges,
+    "anatomy": Anatomy,
+    "slicing": Slicing,
+}
+
+__all__ = ["RECODINGS", "Recoding", "recoding_named"]
+
+
+def recoding_named(name: str) -> type[Recoding]:
+    """The recoding of a name that a policy gives: built in, or of another distribution.
+
+    Raises PolicyError for one that cannot be imported or whose traits are none, KeyError where there is none.
+    """
+    if name in RECODINGS:
+        return RECODINGS[name]
+    found: type[Recoding] = plugins.load("recodings", name, Recoding)  # type: ignore[type-abstract]
+    traits_of(name)
+    return found

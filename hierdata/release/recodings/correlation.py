@@ -1,0 +1,146 @@
+"""How strongly sensitive attributes go together, and which of them share a table (slicing; TC section 3.1).
+
+TC and the method it builds on cluster correlated attributes and name no coefficient (erratum TC-10). It is
+the mean-square contingency here, as in slicing (Li, Li, Zhang, Molloy, IEEE TKDE 24(3), 2012), and clusters
+are k-medoids over 1 - phi^2, as there. All of it steers what is lost, and decides nothing about a promise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.forest.forest import MISSING, Forest
+
+Column = NDArray[np.int64]
+"""The category of each vertex of one type."""
+
+BINS = 10
+"""Numbers are cut into so many bins of equal frequency, at most."""
+MANY = 20
+"""Numbers with more different values than these are cut."""
+_UNIT = 2**40
+_CHOICES = 20_000
+"""So many sets of medoids are compared; where there are more, better ones are looked for by exchanges."""
+
+
+def mean_square_contingency(left: Column, right: Column) -> Fraction:
+    """The mean-square contingency phi^2 of two attributes, 0..1: the square of Cramér's V.
+
+    phi^2 = 1 / (min(d1, d2) - 1) * sum_ij (f_ij - f_i f_j)^2 / (f_i f_j), where d1 and d2 are how many
+    values occur and f the shares of rows: 0 where they are independent, 1 where the attribute with more
+    values tells the other. 0 for an attribute that is constant, where the formula says nothing (TC-10).
+
+    >>> import numpy as np
+    >>> ill, ward, sex = np.array([[0, 0, 1, 1], [5, 5, 7, 7], [0, 1, 0, 1]])
+    >>> mean_square_contingency(ill, ward), mean_square_contingency(ill, sex)
+    (Fraction(1, 1), Fraction(0, 1))
+    """
+    _, i, of_left = np.unique(left, return_inverse=True, return_counts=True)
+    _, j, of_right = np.unique(right, return_inverse=True, return_counts=True)
+    least = min(len(of_left), len(of_right))
+    if least < 2:
+        return Fraction(0)
+    cells, both = np.unique(i * len(of_right) + j, return_counts=True)
+    # The sum is that of n_ij^2 / (n_i n_j), less 1; cells of equal counts are added up at once.
+    of_cell = (both, of_left[cells // len(of_right)], of_right[cells % len(of_right)])
+    alike, times = np.unique(np.stack(of_cell), axis=1, return_counts=True)
+    over_left, over_right = math.lcm(*of_left.tolist()), math.lcm(*of_right.tolist())
+    total = sum(
+        times * n * n * (over_left // a) * (over_right // b)
+        for n, a, b, times in zip(*alike.tolist(), times.tolist(), strict=True)
+    )
+    return (Fraction(total, over_left * over_right) - 1) / (least - 1)
+
+
+def tables(forest: Forest, kind: int, asked: int) -> tuple[tuple[int, ...], ...]:
+    """The sensitive attributes of a vertex type in at most so many tables, by position; 1 or more.
+
+    Each stands in one table, beside those that it goes with most.
+    """
+    domains = forest.domains[kind]
+    positions = tuple(range(len(domains)))
+    if asked == 1:
+        return (positions,)
+    if asked >= len(domains):
+        return tuple((position,) for position in positions)
+    first = forest.first_sensitive[forest.type == kind]
+    columns = [categories(domain, forest.sensitive[first + at]) for at, domain in enumerate(domains)]
+    return clustered(distances(columns), asked)
+
+
+def categories(domain: SensitiveDomain, codes: NDArray[np.int32]) -> Column:
+    """The category of each value: the value, or a bin of numbers; what is missing is one of its own.
+
+    An attribute of numbers with more than 20 different values is cut into at most 10 bins of equal
+    frequency: a number that is above a share s of all is in bin floor(10 s), so equal ones share a bin.
+    """
+    found = codes.astype(np.int64)
+    there = found[found != MISSING]
+    numbers = domain.numbers
+    if numbers is None or len(np.unique(there)) <= MANY:
+        return found
+    counts = np.bincount(there, minlength=len(numbers))
+    order = np.array(sorted(range(len(numbers)), key=numbers.__getitem__), np.int64)
+    bins = np.empty(len(numbers), np.int64)
+    bins[order] = BINS * (np.cumsum(counts[order]) - counts[order]) // len(there)
+    return np.where(found == MISSING, MISSING, bins[found])
+
+
+def distances(columns: Sequence[Column]) -> NDArray[np.int64]:
+    """1 - phi^2 of every two columns, in units of 2^-40, each rounded once; 0 to itself."""
+    found = np.zeros((len(columns), len(columns)), np.int64)
+    for one, other in combinations(range(len(columns)), 2):
+        apart = 1 - mean_square_contingency(columns[one], columns[other])
+        found[one, other] = found[other, one] = round(apart * _UNIT)
+    return found
+
+
+def clustered(apart: NDArray[np.int64], clusters: int) -> tuple[tuple[int, ...], ...]:
+    """k-medoids: clusters of attributes around medoids, of least sum of distances to the nearest medoid.
+
+    Of equal choices of medoids the first in the order of attributes is taken, of equally near medoids the
+    first; a medoid belongs to itself. All choices are compared where there are at most 20,000; else medoids
+    are added one by one and exchanged while that is better (PAM), which may miss the least sum. Clusters
+    stand by their first attribute.
+    """
+    size = len(apart)
+    if math.comb(size, clusters) <= _CHOICES:
+        choices = np.array([*combinations(range(size), clusters)])
+        medoids = choices[apart[:, choices].min(axis=2).sum(axis=0).argmin()].tolist()
+    else:
+        medoids = _exchanged(apart, clusters)
+    members: dict[int, list[int]] = {medoid: [] for medoid in medoids}
+    for attribute in range(size):
+        nearest = min(medoids, key=lambda medoid: int(apart[attribute, medoid]))
+        members[attribute if attribute in members else nearest].append(attribute)
+    return tuple(sorted(tuple(own) for own in members.values()))
+
+
+def _exchanged(apart: NDArray[np.int64], clusters: int) -> list[int]:
+    """Partitioning around medoids: build, then swap (Kaufman and Rousseeuw 1990)."""
+    medoids: list[int] = []
+    nearest = np.full(len(apart), np.iinfo(np.int64).max // len(apart))
+    while len(medoids) < clusters:
+        cost = np.minimum(nearest[:, None], apart).sum(axis=0)
+        cost[medoids] = np.iinfo(np.int64).max
+        medoids.append(int(cost.argmin()))
+        nearest = np.minimum(nearest, apart[:, medoids[-1]])
+    while True:
+        best = int(apart[:, medoids].min(axis=1).sum())
+        found = None
+        for place in range(clusters):
+            others = [*medoids[:place], *medoids[place + 1 :]]
+            kept = apart[:, others].min(axis=1, initial=np.iinfo(np.int64).max // len(apart))
+            cost = np.minimum(kept[:, None], apart).sum(axis=0)
+            if int(cost.min()) < best:
+                best, found = int(cost.min()), [*others, int(cost.argmin())]
+        if found is None:
+            return sorted(medoids)
+        medoids = found

@@ -1,0 +1,119 @@
+"""One tree a class, with the multisets of its members' sensitive values (ML section 3.2, definition 4)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from hierdata.documents.document import LIST_IN_ITEM, Document, Scalar, Value, list_key
+from hierdata.errors import PolicyError
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import Part, Publication, generalized
+from hierdata.recodings import TRAITS, RecodingTraits
+from hierdata.records.binding import unbind
+from hierdata.records.record import Vertex
+from hierdata.records.schema import Attribute, Role, Schema, VertexType
+from hierdata.release.recodings.base import RECORDS, Published, Recoding, in_order, whole
+
+
+class Representatives(Recoding):
+    """One document a class: ``{"records": n, "representative": {...}}``.
+
+    At every vertex each sensitive attribute is the sorted list of its values, missing ones left out, so that
+    nothing ties one record's values together. Carried attributes are left out for the same reason. Sensitive
+    XML attributes and texts become elements, since neither can be a list.
+    """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["representatives"]
+
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
+        """See Recoding.publish. Raises PolicyError where an attribute's element would have another's name."""
+        partition = whole(partitions)
+        schema = _with_lists(forest.schema)
+
+        def documents() -> Iterator[Document]:
+            published = Published(forest, partition.representative, partition.nodes)
+            members: defaultdict[int, list[int]] = defaultdict(list)
+            for record in order:
+                members[int(partition.class_of[record])].append(record)
+            members.pop(-1, None)
+            for records in members.values():
+                root = _representative(forest, published, records)
+                yield {"records": len(records), "representative": unbind(root, schema)}
+
+        part = Part(RECORDS, documents, partition.class_count, element="class")
+        return generalized(forest, partition, part)
+
+
+def _with_lists(schema: Schema) -> Schema:
+    """The schema of class representatives: sensitive attributes stand where a list can."""
+
+    def moved(attribute: Attribute) -> Attribute:
+        steps = attribute.steps
+        if attribute.role is not Role.SENSITIVE or not steps:
+            return attribute
+        return replace(attribute, steps=(*steps[:-1], list_key(steps[-1])))
+
+    def of(kind: VertexType) -> VertexType:
+        attributes = tuple(map(moved, kind.attributes))
+        taken = [schema.types[child].steps for child in kind.children]
+        for attribute in attributes:
+            if attribute.steps in taken:
+                raise PolicyError(
+                    "the recoding representatives needs an element for the values of this attribute, and its "
+                    "name is taken",
+                    path=attribute.path,
+                )
+            taken.append(attribute.steps)
+        return replace(kind, attributes=attributes)
+
+    return Schema(tuple(map(of, schema.types)))
+
+
+def _representative(forest: Forest, published: Published, records: Sequence[int]) -> Vertex:
+    values: dict[int, list[list[Scalar]]] = {}
+    labels: dict[int, list[Scalar]] = {}
+    vertices = published.vertices(records)
+    for kind in forest.schema.types:
+        own = vertices[forest.type[vertices] == kind.index]
+        shown = published.shown[own].tolist()
+        for v in shown:
+            if v not in values:
+                values[v] = [[] for _ in kind.of_role(Role.SENSITIVE)]
+        for position, column in enumerate(published.sensitive(kind, own)):
+            for v, value in zip(shown, column, strict=True):
+                if value is not None:
+                    values[v][position].append(value)
+        alone = np.unique(published.shown[own])
+        columns = published.labels(kind, alone)
+        labels.update((v, [column[at] for column in columns]) for at, v in enumerate(alone.tolist()))
+    below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex]]] = defaultdict(list)
+    root = -1
+    for v in sorted(values, reverse=True):  # children stand after their parents
+        multisets = [sorted(multiset, key=in_order) for multiset in values[v]]
+        children = sorted(below.pop(v, []), key=lambda key: key[:2])
+        kind = forest.schema.types[forest.type[v]]
+        vertex = Vertex(
+            kind.index,
+            labels[v],
+            [_list(kind, multiset) for multiset in multisets],  # type: ignore[misc]  # a list for a value
+            [None] * len(kind.of_role(Role.CARRIED)),
+            [child for _, _, child in children],
+        )
+        content = tuple(in_order(value) for multiset in multisets for value in multiset)
+        below[int(forest.parent[v])].append((published.rank[v], content, vertex))
+        root = int(forest.parent[v])
+    return below[root][0][2]
+
+
+def _list(kind: VertexType, multiset: list[Scalar]) -> Value:
+    """What stands at a sensitive attribute. An item of an array is an object: even empty it is there."""
+    attribute = kind.attributes[0]
+    if attribute.steps:
+        return [*multiset] or None
+    return {LIST_IN_ITEM: [*multiset] or ([] if attribute.absent is None else [attribute.absent])}

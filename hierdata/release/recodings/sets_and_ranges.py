@@ -1,0 +1,161 @@
+"""The values of a class themselves: sets of categories, ranges of numbers and dates."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import Hierarchy
+from hierdata.domains.number import exact, plain
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
+from hierdata.recodings import TRAITS, RecodingTraits
+from hierdata.release.recodings.base import ByRecord
+
+_PLAIN = re.compile(r"[^\s,{}\[\]\"\\]+(?: +[^\s,{}\[\]\"\\]+)*")
+MISSING = "null"
+
+
+class Content(NamedTuple):
+    """The nodes of a set, or of the ends of a range, and whether a value is missing beside them."""
+
+    nodes: tuple[int, ...]
+    lacking: bool
+
+
+class SetsAndRanges(ByRecord):
+    """Each class is published by the values that occur in it, at every quasi-identifier.
+
+    Categories and codes: the set ``{a, b}`` in the order of their hierarchy; one value alone as it is.
+    Numbers and dates: the range from the least to the greatest, ``[20, 25]``. A missing value among others is
+    ``null``, the last of a set: ``{a, null}``, ``{[20, 25], null}``. A text stands in quotes, as in JSON,
+    where it would read as something else: with one of ``, { } [ ] " \\`` or odd space in it, ``null``, a
+    number beside the same number. A single text that begins with ``{`` is a set of one.
+
+    LM' of a set of n leaves is (n - 1) / (all leaves - 1), of a range its width over that of the domain. A
+    missing value beside others counts as one leaf, or number of the collection, more. Children are written
+    as ``ByRecord`` says.
+    """
+
+    traits: ClassVar[RecodingTraits] = TRAITS["sets_and_ranges"]
+
+    def prepare(self, forest: Forest, partition: Partition) -> tuple[Forest, Partition]:
+        """See Recoding.prepare: hierarchies with a node, right under the root, for what a class publishes."""
+        nodes = partition.nodes.copy()
+        extended = []
+        for kind, own in enumerate(forest.hierarchies):
+            members = np.flatnonzero((forest.type == kind) & (partition.representative >= 0))
+            stands_for = partition.representative[members]
+            trees = []
+            for position, tree in enumerate(own):
+                values = forest.nodes[forest.first_node[members] + position]
+                shown, held = _contents(tree, stands_for, values)
+                tree, found = _with_nodes(tree, held)
+                nodes[forest.first_node[shown] + position] = found
+                trees.append(tree)
+            extended.append(tuple(trees))
+        return replace(forest, hierarchies=tuple(extended)), replace(partition, nodes=nodes)
+
+
+def _contents(
+    tree: Hierarchy, stands_for: NDArray[np.int64], values: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], list[Content]]:
+    """The vertices that stand for any, and what values these have."""
+    pairs = np.unique(stands_for * len(tree.labels) + values)
+    owners, held = np.divmod(pairs, len(tree.labels))
+    shown, starts = np.unique(owners, return_index=True)
+    bounds, nodes = np.append(starts, len(owners)).tolist(), held.tolist()
+    missing = tree.labels.index(None) if None in tree.labels else -1
+    return shown, [_content(tree, nodes[start:end], missing) for start, end in pairwise(bounds)]
+
+
+def _content(tree: Hierarchy, held: list[int], missing: int) -> Content:
+    there = [node for node in held if node != missing]
+    if tree.axis is None:
+        there.sort(key=tree.ancestors.__getitem__)  # siblings side by side
+    elif len(there) > 2:
+        there = [there[0], there[-1]]
+    return Content(tuple(there), len(there) < len(held) and missing in held)
+
+
+def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy, NDArray[np.int32]]:
+    """The hierarchy with a node for each content that has none yet, and the node of each content."""
+    missing = tree.labels.index(None) if None in tree.labels else -1
+    alone = {
+        Content((node,), False): node for node, label in enumerate(tree.labels) if not _reads_as_set(label)
+    }
+    alone[Content((), True)] = missing
+    made = sorted(set(contents) - alone.keys())  # never in the order of the input
+    node_of = alone | {own: node for node, own in enumerate(made, len(tree.labels))}
+    return extended(tree, made), np.array([node_of[own] for own in contents], np.int32)
+
+
+def extended(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
+    """The hierarchy with a node more for each content."""
+    numbers = {spelled(label) for label in tree.labels if label is not None and not isinstance(label, str)}
+    below = (-1,) * (tree.depths - 2)
+    return replace(
+        tree,
+        labels=(*tree.labels, *(content_label(tree, own, numbers) for own in contents)),
+        ancestors=(
+            *tree.ancestors,
+            *((0, node, *below) for node, _ in enumerate(contents, len(tree.labels))),
+        ),
+        lm=(*tree.lm, *(_loss(tree, own) for own in contents)),
+        made=(tree.made or 0) + len(contents),
+    )
+
+
+def _reads_as_set(label: Scalar) -> bool:
+    return isinstance(label, str) and label.startswith("{")
+
+
+def content_label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> str:
+    """How a content is spelled that is no single value; ``numbers`` are the spellings of what is no text."""
+    labels = [tree.labels[node] for node in own.nodes]
+    if tree.axis is None:
+        members = [_member(label, numbers) for label in labels]
+    else:
+        members = ["[" + ", ".join(map(spelled, labels)) + "]" if len(labels) > 1 else spelled(labels[0])]
+        if not own.lacking:
+            return members[0]
+    return "{" + ", ".join([*members, *[MISSING] * own.lacking]) + "}"
+
+
+def _member(label: Scalar, numbers: Collection[str]) -> str:
+    text = spelled(label)
+    if not isinstance(label, str) or (_PLAIN.fullmatch(text) and text != MISSING and text not in numbers):
+        return text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def spelled(label: Scalar) -> str:
+    """A label in a set or range, before it is put in quotes."""
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    return label if isinstance(label, str) else plain(exact(label))
+
+
+def _loss(tree: Hierarchy, own: Content) -> Fraction:
+    """LM' of a content; that of the root is the most."""
+    if tree.axis is not None:
+        first, points = tree.axis.first, tree.axis.points
+        width = points[own.nodes[-1] - first] - points[own.nodes[0] - first]
+        loss = Fraction(width, tree.axis.span) if tree.axis.span else Fraction(0)
+        return min(loss + Fraction(own.lacking, max(len(points) - 1, 1)), tree.lm[0])
+    if tree.leaves < 2:
+        return Fraction(0)
+    held = set(own.nodes)
+    # Of values at inner nodes and below them those at the top have all the leaves.
+    tops = [node for node in own.nodes if held.isdisjoint({*tree.ancestors[node]} - {node})]
+    leaves = sum((tree.lm[node] * (tree.leaves - 1) + 1 for node in tops), Fraction(0))
+    return min((leaves + own.lacking - 1) / (tree.leaves - 1), Fraction(1))

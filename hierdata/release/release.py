@@ -1,0 +1,91 @@
+"""A release: the folder that is given out in part, and its report."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hierdata.documents.document import Document
+from hierdata.documents.private_folder import PrivateFolder
+from hierdata.errors import PolicyError, TargetError
+from hierdata.release.report.models import StewardReport
+
+
+class Staging:
+    """A private folder for a release in the making; removed with the object unless it was put in place.
+
+    ``path`` holds ``public/`` and ``steward/`` (closed to others). Raises TargetError when it cannot be made.
+    """
+
+    def __init__(self, parent: Path | None) -> None:
+        self._folder = PrivateFolder(parent, "the release")
+        self.path, self.remove = self._folder.path, self._folder.remove
+        try:
+            (self.path / "public").mkdir()
+            (self.path / "steward").mkdir(mode=0o700)
+        except OSError as error:
+            raise TargetError(f"cannot create a folder for the release ({error.strerror})") from None
+
+
+@dataclass(frozen=True)
+class Release:
+    """A judged release: the folder that will be given out in part, and its report.
+
+    ``folder`` holds ``public/`` and ``steward/`` (DECISIONS 1); until ``save`` it is a private temporary
+    folder that is removed with the object. ``report`` is the steward's report as plain data, ``parts`` names
+    what was published, ``records`` first; ``read`` gives the documents of a part of a saved folder.
+    """
+
+    folder: Path
+    report: StewardReport
+    parts: tuple[str, ...]
+    read: Callable[[Path, str], Iterator[Document]]
+    temporary: Any = field(default=None, repr=False)
+
+    def records(self) -> Iterator[Document]:
+        """The published records, read back from the file that was judged."""
+        return self.part(self.parts[0])
+
+    def part(self, name: str) -> Iterator[Document]:
+        """The documents of one of ``parts``: those beside the records are rows of sensitive values.
+
+        Raises PolicyError for another name.
+        """
+        if name not in self.parts:
+            raise PolicyError(f"the release has no such part; it has {', '.join(self.parts)}")
+        return self._kept(name)
+
+    def _kept(self, name: str) -> Iterator[Document]:
+        yield from self.read(self.folder, name)  # a generator keeps the release, and so the folder, alive
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Move the release to ``directory``, whole or not at all. Raises TargetError when it exists."""
+        target = Path(directory)
+        place(self.folder, target)
+        object.__setattr__(self, "folder", target)
+        return target
+
+
+def place(staged: Path, target: Path) -> None:
+    """Rename a finished folder to its name; from another file system, copy beside the target first."""
+    if target.exists() or target.is_symlink():
+        raise TargetError("the output directory is already there; choose a new name", path=str(target))
+    try:
+        # As open as the user's new folders; steward/ stays closed.
+        staged.chmod((staged / "public").stat().st_mode)
+        if staged.stat().st_dev == target.resolve().parent.stat().st_dev:
+            staged.rename(target)
+            return
+        # A name of our own, closed until all is there: what stands in the way is not ours to remove.
+        with PrivateFolder(target.parent, "the release") as beside:
+            shutil.copytree(staged, beside, dirs_exist_ok=True)
+            beside.rename(target)
+        shutil.rmtree(staged)
+    except OSError as error:
+        raise TargetError(
+            f"the release cannot be put in place ({error.strerror})", path=str(target)
+        ) from None

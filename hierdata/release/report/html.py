@@ -1,0 +1,272 @@
+"""The steward's report as one self-contained page: no script, nothing from elsewhere, everything escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from html import escape
+from string import Template
+
+from hierdata.privacy.wording import number, rounded
+from hierdata.release.report.glossary import glossary
+from hierdata.release.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
+from hierdata.release.report.style import PAGE
+from hierdata.release.report.wording import (
+    achieved,
+    count,
+    found,
+    learned,
+    limit,
+    of,
+    parameters,
+    percent,
+    place,
+    published,
+    risk_headings,
+    share,
+    sizes,
+    standing,
+    verdict,
+)
+
+Row = Sequence[str]
+
+
+def render(report: StewardReport) -> str:
+    """The page for the person who signs the release: the verdict first, then what it rests on."""
+    sections = (
+        _section("promised", "Promised and achieved", _promises(report)),
+        _section("fields", "How each field is treated", _fields(report)),
+        _section("counts", "What is published", _counts(report)),
+        _section("loss", "What was lost and kept", _metrics(report)),
+        _section("gates", "Limits that had to be kept", _gates(report)),
+        _section("costs", "What was done and given up, and why", _costs(report)),
+        _section("levels", "Sensitivity levels", _levels(report)),
+        _section("warnings", "Warnings", _items(report.warnings)),
+        _section("limitations", "What is not promised", _items(report.limitations)),
+        _section("glossary", "What the words mean", _glossary(report)),
+    )
+    return Template(PAGE).substitute(
+        title=escape(f"{report.dataset}: release report"),
+        dataset=escape(report.dataset),
+        state="kept" if report.passed else "broken",
+        verdict=escape(verdict(report)),
+        lead="".join(f"<p>{escape(sentence)}</p>" for sentence in _lead(report)),
+        sections="".join(sections),
+        version=escape(report.version),
+    )
+
+
+def _lead(report: StewardReport) -> Iterable[str]:
+    """The findings in plain words, for a reader who reads nothing else."""
+    yield published(report)
+    yield from (promise.statement for promise in report.promises if promise.held)
+    for promise in report.promises:
+        if not promise.held:
+            yield f"{promise.kind}: {standing(promise.held, promise.failing_classes)}. {promise.reason}"
+            yield f"The policy asked for this: {promise.statement}"
+    cost = report.metrics.get("lm_cost")
+    if cost is not None and "per_value" in cost.figures:
+        lost = share(cost.figures["per_value"])
+        yield f"{lost} of the detail of the quasi-identifiers is lost, what is suppressed included."
+    if report.warnings:
+        noun = "warning" if len(report.warnings) == 1 else "warnings"
+        yield f"Read the {noun} below before you sign."
+
+
+def _section(name: str, title: str, body: str) -> str:
+    """A section under its heading; nothing where it has no content."""
+    if not body:
+        return ""
+    return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(title)}</h2>{body}</section>'
+
+
+def _table(caption: str, heads: Row, rows: Iterable[Row], *, numbers: int = 0) -> str:
+    """A table whose first column heads its rows; the last ``numbers`` columns are set as numbers."""
+    first_number = len(heads) - numbers
+    body = "".join(f"<tr>{_cells(row, first_number)}</tr>" for row in rows)
+    if not body:
+        return ""
+    top = "".join(
+        f'<th scope="col"{_number(at, first_number)}>{escape(head)}</th>' for at, head in enumerate(heads)
+    )
+    return (
+        f'<div class="wide" role="region" tabindex="0" aria-label="{escape(caption)}"><table>'
+        f"<caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cells(row: Row, first_number: int) -> str:
+    head, *rest = row
+    cells = (f"<td{_number(at, first_number)}>{escape(cell)}</td>" for at, cell in enumerate(rest, start=1))
+    return f'<th scope="row">{escape(head)}</th>{"".join(cells)}'
+
+
+def _number(at: int, first_number: int) -> str:
+    return ' class="number"' if at >= first_number else ""
+
+
+def _items(sentences: Iterable[str]) -> str:
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def _promises(report: StewardReport) -> str:
+    models = _table(
+        "The privacy models of the policy",
+        ("model", "promised", "found", "achieved"),
+        (
+            (
+                promise.kind,
+                parameters(promise),
+                standing(promise.held, promise.failing_classes),
+                found(promise),
+            )
+            for promise in report.promises
+        ),
+    )
+    attributes = _table(
+        "Achieved at each sensitive attribute, at its worst vertex",
+        ("sensitive attribute", "model", "found", "achieved"),
+        (
+            (path, promise.kind, standing(reached.held, reached.failing_classes), achieved(reached.achieved))
+            for promise in report.promises
+            for path, reached in promise.by_path.items()
+        ),
+    )
+    return models + attributes
+
+
+def _counts(report: StewardReport) -> str:
+    counts = report.counts
+    facts = [
+        ("records published", of(counts.records)),
+        ("groups" if report.groups_persons else "classes", sizes(report)),
+    ]
+    if counts.k_raw is not None:
+        facts.append(("k over the records as written, spelling and order included", count(counts.k_raw)))
+    if counts.k_exempt is not None:
+        facts.append(("k if the exempt fields are compared too", count(counts.k_exempt)))
+    facts.append(("recoding", report.recoding))
+    facts += [("file", f"public/{file.name} ({report.format})") for file in report.files]
+    facts += [(f"values in {part}", ", ".join(paths)) for part, paths in report.tables.items()]
+    return _table("The release", ("what", "found"), facts) + _table(
+        "Suppression by vertex type",
+        ("vertex type", "input", "published", "suppressed", "suppressed, share"),
+        ((place(path), *_tally(tally)) for path, tally in counts.vertices.items()),
+        numbers=4,
+    )
+
+
+def _tally(tally: Tally) -> Row:
+    shown = (count(tally.input), count(tally.published), count(tally.suppressed))
+    return (*shown, percent(tally.suppressed, tally.input))
+
+
+def _metrics(report: StewardReport) -> str:
+    return _table(
+        "Figures",
+        ("metric", "figure", "value", "unit", "range", "better"),
+        (
+            (name, figure, rounded(value), measure.unit[figure], _range(measure, figure), measure.better)
+            for name, measure in report.metrics.items()
+            for figure, value in measure.figures.items()
+        ),
+    ) + _table(
+        "What the attackers of the policy learn",
+        ("attacker", "sensitive values", *risk_headings().values()),
+        learned(report.attackers),
+    )
+
+
+def _gates(report: StewardReport) -> str:
+    return _table(
+        "The gates of the policy",
+        ("gate", "figure", "value", "limit", "found", "who is meant", "reason"),
+        (
+            (
+                gate.name or gate.metric,
+                f"{gate.metric}, {gate.figure or 'no figure'}",
+                "" if gate.value is None else rounded(gate.value),
+                limit(gate),
+                "passed" if gate.passed else "FAILED",
+                _attacker(gate),
+                gate.reason or "",
+            )
+            for gate in report.gates
+        ),
+    )
+
+
+def _attacker(gate: GateVerdict) -> str:
+    """Whom a gate has in mind: the name, the keys, and whether they are after values or blocks of them."""
+    known = f"keys: {gate.keys}" if isinstance(gate.keys, str) else ", ".join(gate.keys or ())
+    parts = (
+        gate.attacker,
+        known,
+        "semantic partition" if gate.semantic else None,
+        "each person counts the same" if gate.weight == "person" else None,
+    )
+    return "; ".join(part for part in parts if part)
+
+
+def _range(measure: Measure, figure: str) -> str:
+    high = measure.high[figure]
+    return f"{measure.low[figure]} to {count(high)}" if high is not None else f"{measure.low[figure]} or more"
+
+
+def _costs(report: StewardReport) -> str:
+    return _table(
+        "What the engine had to do and to give up",
+        ("what", "count"),
+        ((cost.meaning, count(cost.count)) for cost in report.costs.values() if cost.count),
+        numbers=1,
+    ) + _items(f"{place(path)}: {reason}" for path, reason in report.reasons.items())
+
+
+def _levels(report: StewardReport) -> str:
+    return "".join(_level_table(path, table) for path, table in report.levels.items())
+
+
+def _level_table(path: str, table: LevelTable) -> str:
+    levels = _table(
+        f"{path}: sensitivity levels, 1 the least sensitive",
+        ("level", "values in the input", "share", "most values at a vertex of the smallest class"),
+        (
+            (
+                str(row.level),
+                count(row.count),
+                share(row.share.value),
+                "no limit" if row.capacity is None else count(row.capacity),
+            )
+            for row in table.levels
+        ),
+        numbers=3,
+    )
+    meeting = ", ".join(number(Fraction(point)) for point in table.breakpoints)
+    breakpoints = f"<p>{escape(f'Neighbouring levels meet at {meeting}.')}</p>" if meeting else ""
+    return levels + breakpoints + _memberships(path, table)
+
+
+def _memberships(path: str, table: LevelTable) -> str:
+    sets = max((len(row.degrees) for row in table.memberships), default=0)
+    return _table(
+        f"{path}: degrees of membership in the fuzzy sets",
+        ("at", "level", *(f"A{at}" for at in range(1, sets + 1))),
+        (
+            (row.at, count(row.level), *(rounded(degree) for degree in row.degrees))
+            for row in table.memberships
+        ),
+        numbers=sets + 1,
+    )
+
+
+def _fields(report: StewardReport) -> str:
+    if not report.fields:
+        return ""
+    return _table("Fields of the input", ("field", "treatment"), report.fields.items(), numbers=0)
+
+
+def _glossary(report: StewardReport) -> str:
+    lines = (f"<dt>{escape(word)}</dt><dd>{escape(line)}</dd>" for word, line in glossary(report))
+    return f"<dl>{''.join(lines)}</dl>"

@@ -1,0 +1,302 @@
+"""What the files of a release are made of: promises, counts, figures, costs and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hierdata.records.key_forms import KeyForm, Weight
+from hierdata.release.report.sentences import cost_meaning
+
+if TYPE_CHECKING:
+    from hierdata.judge.rules import Judgement
+    from hierdata.metrics.base import Figure
+    from hierdata.privacy.base import PrivacyModel
+
+Whole: TypeAlias = Annotated[int, Field(ge=0)]
+Guarded: TypeAlias = Annotated[str, Field(pattern="^<[0-9]+$")]
+Rational: TypeAlias = Annotated[str, Field(pattern="^-?[0-9]+(/[0-9]+)?$")]
+Held: TypeAlias = bool | None
+
+
+class Plain(BaseModel):
+    """Base of all parts: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Exact(Plain):
+    """A number twice: exactly, as the text p/q, and as the nearest float."""
+
+    exact: Rational
+    value: float
+
+    @classmethod
+    def of(cls, number: Fraction) -> Exact:
+        """Both spellings of a fraction.
+
+        >>> Exact.of(Fraction(3, 4))
+        Exact(exact='3/4', value=0.75)
+        """
+        return cls(exact=str(number), value=float(number))
+
+    @property
+    def fraction(self) -> Fraction:
+        """The exact number."""
+        return Fraction(self.exact)
+
+
+class Measure(BaseModel):
+    """The figures of one metric.
+
+    Beside the keys below, each figure stands under its own name as a float (``total``, ``per_record`` ...);
+    ``unit``, ``low`` and ``high`` speak of the figures by those names, ``exact`` of those that are exact.
+    ``high`` is null where nothing bounds a figure.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, float]
+
+    exact: dict[str, Rational]
+    unit: dict[str, str]
+    low: dict[str, int]
+    high: dict[str, int | None]
+    better: Literal["lower", "higher"]
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The figures by name, in the metric's order."""
+        extra = self.__pydantic_extra__
+        return {name: extra[name] for name in self.unit}
+
+
+def measure(figures: Sequence[Figure]) -> Measure:
+    """The file's form of one metric's figures. Raises ValueError when their better directions differ."""
+    (better,) = {figure.better for figure in figures}
+    values: dict[str, Any] = {figure.name: float(figure.value) for figure in figures}
+    return Measure(
+        exact={figure.name: figure.exact for figure in figures if figure.exact is not None},
+        unit={figure.name: figure.unit for figure in figures},
+        low={figure.name: figure.low for figure in figures},
+        high={figure.name: figure.high for figure in figures},
+        better=better,
+        **values,
+    )
+
+
+def figures(results: Mapping[str, Sequence[Figure]]) -> dict[str, Measure]:
+    """The ``metrics`` of a report from what every metric answered, by the metric's name."""
+    return {name: measure(own) for name, own in results.items()}
+
+
+class Reached(Plain):
+    """What a model achieved at one sensitive attribute, over all classes.
+
+    ``held`` is null where it could not be judged.
+    """
+
+    held: Held
+    achieved: dict[str, Exact]
+    failing_classes: Whole
+
+
+class Promise(Plain):
+    """A privacy model of the policy, and what the judge found.
+
+    ``statement`` says it in one sentence, ``parameters`` are the policy's letters. ``on`` are the sensitive
+    attributes the policy limits it to (null: all), ``paths`` those it was judged at, empty for a model on
+    whole records. ``achieved`` is the strongest parameter that holds at all of ``paths``, ``by_path`` tells
+    them apart. ``failing_classes`` is the largest number of classes that fail at one of them. ``reason``
+    says why it could not be judged.
+    """
+
+    kind: str
+    statement: str
+    parameters: dict[str, Any]
+    on: tuple[str, ...] | None
+    paths: tuple[str, ...]
+    held: Held
+    achieved: dict[str, Exact]
+    failing_classes: Whole
+    reason: str
+    by_path: dict[str, Reached]
+
+    @classmethod
+    def of(cls, model: PrivacyModel, judgements: Iterable[Judgement], *, apart: bool = False) -> Promise:
+        """The promise of a model from the judgements on it: one a sensitive attribute, or one in all.
+
+        ``apart``: sensitive values lie apart from the records.
+        """
+        judged = tuple(judgements)
+        achieved: dict[str, Fraction] = {}
+        for judgement in judged:
+            achieved = model.weakest(achieved, judgement.achieved)
+        answers = {judgement.held for judgement in judged}
+        return cls(
+            kind=model.kind,
+            statement=model.promise(apart=apart),
+            parameters=model.model_dump(mode="json", exclude={"kind", "on"}),
+            on=model.on,
+            paths=tuple(judgement.path for judgement in judged if judgement.path is not None),
+            held=False if False in answers else None if None in answers or not answers else True,
+            achieved=_exact(achieved),
+            failing_classes=max((judgement.failing_classes for judgement in judged), default=0),
+            reason="; ".join(judgement.reason for judgement in judged if judgement.reason),
+            by_path={
+                judgement.path: Reached(
+                    held=judgement.held,
+                    achieved=_exact(judgement.achieved),
+                    failing_classes=judgement.failing_classes,
+                )
+                for judgement in judged
+                if judgement.path is not None
+            },
+        )
+
+
+def _exact(numbers: Mapping[str, Fraction]) -> dict[str, Exact]:
+    return {letter: Exact.of(number) for letter, number in numbers.items()}
+
+
+def guarded(count: int, k: int) -> int | str:
+    """A count as it may be given out: a small cell is written as less than k.
+
+    >>> guarded(0, 5), guarded(4, 5), guarded(5, 5)
+    (0, '<5', 5)
+    """
+    return f"<{k}" if 0 < count < k else count
+
+
+class GateVerdict(Plain):
+    """A gate of the policy, and the figure that was judged.
+
+    ``figure`` is the metric's figure, or the path of the sensitive attribute that is worst; ``exact`` is its
+    value as a fraction, null where it is none. ``attacker`` is the name the policy gives, ``keys`` the
+    quasi-identifiers that they know, by their paths or by one word for them, ``semantic`` tells that values
+    were counted by the blocks of a partition, ``weight`` what counts the same; keys and weight are null where
+    the metric looks at the whole release.
+    """
+
+    name: str | None
+    metric: str
+    figure: str | None
+    operator: Literal["<=", "<", ">=", ">"]
+    limit: Exact
+    value: float | None
+    exact: Rational | None
+    passed: bool
+    attacker: str | None
+    keys: KeyForm | tuple[str, ...] | None
+    semantic: bool
+    weight: Weight | None
+    reason: str | None
+
+
+class Tally(Plain):
+    """How many there were, are published and are suppressed; small numbers guarded in a public file."""
+
+    input: Whole | Guarded
+    published: Whole | Guarded
+    suppressed: Whole | Guarded
+
+    def guarded(self, k: int) -> Tally:
+        """The public form. Where a part is guarded, so is ``input``: no subtraction undoes it.
+
+        >>> Tally(input=603, published=600, suppressed=3).guarded(5)
+        Tally(input='<605', published=600, suppressed='<5')
+        """
+        if isinstance(self.input, str) or isinstance(self.published, str) or isinstance(self.suppressed, str):
+            return self
+        parts = (guarded(self.published, k), guarded(self.suppressed, k))
+        most = sum(k - 1 if isinstance(part, str) else part for part in parts)
+        hidden = any(isinstance(part, str) for part in parts)
+        return Tally(input=f"<{most + 1}" if hidden else self.input, published=parts[0], suppressed=parts[1])
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether any of the three is written as a bound."""
+        return any(isinstance(count, str) for count in (self.input, self.published, self.suppressed))
+
+
+class PublishedFile(Plain):
+    """A file in ``public/``, by its path there, and the SHA-256 of its bytes."""
+
+    name: str
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Counts(Plain):
+    """How much there was and is; ``vertices`` by the path of the vertex type, the records' roots first.
+
+    ``k_raw`` is k over the records as written, spelling and order included, without sensitive values;
+    ``k_exempt`` is k with the exempt fields compared too (null where there are none). With recoding
+    ``anatomy`` classes are the groups of all vertex types, their sizes count persons, and no other k is told.
+    """
+
+    records: Tally
+    vertices: dict[str, Tally]
+    classes: Whole
+    smallest_class: Whole
+    largest_class: Whole
+    k_raw: Whole | None
+    k_exempt: Whole | None
+
+    def guarded(self, k: int) -> Counts:
+        """The public form: no cell from 1 to k - 1."""
+        vertices = {path: tally.guarded(k) for path, tally in self.vertices.items()}
+        return self.model_copy(update={"records": self.records.guarded(k), "vertices": vertices})
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether any cell is written as a bound."""
+        return any(tally.is_guarded for tally in (self.records, *self.vertices.values()))
+
+
+class Cost(Plain):
+    """What an engine had to give up or to do: how often, and what is counted."""
+
+    count: Whole
+    meaning: str
+
+
+def costs(counted: Mapping[str, int]) -> dict[str, Cost]:
+    """The ``costs`` of a report from an engine's counter, by name."""
+    return {name: Cost(count=counted[name], meaning=cost_meaning(name)) for name in sorted(counted)}
+
+
+class LevelRow(Plain):
+    """A sensitivity level: its share of the original values, and how many a vertex of a class may hold.
+
+    ``capacity`` is for a class of the least size, null where no model limits levels.
+    """
+
+    level: Annotated[int, Field(ge=1)]
+    count: Whole
+    share: Exact
+    capacity: Whole | None
+
+
+class MembershipRow(Plain):
+    """How far a number ``at`` belongs to each fuzzy set, 0..1, in the order of LevelScale.memberships.
+
+    ``level`` is the sensitivity level that follows.
+    """
+
+    at: str
+    level: Annotated[int, Field(ge=1)]
+    degrees: tuple[float, ...]
+
+
+class LevelTable(Plain):
+    """The sensitivity levels of one attribute.
+
+    ``breakpoints`` are where neighbouring levels meet, exact, ``memberships`` the degrees there; both are
+    empty where the policy maps values to levels one by one.
+    """
+
+    levels: tuple[LevelRow, ...]
+    breakpoints: tuple[Rational, ...] = ()
+    memberships: tuple[MembershipRow, ...] = ()

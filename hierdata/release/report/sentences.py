@@ -1,0 +1,152 @@
+"""The standard sentences of a report: what a release does not promise, and what an engine gave up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from hierdata.privacy import MODELS, PrivacyModel
+from hierdata.recodings import traits_of
+
+_ALWAYS = (
+    "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
+    "person is in the collection, but none of the person's sensitive values.",
+    "Each sensitive attribute is judged by itself, at each vertex by itself, on the values that are present: "
+    "what a missing value tells, or several values together, is not limited.",
+    "The promise is about this release alone: releases of a changing collection, or of overlapping ones, are "
+    "not protected against being compared with each other.",
+    "The loss figures are exact: where the policy states no domain for a number or a date, they can tell how "
+    "far the collection's values lie apart.",
+)
+
+_GROUPS = (
+    "Groups were made of vertices at {paths}, each type by itself, and the promise is stated for the "
+    "persons of each group by itself: what several groups of one person, or of persons who share more than "
+    "one group, tell together is not limited. The values of one vertex stay together in their row."
+)
+
+ROUNDED_LOSS = (
+    "The common denominator of the losses is too large for exact sums in 64 bits: each value's loss was "
+    "rounded once to 2^-40 before the losses were added up."
+)
+
+GUARDED_COUNTS = (
+    "Counts from 1 to one below the class size are written as less than it. The loss figures are exact and "
+    "cover what was suppressed, so such a count can be worked out from them: it tells how much was "
+    "suppressed, never whose."
+)
+
+_PSEUDONYMS = (
+    "Pseudonyms at {paths} tell which values of a record are the same, and records are not compared by that. "
+    "They hide values from all who lack the key: whoever has it can try every value that comes to mind."
+)
+_KEPT_KEY = (
+    "The key was given from outside: releases under the same key have the same pseudonyms in a domain, and "
+    "can be joined by them."
+)
+_ABSENT = "Some have no pseudonym at {path}, and that shows. Reason given: {reason}"
+_LINKED = (
+    "A pseudonym of the domain {domain} may stand in several records: whoever knows how people hang together "
+    "may find them by it. Reason given: {reason}"
+)
+_SHIFTED = (
+    "Dates at {paths} were moved by one number of days for each record, {days} at most: the days between "
+    "them are true, and whoever knows one true date knows the others of the record."
+)
+
+_COSTS = {
+    "pair_losses": "pair losses computed: what it would cost to put a record with another or into a class",
+    "seeds_without_room": "records that began a class and could not be joined by any other",
+    "vertices_without_partner": "vertices suppressed in published records because others of their class "
+    "have no such vertex, or none that a model lets stand beside it",
+    "vertices_lost_in_their_class": "vertices suppressed in published records because others of their class "
+    "have no such vertex, or a model forbids that theirs stand side by side",
+    "exchanges": "exchanges of records between classes that were aligned",
+    "exchanges_made": "of these lowered the loss and were made",
+    "records_taken_in": "records that had been suppressed so far and found room in a class",
+    "records_lost_with_a_seed": "records suppressed because no record near their seed could join it",
+    "records_lost_in_a_dead_end": "records suppressed because their class could not be filled",
+    "records_left_over": "records suppressed because fewer than a class were left",
+    "records_lost_at_closing": "records suppressed because a model failed at the root of their class",
+    "vertices_lost_at_closing": "vertices suppressed in published records because a model failed there when "
+    "the class was finished",
+    "rows_in_the_nearest_class": "records or vertices for which the search left no class, and which joined "
+    "the nearest that accepts them",
+    "classes_united": "classes that came too far from the original and were united with another",
+    "rows_of_classes_dissolved": "records or vertices of classes that came too far and could not be united",
+    "lattice_nodes": "combinations of depths, one for each quasi-identifier, of which the best was taken",
+    "lattice_nodes_of_least_loss": "of these lose as little as the one that was taken, itself included",
+    "records_that_no_class_accepts": "records suppressed because no class accepts them",
+    "vertices_that_no_class_accepts": "vertices suppressed because no class accepts them",
+    "records_in_groups_that_fail": "records suppressed, within the policy's limit, because a model fails in "
+    "their group",
+    "records_lost_in_a_union": "records suppressed because their class came out like another, and a model "
+    "failed in both together",
+    "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among "
+    "siblings that cannot be told apart",
+}
+
+
+def limitations(
+    models: Collection[PrivacyModel],
+    recoding: str,
+    exempt: Mapping[str, str],
+    *,
+    loss_exact: bool,
+    scopes: Collection[str] = (),
+) -> tuple[str, ...]:
+    """What a release does not promise, one sentence each.
+
+    ``exempt`` gives the policy's reason by path, ``scopes`` are the vertex types that were partitioned by
+    themselves. Raises KeyError for a recoding that is not known.
+    """
+    fields = (
+        f"{path} is published as it stands and left out when records are compared. Reason given: {reason}"
+        for path, reason in exempt.items()
+    )
+    rounded = () if loss_exact else (ROUNDED_LOSS,)
+    groups = (
+        (_GROUPS.format(paths=" and at ".join(path or "the records" for path in scopes)),) if scopes else ()
+    )
+    form = traits_of(recoding).limitation
+    return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields, *rounded)
+
+
+def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:
+    """Each sentence once, whatever the order of the policy; last of models that compare with the original."""
+    places = {kind: place for place, kind in enumerate(MODELS)}
+    ordered = sorted(models, key=lambda own: (own.needs_reference, places.get(own.kind, len(places))))
+    return tuple(dict.fromkeys(own.limitation for own in ordered if own.limitation))
+
+
+def on_identifiers(
+    pseudonyms: Collection[str],
+    links: Mapping[str, str],
+    shifted: Collection[str],
+    days: int,
+    *,
+    absent: Mapping[str, str],
+    per_run: bool,
+) -> tuple[str, ...]:
+    """What pseudonyms and moved dates do not hide.
+
+    ``links`` gives by domain the policy's reason why it may link records, ``absent`` by path why a missing
+    pseudonym cannot identify anybody.
+    """
+    found = []
+    if pseudonyms:
+        found.append(_PSEUDONYMS.format(paths=" and ".join(pseudonyms)))
+        found += [] if per_run else [_KEPT_KEY]
+    found += [_ABSENT.format(path=path, reason=reason) for path, reason in absent.items()]
+    found += [_LINKED.format(domain=domain, reason=reason) for domain, reason in links.items()]
+    if shifted:
+        found.append(_SHIFTED.format(paths=" and ".join(shifted), days=days))
+    return tuple(found)
+
+
+def cost_meaning(name: str) -> str:
+    """What a count of an engine's costs counts; its own name in words where an engine brings a new one.
+
+    >>> cost_meaning("blocks_merged")
+    'blocks merged'
+    """
+    return _COSTS.get(name, name.replace("_", " "))

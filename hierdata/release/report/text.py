@@ -1,0 +1,125 @@
+"""Plain text for the terminal: a release in a dozen lines, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from hierdata.privacy.wording import achieved, rounded
+from hierdata.release.report.models import Outcome, StewardReport
+from hierdata.release.report.wording import (
+    count,
+    found,
+    learned,
+    limit,
+    of,
+    parameters,
+    percent,
+    place,
+    plural,
+    published,
+    risk_headings,
+    standing,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    from hierdata.judge.rules import Judgement, Verdict
+
+
+def summary(report: Outcome) -> str:
+    """What was promised, achieved and lost; the steward's report also tells what the engine gave up."""
+    lines = [f"{report.dataset}: {verdict(report)}", published(report)]
+    lines += _section("Promised and achieved", _promises(report))
+    lines += _section("Published vertices", _vertices(report))
+    lines += _section("Lost and kept", _metrics(report))
+    lines += _section("What attackers learn", _attackers(report))
+    lines += _section("Gates", _gates(report))
+    if isinstance(report, StewardReport):
+        lines += _section("Done and given up", _costs(report))
+        lines += [f"{place(path)}: {reason}" for path, reason in report.reasons.items()]
+        lines += [f"warning: {warning}" for warning in report.warnings]
+    lines.append("What is not promised: see the limitations in release.json.")
+    return "\n".join(lines)
+
+
+def verdict_text(told: Verdict) -> str:
+    """What the judge found, for ``hierdata verify``."""
+    opening = "The promise holds" if told.passed else "The promise does NOT hold"
+    classes = plural(told.classes, "class", "classes")
+    lines = [f"{opening}: {plural(told.records, 'record')} in {classes}, the smallest of {count(told.k)}."]
+    lines += _columns(_judged(judgement) for judgement in told.judgements)
+    if told.k_raw is not None:
+        lines.append(f"k over the records as written, without sensitive values: {count(told.k_raw)}")
+    if told.k_exempt is not None:
+        lines.append(f"k with the exempt fields compared too: {count(told.k_exempt)}")
+    lines += [
+        f"{path}: must not be published and occurs {plural(times, 'time')}"
+        for path, times in told.forbidden.items()
+    ]
+    if told.malformed:
+        lines.append(f"{plural(told.malformed, 'document')} are not as the recoding writes them.")
+    lines += [f"not judged, its facts are missing: {name}" for name in told.not_judged]
+    return "\n".join(lines)
+
+
+def _judged(judgement: Judgement) -> tuple[str, str, str]:
+    held = standing(judgement.held, judgement.failing_classes)
+    return (judgement.model, judgement.path or "whole records", _with(held, judgement))
+
+
+def _with(held: str, judgement: Judgement) -> str:
+    if judgement.reason:
+        return f"{held}: {judgement.reason}"
+    return f"{held} ({achieved(judgement.achieved)})" if judgement.achieved else held
+
+
+def _section(title: str, rows: Iterable[tuple[str, ...]]) -> list[str]:
+    lines = _columns(rows)
+    return [title, *lines] if lines else []
+
+
+def _columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Rows of cells as aligned, indented lines."""
+    listed = list(rows)
+    widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in listed
+    ]
+
+
+def _promises(report: Outcome) -> Iterable[tuple[str, ...]]:
+    for promise in report.promises:
+        held = standing(promise.held, promise.failing_classes)
+        reached = found(promise)
+        yield promise.kind, parameters(promise), f"{held} ({reached})" if reached else held
+
+
+def _vertices(report: Outcome) -> Iterable[tuple[str, ...]]:
+    for path, tally in report.counts.vertices.items():
+        yield place(path), of(tally), percent(tally.published, tally.input)
+
+
+def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:
+    for name, measure in report.metrics.items():
+        shown = ", ".join(f"{figure} {rounded(value)}" for figure, value in measure.figures.items())
+        yield name, f"{shown} ({measure.better} is better)"
+
+
+def _attackers(report: Outcome) -> Iterable[tuple[str, ...]]:
+    if report.attackers:
+        yield "", "", *risk_headings().values()
+    yield from learned(report.attackers)
+
+
+def _gates(report: Outcome) -> Iterable[tuple[str, ...]]:
+    for gate in report.gates:
+        figure = "no figure" if gate.value is None else f"{gate.figure} {rounded(gate.value)}"
+        yield gate.name or gate.metric, figure, f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
+
+
+def _costs(report: StewardReport) -> Iterable[tuple[str, ...]]:
+    for cost in report.costs.values():
+        if cost.count:
+            yield count(cost.count), cost.meaning

@@ -1,0 +1,150 @@
+"""How documents lie in files, and collections that can be read again and again."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+
+from hierdata.documents.document import COMMENT, INSTRUCTION, Document
+from hierdata.documents.formats import Format, Layout, Order
+from hierdata.documents.formats.source import PathSource, Source, write_stream
+from hierdata.policy.policy import Policy
+from hierdata.sources.splits import SIZE, FileSplit, InputSplit, WholeSplit, file_splits, opened, read_file
+
+
+class Form(ABC):
+    """How the documents of a collection lie in files; a release has the form of its input."""
+
+    format: Format
+
+    def arranged(self, order: Order) -> Form:
+        """The form in which elements of records are written in this order, where there are elements."""
+        return self
+
+    @abstractmethod
+    def name(self, part: str) -> str:
+        """The name of the file (or folder) of a part of a release, such as ``records``."""
+
+    @abstractmethod
+    def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
+        """Write documents; ``element`` names a document where the input's own name does not fit."""
+
+    @abstractmethod
+    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
+        """The documents of a written file; ``alone`` refuses what lies beside them (see Layout)."""
+
+    def counted(
+        self, path: Path, element: str | None = None, *, alone: bool = False
+    ) -> Iterator[tuple[Document, int]]:
+        """The same in any order, equal ones once where that is cheap: each with how many there are."""
+        return zip(self.read(path, element, alone=alone), repeat(1))
+
+    def splits(
+        self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
+    ) -> Sequence[InputSplit]:
+        """The parts of a written file of about ``size`` bytes each; one where no parts can be told."""
+        return (WholeSplit(partial(self.read, path, element, alone=alone)),)
+
+
+@dataclass(frozen=True)
+class FileForm(Form):
+    """One file of a format; ``suffix`` is what its name ends in."""
+
+    format: Format
+    layout: Layout
+    suffix: str
+
+    def name(self, part: str) -> str:
+        """The part's name with the suffix."""
+        return part + self.suffix
+
+    def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
+        """Write one file (see Form.write)."""
+        with write_stream(path) as stream:
+            self.format.write(documents, stream, self._layout(element))
+
+    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
+        """Read one file (see Form.read)."""
+        return read_file(PathSource(path), self.format, self._found(path, element, alone))
+
+    def counted(
+        self, path: Path, element: str | None = None, *, alone: bool = False
+    ) -> Iterator[tuple[Document, int]]:
+        """Read one file (see Form.counted)."""
+        yield from FileSplit(PathSource(path), self.format, self._found(path, element, alone)).counted()
+
+    def splits(
+        self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
+    ) -> Sequence[InputSplit]:
+        """The parts of one file (see Form.splits)."""
+        return file_splits(PathSource(path), self.format, self._found(path, element, alone), size)
+
+    def _found(self, path: Path, element: str | None, alone: bool) -> Layout:
+        """Where the documents lie in a written file."""
+        return replace(self._layout(element), alone=alone)
+
+    def _layout(self, element: str | None) -> Layout:
+        if element is None or not self.format.has_elements:
+            return self.layout
+        return replace(self.layout, records=(self.layout.records[0], element), order={})
+
+    def arranged(self, order: Order) -> Form:
+        """The form with this order of elements (see Form.arranged)."""
+        return replace(self, layout=replace(self.layout, order=order))
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection that can be read again and again (DECISIONS 27).
+
+    ``documents`` starts anew at every call. What could be read only once lies in a private file, which goes
+    with the collection and its splits. ``cut`` makes splits of a size where the collection can be cut.
+    """
+
+    form: Form
+    documents: Callable[[], Iterator[Document]]
+    cut: Callable[[int], Sequence[InputSplit]] | None = None
+
+    def splits(self, size: int = SIZE) -> Sequence[InputSplit]:
+        """The parts of the collection, of about ``size`` bytes each; one where no parts can be told."""
+        return (WholeSplit(self.documents),) if self.cut is None else self.cut(size)
+
+
+def file_in(source: Source, format: Format, layout: Layout, form: Form) -> Collection:
+    """The collection in one file, whose release has another form or the same."""
+    return Collection(
+        form, partial(read_file, source, format, layout), partial(file_splits, source, format, layout)
+    )
+
+
+def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
+    """Where the records lie in a file."""
+    with opened(source) as stream:
+        return format.layout(stream, place)
+
+
+def stated(layout: Layout, policy: Policy) -> Layout:
+    """A layout of XML with what the policy says: which comments are read, and prefixes that the file lacks.
+
+    >>> from hierdata.policy import from_data
+    >>> rule, names = {"/r/s/x:a": {"role": "sensitive"}}, {"x": "urn:x", "y": "urn:y"}
+    >>> model = [{"kind": "k-anonymity", "k": 2}]
+    >>> policy = from_data({"version": 1, "namespaces": names, "models": model, "fields": rule})
+    >>> stated(Layout(("r", "s"), {"": "urn:d", "x": "urn:other", "z": "urn:y"}), policy).namespaces
+    {'': 'urn:d', 'x': 'urn:other', 'z': 'urn:y'}
+    """
+    namespaces = dict(layout.namespaces)
+    for prefix, uri in policy.namespaces.items():
+        if prefix and prefix not in namespaces and uri not in namespaces.values():
+            namespaces[prefix] = uri
+    return replace(layout, namespaces=namespaces, asides=asides_of(policy))
+
+
+def asides_of(policy: Policy) -> frozenset[tuple[str, ...]]:
+    """The keys of comments and processing instructions that rules name; of all others nothing is read."""
+    last = (COMMENT, INSTRUCTION)
+    return frozenset(path.keys for path in policy.paths if path.place and path.keys[-1].startswith(last))

@@ -1,0 +1,1 @@
+"""Input records held against a JSON Schema."""

@@ -1,0 +1,85 @@
+"""Collections in memory: dicts, lxml elements, DataFrames and Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, Format, Layout
+from hierdata.documents.formats.objects import from_python
+from hierdata.documents.formats.parquet import Parquet, documents, from_frame, table_layout
+from hierdata.errors import InputError
+from hierdata.policy.policy import Policy
+from hierdata.records.survey import Keys
+from hierdata.sources.columns import check_columns, fitted, table_form
+from hierdata.sources.files import spilled
+from hierdata.sources.folders import ROOT, files_form
+from hierdata.sources.form import Collection, FileForm, Form, asides_of, stated
+
+
+def elements(root: Any, policy: Policy) -> list[object]:
+    """The records of an lxml tree: the root's children of the name that the policy or the first one gives."""
+    if policy.depth == 1:
+        return [root]
+    children = [child for child in root if isinstance(child.tag, str)]
+    name = policy.place[-1] if policy.place else next((child.tag for child in children), None)
+    return [child for child in children if child.tag == name]
+
+
+def objects(items: Iterable[object], policy: Policy, beside: Path | None = None) -> Collection:
+    """Dicts or elements; what can be iterated only once is spilled to a private file in ``beside`` first."""
+    iterator = iter(items)
+    first = next(iterator, None)
+    if first is None:
+        raise InputError("the collection is empty: there is nothing to anonymize")
+    if hasattr(first, "nsmap"):
+        from hierdata.documents.formats.xmltree import from_element
+
+        convert: Callable[..., Document] = partial(from_element, asides=asides_of(policy))
+        place = policy.place or (ROOT, str(first.tag))  # type: ignore[attr-defined]
+        format: Format = FORMATS["xml"]()
+        namespaces = {prefix or "": uri for prefix, uri in first.nsmap.items()}
+        layout = stated(Layout(place, namespaces), policy)
+        form: Form = files_form(format, layout, policy)
+        together = replace(layout, records=(ROOT, place[-1]))
+    else:
+        # JSON Lines hold all that JSON does, and can be read in parts.
+        convert, format, together = from_python, FORMATS["jsonl"](), Layout()
+        form = FileForm(FORMATS["json"](), Layout(policy.place), ".json")
+
+    def converted(source: Iterable[object]) -> Iterator[Document]:
+        for ordinal, item in enumerate(source, 1):
+            yield convert(item, record=ordinal)
+
+    if iterator is not items:
+        return Collection(form, lambda: converted(items))
+    return spilled(converted(_chain(first, iterator)), format, together, form, beside)
+
+
+def is_table(source: object) -> bool:
+    """Whether something is a DataFrame or an Arrow table, told by its type's name: nothing is imported."""
+    kind = type(source)
+    home = kind.__module__.partition(".")[0]
+    return (home, kind.__name__) in {("pandas", "DataFrame"), ("pyarrow", "Table")}
+
+
+def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> Collection:
+    """A DataFrame or an Arrow table. Its release is Parquet, which keeps the types of columns.
+
+    The index of a DataFrame is no column, and nothing depends on it.
+    """
+    format = cast(Parquet, fitted(Parquet(), policy, base))
+    table = source if type(source).__name__ == "Table" else from_frame(source)
+    layout = table_layout(table.schema, format.paths)
+    check_columns(layout, policy, base, joins)
+    form = table_form(format, layout, format.extension, policy, base, joins)
+    return Collection(form, lambda: documents(table.to_batches()))
+
+
+def _chain(first: object, rest: Iterator[object]) -> Iterator[object]:
+    yield first
+    yield from rest

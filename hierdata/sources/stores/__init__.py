@@ -1,0 +1,66 @@
+"""Stores: servers on which records live and can be written to. One file each, one line each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hierdata.errors import PolicyError
+from hierdata.sources.stores.base import BATCH, Exported, Staged, Store
+from hierdata.sources.stores.mongodb import MongoStore
+from hierdata.sources.stores.postgresql import PostgresStore, Rows
+
+__all__ = ["BATCH", "STORES", "Exported", "Rows", "Staged", "Store", "store_at", "store_of"]
+
+STORES: dict[str, type[Store]] = {
+    "mongodb": MongoStore,
+    "mongodb+srv": MongoStore,
+    "postgres": PostgresStore,
+    "postgresql": PostgresStore,
+}
+"""The kinds of stores, by the scheme of their addresses."""
+
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)://")
+
+
+def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] | None = None) -> Store | None:
+    """The store that an address or a live object means; None for everything else, such as a path.
+
+    ``options`` say what an address does not (``table``, ``query``, ``column``). A text like an address whose
+    scheme is unknown is refused, and never shown: it may hold a password. Raises PolicyError.
+
+    >>> store_of("students.json") is None, store_of([{"major": "math"}]) is None
+    (True, True)
+    >>> store_of("mongo://steward:secret@host/school/students")
+    Traceback (most recent call last):
+    hierdata.errors.PolicyError: an address must begin with ...
+    """
+    if batch < 1:
+        raise PolicyError("batch is the number of records that travel together: at least 1")
+    if isinstance(source, Store):
+        return source
+    if isinstance(source, str):
+        found = _ADDRESS.match(source)
+        return None if found is None else _kind(found[1])(source, batch, options or {})
+    for kind in dict.fromkeys(STORES.values()):
+        if kind.recognizes(source):
+            return kind(source, batch, options or {})
+    return None
+
+
+def store_at(target: object, *, batch: int = BATCH, options: Mapping[str, str] | None = None) -> Store:
+    """The store that a target means. Raises PolicyError for anything else."""
+    store = store_of(target, batch=batch, options=options)
+    if store is None:
+        raise PolicyError(
+            "the target must be an address or a live object of a server, such as a pymongo collection; for "
+            f"files take out or Release.save; it has the type {type(target).__name__}"
+        )
+    return store
+
+
+def _kind(scheme: str) -> type[Store]:
+    if scheme.lower() not in STORES:
+        known = ", ".join(f"{one}://" for one in STORES)
+        raise PolicyError(f"an address must begin with one of {known}")
+    return STORES[scheme.lower()]

@@ -1,0 +1,133 @@
+"""One pass over a collection, in batches of raw BSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pymongo import errors
+from pymongo.client_session import ClientSession
+from pymongo.collection import Collection
+from pymongo.cursor import RawBatchCursor
+
+from hierdata.documents.formats.source import write_stream
+from hierdata.errors import InputError
+from hierdata.sources.stores.mongodb_server import UNKNOWN_USER, Raw, asked
+
+Ids: TypeAlias = Literal["kept", "dropped", "numbered"]
+"""What becomes of the ``_id``s; numbered: those that number the documents, in their order, are dropped."""
+
+_SMALLEST = 5
+"""Bytes of an empty document."""
+_ID = b"\x07_id\0"
+"""How an ObjectId under ``_id`` begins, where a server puts it: first of all."""
+_ID_BYTES = len(_ID) + 12
+
+
+def with_number(raw: bytes, number: int) -> bytes:
+    """A document with its number as ``_id``: an ObjectId whose time is 0, so it tells the order alone.
+
+    >>> with_number(bytes.fromhex("0500000000"), 7).hex()
+    '16000000075f69640000000000000000000000000700'
+    """
+    size = len(raw) + _ID_BYTES
+    return size.to_bytes(4, "little") + _ID + number.to_bytes(12, "big") + raw[4:]
+
+
+def without_number(raw: bytes, number: int) -> bytes:
+    """A document without an ``_id`` that is only its number; any other stays, to be judged.
+
+    >>> without_number(with_number(bytes.fromhex("0500000000"), 7), 7).hex()
+    '0500000000'
+    >>> len(without_number(with_number(bytes.fromhex("0500000000"), 7), 8))
+    22
+    """
+    if raw[4 : 4 + _ID_BYTES] != _ID + number.to_bytes(12, "big"):
+        return raw
+    size = len(raw) - _ID_BYTES
+    return size.to_bytes(4, "little") + raw[4 + _ID_BYTES :]
+
+
+class Batches:
+    """Raw batches in order; ``snapshot`` tells whether all are of one moment."""
+
+    def __init__(
+        self, cursor: RawBatchCursor[Raw], first: bytes | None, place: str, snapshot: bool, ids: Ids
+    ) -> None:
+        self.snapshot = snapshot
+        self._cursor, self._first, self._place, self._ids = cursor, first, place, ids
+        self._number = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        batch = self._first
+        while batch is not None:
+            yield self._stripped(batch) if self._ids == "numbered" else batch
+            batch = asked(self._place, partial(next, self._cursor, None))
+
+    def _stripped(self, batch: bytes) -> bytes:
+        documents = list(single([batch], self._place))
+        stripped = map(without_number, documents, count(self._number + 1))
+        self._number += len(documents)
+        return b"".join(stripped)
+
+
+@contextmanager
+def reading(
+    collection: Collection[Raw], place: str, size: int, ids: Ids = "kept", *, snapshot: bool = True
+) -> Iterator[Batches]:
+    """All documents in batches of ``size``, under a snapshot unless the server has none."""
+    sort = [("_id", 1)] if ids == "numbered" else None
+    shown = {"_id": False} if ids == "dropped" else None
+    find = partial(collection.find_raw_batches, {}, shown, batch_size=size, sort=sort)
+    begun = asked(place, partial(_under_snapshot, collection, find)) if snapshot else None
+    if begun is None:
+        session, cursor = None, find()
+        first = asked(place, partial(next, cursor, None))
+    else:
+        session, cursor, first = begun
+    with session or nullcontext(), closing(cursor):
+        yield Batches(cursor, first, place, session is not None, ids)
+
+
+def single(batches: Batches | list[bytes], place: str) -> Iterator[bytes]:
+    """The documents of batches, one by one."""
+    for batch in batches:
+        at = 0
+        while at < len(batch):
+            size = int.from_bytes(batch[at : at + 4], "little")
+            if size < _SMALLEST or at + size > len(batch):
+                raise InputError("the server sent what is not BSON", path=place)
+            yield batch[at : at + size]
+            at += size
+
+
+def copy(batches: Batches, path: Path, place: str) -> int:
+    """Write all documents into a new file for its owner alone; the bytes of it are answered."""
+    path.touch(mode=0o600)
+    written = 0
+    with write_stream(path) as stream:
+        for batch in batches:
+            written += stream.write(batch)
+    return written
+
+
+def _under_snapshot(
+    collection: Collection[Raw], find: Callable[..., RawBatchCursor[Raw]]
+) -> tuple[ClientSession, RawBatchCursor[Raw], Any] | None:
+    """A session, a cursor in it and its first batch; None where the server refuses to begin."""
+    session = None
+    try:
+        session = collection.database.client.start_session(snapshot=True)
+        cursor = find(session=session)
+        return session, cursor, next(cursor, None)
+    except (errors.OperationFailure, errors.ConfigurationError, errors.InvalidOperation) as error:
+        # Standalone servers, old ones, views: what else is wrong is found when it is read without.
+        if session is not None:
+            session.end_session()
+        if isinstance(error, errors.OperationFailure) and error.code in UNKNOWN_USER:
+            raise
+        return None

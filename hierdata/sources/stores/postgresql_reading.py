@@ -1,0 +1,145 @@
+"""One pass over rows, in one snapshot: each comes as the JSON that the server makes of it, digits kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    FromClause,
+    Select,
+    Text,
+    cast,
+    column,
+    func,
+    literal,
+    literal_column,
+    select,
+    table,
+    text,
+)
+
+from hierdata.documents.formats.source import write_stream
+from hierdata.errors import InputError, TargetError
+from hierdata.sources.stores.postgresql_server import Name, Server, asked, connected
+
+_JSON = ("json", "jsonb")
+_ROW = "hierdata_row"
+"""The name of a row in our questions; a column of this name would be taken for it."""
+_LINE_ENDS = str.maketrans("\r\n", "  ")
+"""In JSON a line end stands between values only, never within one."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What is read: rows, the types of their columns, and the column that is the document, if one is."""
+
+    stated: Name | str
+    types: dict[str, str]
+    document: str | None
+    place: str
+
+
+@contextmanager
+def snapshot(server: Server) -> Iterator[Connection]:
+    """A transaction that sees one moment and cannot write."""
+    with connected(server, isolation_level="REPEATABLE READ", postgresql_readonly=True) as connection:
+        yield connection
+
+
+def relation(connection: Connection, server: Server, stated: Name | str, document: str | None) -> Relation:
+    """Look at a table or a query: its columns, and which of them holds documents.
+
+    Raises TargetError where there is none, or where the column is no JSON.
+    """
+    what = f"the table {stated.table}" if isinstance(stated, Name) else "the query"
+    place = f"{what} of {server.place}"
+    columns = asked(place, lambda: _columns(connection, _source(stated)))
+    types = dict(columns)
+    if len(types) < len(columns):
+        raise TargetError("two columns have one name: name them apart in the query", path=place)
+    if document is None and len(types) == 1 and next(iter(types.values())) in _JSON:
+        document = next(iter(types))
+    if document is not None and document not in types:
+        raise TargetError("there is no such column for the documents", path=place)
+    if document is not None and types[document] not in _JSON:
+        raise TargetError("the column for the documents is neither json nor jsonb", path=place)
+    return Relation(stated, types, document, place)
+
+
+def copy(connection: Connection, found: Relation, path: Path, batch: int, order: str | None = None) -> int:
+    """Write all rows into a new file of JSON Lines for its owner alone; how many there are is answered.
+
+    ``order`` is the column that they are in the order of. InputError for a row without a document.
+    """
+    source = _source(found.stated, *(name for name in (found.document, order) if name is not None))
+    document = func.row_to_json(literal_column(_ROW)) if found.document is None else source.c[found.document]
+    question = _bounded(select(cast(document, Text)), source)
+    if order is not None:
+        question = question.order_by(source.c[order])
+    return asked(found.place, lambda: _written(connection, question, path, batch))
+
+
+def _written(connection: Connection, question: Select[Any], path: Path, batch: int) -> int:
+    path.touch(mode=0o600)
+    count = 0
+    streamed = {"stream_results": True, "yield_per": batch}
+    with write_stream(path) as stream, connection.execute(question, execution_options=streamed) as result:
+        for (line,) in result:
+            count += 1
+            if line is None:
+                raise InputError("the column for the documents is empty here", record=count)
+            stream.write(line.translate(_LINE_ENDS).encode() + b"\n")
+    return count
+
+
+def exists(server: Server, name: Name) -> bool:
+    """Whether there is a relation of a name: a table, a view, an index."""
+    parts = [part.replace('"', '""') for part in (name.schema, name.table) if part is not None]
+    question = select(cast(func.to_regclass(literal(".".join(f'"{part}"' for part in parts))), Text))
+    with connected(server) as connection:
+        return asked(server.place, lambda: connection.scalar(question)) is not None
+
+
+def _source(stated: Name | str, *names: str) -> FromClause:
+    """What rows are taken from, with the columns that we name."""
+    columns: list[Any] = [column(name) for name in names]
+    if isinstance(stated, Name):
+        return table(stated.table, *columns, schema=stated.schema).alias(_ROW)
+    # A colon begins no parameter of ours; on a line of its own, a comment at the end hides nothing.
+    plain = stated.strip().removesuffix(";").replace(":", "\\:")
+    return text(f"{plain}\n").columns(*columns).subquery(_ROW)
+
+
+def _bounded(question: Select[Any], source: FromClause) -> Select[Any]:
+    """With a parameter the server takes one statement only: what is hidden in a query cannot leave ours."""
+    return question.select_from(source).where(literal(True))
+
+
+def _columns(connection: Connection, source: FromClause) -> list[tuple[str, str]]:
+    """The columns and their types, as the server names them; domains by what they are of."""
+    nothing = connection.execute(_bounded(select(literal_column(f"{_ROW}.*")), source).limit(0))
+    described: Any = nothing.cursor.description if nothing.cursor is not None else ()
+    columns = [(entry[0], int(entry[1])) for entry in described]
+    nothing.close()
+    names = {oid: _type(connection, oid) for oid in {oid for _, oid in columns}}
+    return [(name, names[oid]) for name, oid in columns]
+
+
+def _type(connection: Connection, oid: int) -> str:
+    found = connection.execute(
+        text(
+            "SELECT t.typtype, t.typbasetype, format_type(t.oid, NULL), n.nspname = 'pg_catalog' "
+            "FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace "
+            "WHERE t.oid = :oid"
+        ),
+        {"oid": oid},
+    ).one()
+    kind, base, name, common = found
+    if str(kind) in ("d", "b'd'"):
+        return _type(connection, int(base))
+    return str(name) if common else "text"

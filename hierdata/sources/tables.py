@@ -1,0 +1,222 @@
+"""Collections in several keyed tables: a folder with a file a table, or tables in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hierdata.documents.document import Document
+from hierdata.documents.formats import FORMATS, Format, Layout, Rowwise
+from hierdata.documents.formats.base import BESIDE
+from hierdata.documents.formats.objects import from_python
+from hierdata.documents.formats.source import PathSource, write_stream
+from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
+from hierdata.policy.policy import Policy
+from hierdata.records.flatten import Table, joined, nest, places, split
+from hierdata.sources.columns import TableForm, check_columns, format_of, published_form, table_form
+from hierdata.sources.form import Collection, Form, open_layout
+from hierdata.sources.objects import is_table, table_collection
+from hierdata.sources.splits import read_file
+
+RECORDS = "records"
+"""The part of a release that is a folder of tables; every other part is one table."""
+
+_SUFFIXES = tuple(suffix for kind in FORMATS.values() for suffix in kind.table_suffixes)
+
+
+@dataclass(frozen=True)
+class TablesForm(Form):
+    """A folder with one file for each table, its keys numbers from 1; other parts are one joined table."""
+
+    format: Format
+    tables: tuple[Table, ...]
+    forms: Mapping[str, TableForm]
+
+    def name(self, part: str) -> str:
+        """The folder of the records; any other part is a file like the root's."""
+        return part if part == RECORDS else self._root.name(part)
+
+    def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
+        """Write a file for each table (see Form.write)."""
+        if path.name != RECORDS:
+            replace(self._root, fixed=False).write(joined(documents), path, element or "value")
+            return
+        try:
+            path.mkdir()
+        except OSError as error:
+            raise TargetError(f"cannot write {path}: {error.strerror}") from None
+        rows = split(self.tables, documents)
+        if not self._root.fixed:
+            held: dict[str, list[Document]] = {table.name: [] for table in self.tables}
+            for name, row in rows:
+                held[name].append(row)
+            for name, own in held.items():
+                self.forms[name].write(own, path / self.forms[name].name(name))
+            return
+        with ExitStack() as files:
+            puts = {}
+            for table in self.tables:
+                form = self.forms[table.name]
+                stream = files.enter_context(write_stream(path / form.name(table.name)))
+                assert isinstance(form.format, Rowwise)
+                puts[table.name] = files.enter_context(form.format.writer(stream, form.layout))
+            for name, row in rows:
+                puts[name](row)
+
+    def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
+        """Join the files of a folder (see Form.read)."""
+        if path.name != RECORDS and not path.is_dir():
+            return self._root.read(path, alone=alone)
+        files = {table.name: path / self.forms[table.name].name(table.name) for table in self.tables}
+        if alone and {file.name for file in path.iterdir()} - {file.name for file in files.values()}:
+            raise VerificationError(BESIDE, path=str(path))
+        rows = {name: _named(name, self.forms[name].read(file, alone=alone)) for name, file in files.items()}
+        if alone:
+            rows = {table.name: _with_fresh_keys(table, rows[table.name]) for table in self.tables}
+        return nest(self.tables, rows)
+
+    @property
+    def _root(self) -> TableForm:
+        return self.forms[self.tables[0].name]
+
+
+def folder_collection(folder: Path, policy: Policy) -> Collection:
+    """The tables in a folder. Raises TargetError where it is none, InputError where a file is missing."""
+    _require_folder(folder)
+    return _combined(
+        policy,
+        {table.name: _from_file(_file_of(folder, table, policy), table, policy) for table in policy.joined},
+    )
+
+
+def given_tables(tables: Mapping[Any, object], policy: Policy) -> Collection:
+    """Tables by name: paths, DataFrames, Arrow tables, lists of dicts. InputError where one is missing."""
+    strangers = tables.keys() - {table.name for table in policy.joined}
+    if strangers:
+        raise PolicyError(f"{len(strangers)} of the tables given are none of the policy's `tables`")
+    return _combined(
+        policy, {table.name: _given(tables.get(table.name), table, policy) for table in policy.joined}
+    )
+
+
+def tables_form(folder: Path, policy: Policy) -> Form:
+    """The form of the tables in a published folder."""
+    _require_folder(folder)
+    tables = tuple(
+        table
+        for table in policy.joined
+        if not _dropped(table, policy) or any((folder / f"{table.name}{end}").exists() for end in _SUFFIXES)
+    )
+    if not tables:
+        raise PolicyError("this is a folder of tables, and the policy has no `tables`", path=str(folder))
+    forms = {}
+    for table in tables:
+        file = _file_of(folder, table, policy)
+        format = format_of(file.name, policy, places(policy.joined)[table.name])
+        suffix = file.name.removeprefix(table.name)
+        forms[table.name] = published_form(PathSource(file), format, suffix, policy)
+    return TablesForm(forms[tables[0].name].format, tables, forms)
+
+
+def _combined(policy: Policy, parts: Mapping[str, Collection]) -> Collection:
+    forms = {name: part.form for name, part in parts.items() if isinstance(part.form, TableForm)}
+    published = tuple(table for table in policy.joined if not _dropped(table, policy))
+
+    def documents() -> Iterator[Document]:
+        return nest(policy.joined, {name: _named(name, part.documents()) for name, part in parts.items()})
+
+    return Collection(TablesForm(forms[policy.joined[0].name].format, published, forms), documents)
+
+
+def _dropped(table: Table, policy: Policy) -> bool:
+    """Whether the policy drops the whole table."""
+    place = places(policy.joined)[table.name]
+    return any(place[:count] in policy.forbidden for count in range(1, len(place) + 1))
+
+
+def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
+    assert policy.tables is not None
+    stated = policy.tables[table.name].file
+    if stated is not None and (folder / stated).exists():
+        return folder / stated
+    found = [file for end in _SUFFIXES if (file := folder / f"{table.name}{end}").exists()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f"the table {table.name}: there are {len(found)} files of it: say which with `file`")
+    due = stated or f"{table.name}.csv, .csv.gz or .parquet"
+    raise InputError(f"the table {table.name}: there is no file {due} in the folder")
+
+
+def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
+    base = places(policy.joined)[table.name]
+    source = PathSource(file)
+    with _telling(table.name):
+        format = format_of(file.name, policy, base)
+        layout = open_layout(source, format, ())
+        if format.is_tabular:
+            check_columns(layout, policy, base, table.joins)
+    packed = ".gz" if file.name.lower().endswith(".gz") else ""
+    form = table_form(format, layout, format.extension + packed, policy, base, table.joins)
+    flat = iter if format.is_tabular else _flat
+    return Collection(form, lambda: flat(read_file(source, format, layout)))
+
+
+def _given(given: object, table: Table, policy: Policy) -> Collection:
+    if given is None:
+        raise InputError(f"the table {table.name}: it is not among those given")
+    if isinstance(given, str | os.PathLike):
+        return _from_file(Path(given), table, policy)
+    if is_table(given):
+        with _telling(table.name):
+            return table_collection(given, policy, places(policy.joined)[table.name], table.joins)
+    if not isinstance(given, Iterable) or isinstance(given, bytes | dict):
+        raise PolicyError(
+            f"the table {table.name}: a path, DataFrame, Arrow table or list of dicts is due, "
+            f"not {type(given).__name__}"
+        )
+    items = list(given)
+    format = FORMATS["jsonl"]()
+    form = TableForm(format, Layout(), format.extension)
+    return Collection(form, lambda: _flat(from_python(item, record=at) for at, item in enumerate(items, 1)))
+
+
+def _require_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise TargetError("there is no such folder", path=str(folder))
+
+
+def _flat(rows: Iterable[Document]) -> Iterator[Document]:
+    """Rows of JSON Lines or dicts, as those of any table: one value a cell."""
+    for number, row in enumerate(rows, 1):
+        if any(isinstance(cell, dict | list) for cell in row.values()):
+            raise InputError("a cell of a table holds one value", record=number)
+        yield row
+
+
+def _with_fresh_keys(table: Table, rows: Iterable[Document]) -> Iterator[Document]:
+    """The rows of a published table, whose keys are their numbers: any others could be names of people."""
+    for number, row in enumerate(rows, 1):
+        if table.key is not None and row.get(table.key) not in (number, str(number)):
+            raise VerificationError(
+                f"the table {table.name}: its keys are not the numbers of its rows; others could name people"
+            )
+        yield row
+
+
+def _named(table: str, rows: Iterable[Document]) -> Iterator[Document]:
+    """The rows of a table; what is wrong with them is told with its name."""
+    with _telling(table):
+        yield from rows
+
+
+@contextmanager
+def _telling(table: str) -> Iterator[None]:
+    try:
+        yield
+    except HierdataError as error:
+        raise type(error)(f"the table {table}: {error}") from None

@@ -1,0 +1,110 @@
+"""The contract of domains: the hierarchy that one compiles is a tree of generalizations with losses."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection
+from itertools import product
+from pathlib import Path
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import ROOT_LABEL, Hierarchy, QuasiDomain, Uncovered
+from hierdata.testing.contract import check_parameters, require
+
+
+def check_domain(domain: QuasiDomain, values: Collection[Scalar], folder: Path = Path()) -> None:
+    """Hold a domain to its contract over some values that it covers, ten or so.
+
+    ``folder`` is where files lie that the domain names. Raises ContractError.
+    """
+    name = type(domain).__name__
+    check_parameters(domain)
+    tree = domain.compile(dict.fromkeys(values, 1), folder)
+    _check_rows(name, tree)
+    covered = [value for value in values if value is not None]
+    nodes = [_node_of(name, tree, value) for value in covered]
+    missing = _node_of(name, tree, None)
+    require(tree.labels[missing] is None, f"{name} must publish a missing value as None")
+    require(tree.ancestors[missing][:2] == (0, missing), f"{name} must put the missing value under the root")
+    require(
+        all(tree.lm[node] == 0 for node in (*nodes, missing)), f"{name} must give original values a loss of 0"
+    )
+    require(
+        all(tree.join(missing, node) == 0 for node in nodes),
+        f"{name} must join the missing value with others at the root",
+    )
+    _check_joins(name, tree)
+    _check_order(name, domain, tree, values, folder)
+    _check_codebook(name, domain, tree)
+
+
+def _node_of(name: str, tree: Hierarchy, value: Scalar) -> int:
+    try:
+        return tree.node_of(value)
+    except Uncovered:
+        what = "a missing value" if value is None else "a value that was given as covered"
+    require(False, f"{name} does not cover {what}")
+    return 0
+
+
+def _check_rows(name: str, tree: Hierarchy) -> None:
+    count = len(tree.labels)
+    require(
+        count == len(tree.ancestors) == len(tree.lm), f"{name} must have a label, a row and a loss a node"
+    )
+    require(tree.labels[0] == ROOT_LABEL, f"{name} must label node 0, the root, with {ROOT_LABEL}")
+    require(len({len(row) for row in tree.ancestors}) == 1, f"{name} must have ancestor rows of one length")
+    for node, row in enumerate(tree.ancestors):
+        named = [entry for entry in row if entry >= 0]
+        require(
+            row[0] == 0 and named[-1] == node and len({*named}) == len(named),
+            f"{name} must have rows of ancestors that begin with the root and end with the node itself",
+        )
+        losses = [tree.lm[entry] for entry in named]
+        require(
+            losses == sorted(losses, reverse=True), f"{name} must not have losses that fall towards the root"
+        )
+    require(all(0 <= loss <= 1 for loss in tree.lm), f"{name} must have losses from 0 to 1")
+    spelled = Counter((type(label), str(label)) for label in tree.labels)
+    require(max(spelled.values()) == 1, f"{name} must give every node a label of its own")
+
+
+def _check_joins(name: str, tree: Hierarchy) -> None:
+    above = [{*row} - {-1} for row in tree.ancestors]
+    for one, other in product(range(len(tree.labels)), repeat=2):
+        join = tree.join(one, other)
+        common = above[one] & above[other]
+        require(
+            join == tree.join(other, one) and join in common,
+            f"{name} must join two nodes at a common ancestor, whatever their order",
+        )
+        require(
+            all(tree.lm[join] <= tree.lm[node] for node in common),
+            f"{name} must join two nodes at the common ancestor of least loss",
+        )
+
+
+def _check_order(
+    name: str, domain: QuasiDomain, tree: Hierarchy, values: Collection[Scalar], folder: Path
+) -> None:
+    again = domain.compile(dict.fromkeys(reversed([*values]), 2), folder)
+    spelled, spelled_again = ([(type(own), str(own)) for own in made.labels] for made in (tree, again))
+    require(
+        (spelled, tree.ancestors, tree.lm) == (spelled_again, again.ancestors, again.lm)
+        and all(tree.node_of(value) == again.node_of(value) for value in values),
+        f"{name} must not depend on the order of the values, nor on how often they occur",
+    )
+
+
+def _check_codebook(name: str, domain: QuasiDomain, tree: Hierarchy) -> None:
+    try:
+        plain = json.loads(json.dumps(tree.codebook))
+    except (TypeError, ValueError):
+        plain = None
+    require(plain == tree.codebook, f"{name} must have a codebook of plain data")
+    kind = tree.codebook.get("kind")
+    stated = getattr(domain, "kind", kind)
+    require(
+        isinstance(kind, str) and kind == stated, f"{name} must have a codebook that says its kind, {stated}"
+    )

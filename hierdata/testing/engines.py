@@ -1,0 +1,169 @@
+"""The contract of engines: a partition that any recoding may publish, in which every constraint holds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines import Constraints, Engine
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.privacy import DistinctLDiversity, FrequencyLDiversity, KAnonymity, PrivacyModel
+from hierdata.testing.contract import ContractError, check_parameters, require
+from hierdata.testing.worlds import World, search, tables, trees
+
+MODELS: tuple[PrivacyModel, ...] = (KAnonymity(k=3), DistinctLDiversity(l=2), FrequencyLDiversity(l=2))
+"""What engines are asked for, where nothing else is said."""
+
+
+def check_engine(engine: Engine, models: Sequence[PrivacyModel] = MODELS) -> None:
+    """Hold an engine to its contract under each of some models: on tables, or on trees where it aligns them.
+
+    An engine that does not begin starts from classes of a built-in one. Raises ContractError.
+    """
+    check_parameters(engine)
+    published = 0
+    for world in trees() if engine.aligns else tables():
+        for model in models:
+            constraints = world.bind(model)
+            partition = _searched(engine, world, constraints)
+            _check_classes(engine, world, constraints, partition)
+            _check_nodes(engine, world.forest, partition)
+            _check_constraints(engine, world, constraints, partition)
+            published += partition.class_count
+    require(published, f"{type(engine).__name__} must publish something where all models can hold")
+    _check_hopeless(engine, models[0])
+
+
+def _searched(engine: Engine, world: World, constraints: Constraints) -> Partition:
+    """The partition, found twice: equal draws give equal partitions, and the forest is left alone."""
+    name, forest = type(engine).__name__, world.forest
+    before = [array.copy() for array in _arrays(forest)]
+    told: list[int] = []
+    first, again = (search(engine, world, constraints, 0, told.append) for _ in range(2))
+    same = all(map(np.array_equal, before, _arrays(forest)))
+    require(same, f"{name} must not change the forest that it is given")
+    equal = (
+        np.array_equal(first.class_of, again.class_of)
+        and np.array_equal(first.representative, again.representative)
+        and np.array_equal(first.nodes, again.nodes)
+        and first.costs == again.costs
+    )
+    require(equal, f"{name} must find the same for the same seed: draw from rng alone")
+    return first
+
+
+def _arrays(forest: Forest) -> tuple[NDArray[Any], ...]:
+    return forest.nodes, forest.sensitive, forest.roots, forest.parent, forest.type
+
+
+def _members(partition: Partition) -> dict[int, list[int]]:
+    """The vertices that each representative vertex stands for."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for vertex, representative in enumerate(partition.representative.tolist()):
+        if representative != SUPPRESSED:
+            found[representative].append(vertex)
+    return dict(found)
+
+
+def _check_classes(engine: Engine, world: World, constraints: Constraints, partition: Partition) -> None:
+    """Every record is in one class, or is suppressed with all its vertices."""
+    name, forest = type(engine).__name__, world.forest
+    require(
+        len(partition.class_of) == forest.record_count
+        and len(partition.representative) == forest.vertex_count
+        and partition.nodes.shape == forest.nodes.shape,
+        f"{name} must give a class a row, a representative a vertex, and nodes as in the forest",
+    )
+    sizes = Counter(partition.class_of.tolist())
+    sizes.pop(SUPPRESSED, None)
+    require(
+        sorted(sizes) == list(range(partition.class_count)), f"{name} must number its classes 0, 1, 2 ..."
+    )
+    require(
+        all(size >= constraints.min_class_size for size in sizes.values()),
+        f"{name} made a class below the least size of the constraints",
+    )
+    shown = partition.representative >= 0
+    of_record = partition.class_of[forest.record_of]
+    require(
+        not shown[of_record == SUPPRESSED].any()
+        and np.array_equal(shown[forest.roots[:-1]], partition.class_of >= 0),
+        f"{name} must show the root of every record in a class, and no vertex of a suppressed record",
+    )
+    first: dict[int, int] = {}
+    for representative, vertices in _members(partition).items():
+        own = int(of_record[representative])
+        records = forest.record_of[vertices].tolist()
+        member = int(forest.record_of[representative])
+        parents = forest.parent[vertices]
+        kept = (
+            partition.representative[representative] == representative
+            and {*of_record[vertices].tolist()} == {own}
+            and {*forest.type[vertices].tolist()} == {int(forest.type[representative])}
+            and len({*records}) == len(records) == sizes[own]
+            and first.setdefault(own, member) == member
+            and (
+                parents[0] < 0
+                or {*partition.representative[parents].tolist()} == {int(forest.parent[representative])}
+            )
+        )
+        require(
+            kept,
+            f"{name} must represent one vertex of every member of a class, of one type and below one parent, "
+            "by a vertex of one member",
+        )
+
+
+def _check_nodes(engine: Engine, forest: Forest, partition: Partition) -> None:
+    for representative, vertices in _members(partition).items():
+        for position, tree in enumerate(forest.hierarchies[forest.type[representative]]):
+            node = int(partition.nodes[forest.first_node[representative] + position])
+            values = forest.nodes[forest.first_node[vertices] + position].tolist()
+            require(
+                all(node in tree.ancestors[value] for value in values),
+                f"{type(engine).__name__} must publish nodes that generalize every member of the class",
+            )
+
+
+def _check_constraints(engine: Engine, world: World, constraints: Constraints, partition: Partition) -> None:
+    """At every vertex of every class, as the judge will look at it."""
+    forest, sizes = world.forest, Counter(partition.class_of.tolist())
+    for representative, vertices in _members(partition).items():
+        own = int(forest.record_of[representative])
+        size = sizes[int(partition.class_of[own])]
+        views = [(constraints.on_records, Counter[int]())]
+        for position, bound in enumerate(constraints.on_values[forest.type[representative]]):
+            codes = forest.sensitive[forest.first_sensitive[vertices] + position].tolist()
+            views.append((bound, Counter(code for code in codes if code >= 0)))
+        require(
+            all(one.holds(constraints.view(size, counts, ())) for bound, counts in views for one in bound),
+            f"{type(engine).__name__} made a class in which a constraint does not hold",
+        )
+
+
+def _check_hopeless(engine: Engine, model: PrivacyModel) -> None:
+    """No class can be as large as is asked: nothing is published, and the costs say so."""
+    name = type(engine).__name__
+    world = next(trees(1, 6) if engine.aligns else tables(1, 6))
+    too_many = KAnonymity(k=world.forest.record_count + 1).bind()
+    constraints = replace(world.bind(model), on_records=(too_many,))
+    try:
+        partition = search(engine, world, constraints, 0, lambda done: None)
+    except (ArithmeticError, LookupError, ValueError) as error:
+        raise ContractError(f"{name} must suppress all where no class can be, not raise an error") from error
+    require(
+        partition.class_count == 0 and (partition.representative == SUPPRESSED).all(),
+        f"{name} must suppress all records where no class can be",
+    )
+    costs = [count for cost, count in partition.costs.items() if cost.startswith("records")]
+    require(
+        math.fsum(costs) == world.forest.record_count,
+        f"{name} must count what it suppresses in its costs, under names that begin with records",
+    )

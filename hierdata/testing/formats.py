@@ -1,0 +1,132 @@
+"""The contract of formats: what is written is read back exactly, and broken bytes are refused discreetly."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from hierdata.documents.document import Document, Numeral, Siblings
+from hierdata.documents.formats.base import WHOLE, Format, Layout
+from hierdata.errors import InputError, PolicyError
+from hierdata.testing.contract import ContractError, require, sent
+
+MARK = "mArKeD-value"
+"""A text that no message may quote."""
+_TEXTS = (MARK, " spaced ", "<&>\"'", "ünï — 日本 🎓", "line\nline", "1", "*", "[1, 2]")
+_BROKEN = 60
+_SMALL = 64
+"""Bytes of a part, so that a few records make several."""
+
+
+def check_format(
+    format: Format, documents: Sequence[Document] | None = None, layout: Layout | None = None
+) -> None:
+    """Hold a format to its contract.
+
+    ``documents`` are written and read; by default some that a format of its traits can hold, with texts that
+    need escaping and numbers that are no floats. ``layout`` is how they lie in the file. Raises
+    ContractError.
+    """
+    name = type(format).__name__
+    given = documents_for(format) if documents is None else [*documents]
+    written = layout or _layout(format, given)
+    require(
+        format.extension.startswith(".") and len(format.extension) > 1,
+        f"the extension of {name} must be a full stop and what follows it",
+    )
+    require(type(sent(format)) is type(format), f"{name} must survive pickling")
+    try:
+        data = _written(format, given, written)
+    except (InputError, PolicyError):
+        raise ContractError(f"{name} cannot write these records: give others as documents") from None
+    require(data == _written(format, given, written), f"{name} must write the same bytes every time")
+    try:
+        found = format.layout(io.BytesIO(data), ())
+        read = [*format.read(io.BytesIO(data), found)]
+    except (InputError, PolicyError):
+        raise ContractError(f"{name} must read what it has written") from None
+    require(
+        [*map(_exact, read)] == [*map(_exact, given)],
+        f"{name} must read back exactly what it has written, numbers with their spelling",
+    )
+    require(_written(format, read, written) == data, f"{name} must write what it has read as it was")
+    _check_splits(name, format, data, found, read)
+    _check_broken(name, format, data, found)
+
+
+def documents_for(format: Format) -> list[Document]:
+    """Records that any format with these traits can hold."""
+    if format.has_elements:
+        return [
+            {"@id": str(at), "a": Siblings([text]), "b": Siblings(["x", text])}
+            for at, text in enumerate(_TEXTS)
+        ]
+    if format.is_tabular:
+        number = str if format.is_textual else int
+        return [{"id": number(at), "a": text} for at, text in enumerate(_TEXTS)]
+    numbers: list[Any] = [0, -1, 10**30, Decimal("0.1"), Numeral("1e2"), Numeral("1.50"), True, None]
+    return [
+        {"id": at, "a": text, "b": [text, {"c": number}, []], "odd name": {"d": {}}}
+        for at, (text, number) in enumerate(zip(_TEXTS, numbers, strict=True))
+    ]
+
+
+def _layout(format: Format, documents: Sequence[Document]) -> Layout:
+    if format.is_tabular:
+        return Layout(columns=tuple(documents[0]))
+    return Layout(("records", "record") if format.has_elements else ())
+
+
+def _written(format: Format, documents: Sequence[Document], layout: Layout) -> bytes:
+    stream = io.BytesIO()
+    format.write(iter(documents), stream, layout)
+    return stream.getvalue()
+
+
+def _exact(value: Any) -> Any:
+    """A value with the spellings of all that is in it, texts and numbers told apart."""
+    if isinstance(value, dict):
+        return {key: _exact(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_exact(inner) for inner in value]
+    kind = next((kind for kind in (str, bool, type(None)) if isinstance(value, kind)), Decimal)
+    return kind, getattr(value, "text", str(value))
+
+
+def _check_splits(name: str, format: Format, data: bytes, layout: Layout, read: list[Document]) -> None:
+    splits = format.splits(io.BytesIO(data), layout, _SMALL)
+    require(splits, f"{name} must have one split at least, which is WHOLE where a file cannot be cut")
+    parts = [[*format.read_split(io.BytesIO(data), layout, split)] for split in splits]
+    require(
+        [document for part in parts for document in part] == read,
+        f"{name} must have every record in one of its splits, in order",
+    )
+    if splits == (WHOLE,):
+        return
+    again = format.splits(io.BytesIO(data), layout, _SMALL)
+    require(again == splits, f"{name} must cut a file the same way every time")
+
+
+def _check_broken(name: str, format: Format, data: bytes, layout: Layout) -> None:
+    """Bytes that are cut, changed or none: read as something else, or refused with InputError."""
+    rng = random.Random(0)  # noqa: S311  # nothing is secret here
+    broken = [data[: rng.randrange(len(data))] for _ in range(_BROKEN)]
+    for _ in range(_BROKEN):
+        changed = bytearray(data)
+        for _ in range(rng.randint(1, 4)):
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+        broken.append(bytes(changed))
+    broken += [rng.randbytes(50), MARK.encode()]
+    for piece in broken:
+        try:
+            list(format.read(io.BytesIO(piece), layout))
+            list(format.read(io.BytesIO(piece), format.layout(io.BytesIO(piece), ())))
+        except (InputError, PolicyError) as error:
+            require(MARK not in str(error), f"{name} must not quote values of broken input in its errors")
+        except Exception as error:
+            raise ContractError(
+                f"{name} must raise InputError for broken input, not {type(error).__name__}"
+            ) from error

@@ -1,0 +1,270 @@
+"""The contract of privacy models: answers on all small multisets of sensitive values agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
+from hierdata.domains.taxonomy import Taxonomy
+from hierdata.privacy.base import FOREIGN, ClassView, Closeness, Constraint, PrivacyModel, ShareCaps
+from hierdata.testing.contract import check_parameters, require, sent
+
+VALUES = ("1", "2", "4", "9")
+_TREE = Taxonomy(tree={"*": {"low": ["1", "2"], "4": None, "high": ["9"]}}).compile({}, Path())
+DOMAIN = SensitiveDomain(
+    "$.a",
+    (1, 2, 4, 9),
+    levels=(1, 2, 2, 3),
+    level_count=3,
+    number=True,
+    paths=tuple(path_in(_TREE, value) for value in VALUES),
+    reference=(4, 3, 2, 1),
+    heights=heights_in(_TREE),
+)
+"""Four values: numbers, with levels, a taxonomy and how often each occurs in the original."""
+
+_MOST = 3
+_SMALL_STEP = Fraction(1, 10**6)
+
+
+def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
+    """Hold a privacy model to its contract, on all classes of at most three of each of a domain's values.
+
+    ``domain`` should have four values or fewer; give one where the model cannot bind to the usual one: the
+    values 1, 2, 4 and 9 with levels, a taxonomy and counts in the original. Raises ContractError.
+    """
+    name = type(model).__name__
+    check_parameters(model)
+    _check_words(model)
+    constraint = model.bind(domain if model.per_attribute else None)
+    if model.per_attribute:
+        _check_needs_domain(model)
+    require(sent(constraint) is not None, f"the constraint of {name} must survive pickling")
+    least = constraint.min_class_size
+    require(
+        isinstance(least, int) and least >= 1,
+        f"min_class_size of {name} must be a whole number from 1 on, not {least}",
+    )
+    multisets = _multisets(len(domain.values))
+    for counts in multisets:
+        for view in _views(model, counts):
+            _check_answers(model, constraint, domain, view)
+    _check_summaries(name, model, constraint, multisets)
+    _check_forms(name, constraint, multisets)
+    if constraint.monotone:
+        _check_unions(name, model, constraint, multisets)
+
+
+def _check_words(model: PrivacyModel) -> None:
+    name = type(model).__name__
+    for apart in (False, True):
+        said = model.promise(apart=apart)
+        require(
+            said.endswith(".") and "\n" not in said and said.strip(" .") != "",
+            f"promise of {name} must be a sentence on one line that ends with a full stop",
+        )
+    require(
+        model.combine.keys() <= model.letters.keys(),
+        f"letters of {name} must explain every letter of its combine",
+    )
+    require(
+        set(model.combine.values()) <= {"min", "max"},
+        f"combine of {name} must say min or max for each letter",
+    )
+
+
+def _check_needs_domain(model: PrivacyModel) -> None:
+    try:
+        model.bind(None)
+    except TypeError:
+        return
+    require(False, f"{type(model).__name__}.bind(None) must raise TypeError, or per_attribute be False")
+
+
+def _multisets(values: int) -> list[dict[int, int]]:
+    """All multisets of a few values, the empty one first."""
+    return [
+        {code: count for code, count in enumerate(counts) if count}
+        for counts in product(range(_MOST + 1), repeat=values)
+    ]
+
+
+def _views(model: PrivacyModel, counts: dict[int, int]) -> list[ClassView]:
+    """Classes of fewer, as many and more records than values: pooled siblings, one each, missing values."""
+    present = sum(counts.values())
+    return [
+        ClassView(records, counts, records + records % 4 if model.needs_population else None)
+        for records in sorted({max(1, present // 2), max(1, present), present + 2})
+    ]
+
+
+def _check_answers(
+    model: PrivacyModel, constraint: Constraint, domain: SensitiveDomain, view: ClassView
+) -> None:
+    """What holds and what is achieved at one vertex, by the letters."""
+    name = type(model).__name__
+    holds, achieved = constraint.holds(view), constraint.achieved(view)
+    at = f"in a class of {view.records} records with {dict(view.counts)} values by code"
+    require(isinstance(holds, bool), f"holds of {name} must answer True or False")
+    if model.per_attribute and not view.counts:
+        enough = view.records >= constraint.min_class_size
+        require(holds or not enough, f"{name} must hold where no value is present")
+    letters = {letter if letter in model.combine else letter.partition("_")[0] for letter in achieved}
+    require(letters <= set(model.combine), f"{name} achieves letters that its combine does not name")
+    require(
+        all(isinstance(value, Fraction) for value in achieved.values()),
+        f"{name} must achieve Fractions, which are exact",
+    )
+    merged = model.weakest({}, achieved)
+    require(merged == achieved == model.weakest(achieved, {}), f"weakest of {name} must keep what is alone")
+    if not view.counts and model.per_attribute:
+        return
+    if not achieved:
+        require(not holds, f"{name} holds {at} and achieves nothing")
+        return
+    reached = _stated(model, achieved)
+    if reached is None:
+        return
+    own = domain if model.per_attribute else None
+    require(reached.bind(own).holds(view), f"what {name} achieves does not hold {at}")
+    for letter, value in achieved.items():
+        step = _stronger(model, letter, value)
+        stronger = None if step is None else _stated(model, {**achieved, letter: step})
+        require(
+            stronger is None or not stronger.bind(own).holds(view),
+            f"{name} achieves {letter} = {value} {at}, and a stronger {letter} holds too",
+        )
+
+
+def _stated(model: PrivacyModel, achieved: Mapping[str, Fraction]) -> PrivacyModel | None:
+    """The same model with what it achieves as parameters; None where these are none of its parameters."""
+    plain = model.model_dump(exclude_unset=True)
+    for letter, value in achieved.items():
+        stem, _, level = letter.partition("_")
+        if letter in type(model).model_fields:
+            whole = isinstance(getattr(model, letter), int)
+            plain[letter] = int(value) if whole else value
+        elif level.isdigit() and isinstance(plain.get(stem), tuple):
+            at = int(level) - 1
+            plain[stem] = (*plain[stem][:at], value, *plain[stem][at + 1 :])
+        else:
+            return None
+    try:
+        return type(model).model_validate(plain)
+    except ValidationError:
+        return None
+
+
+def _stronger(model: PrivacyModel, letter: str, value: Fraction) -> Fraction | None:
+    """A little more than what is achieved; a millionth, since a figure that is irrational is rounded."""
+    stem = letter if letter in model.combine else letter.partition("_")[0]
+    if isinstance(getattr(model, letter, None), int):
+        return value + (1 if model.combine[stem] == "min" else -1)
+    step = max(abs(value), Fraction(1)) * _SMALL_STEP
+    if model.combine[stem] == "min":
+        return value + step
+    return value - step if value > step else None
+
+
+def _check_summaries(
+    name: str, model: PrivacyModel, constraint: Constraint, multisets: list[dict[int, int]]
+) -> None:
+    answers: dict[object, object] = {}
+    for counts in multisets:
+        view = ClassView(6, counts, 8 if model.needs_population else None)
+        answer = (constraint.holds(view), constraint.achieved(view))
+        known = answers.setdefault((constraint.summary(counts), bool(counts)), answer)
+        require(known == answer, f"summary of {name} is the same for values with different answers")
+
+
+def _check_forms(name: str, constraint: Constraint, multisets: list[dict[int, int]]) -> None:
+    """The least size, caps and closeness, in classes with one value a record."""
+    caps, closeness = constraint.caps, constraint.closeness
+    for counts in multisets[1:]:
+        present = sum(counts.values())
+        holds = constraint.holds(ClassView(present, counts, present))
+        if present < constraint.min_class_size:
+            everywhere = len(counts) == len(multisets[-1])
+            require(
+                not (holds and everywhere),
+                f"min_class_size of {name} is {constraint.min_class_size}, and {present} records satisfy it",
+            )
+            continue
+        if caps is not None:
+            within = is_within(caps, counts)
+            require(
+                holds or not within or not caps.sufficient,
+                f"caps of {name} allow {counts}, where it does not hold; they are not sufficient",
+            )
+            require(
+                within or not holds or not caps.necessary,
+                f"caps of {name} forbid {counts}, where it holds; they are not necessary",
+            )
+        if closeness is not None:
+            near = _is_near(closeness, counts)
+            require(near == holds, f"closeness of {name} and its holds differ at {counts}")
+
+
+def is_within(caps: ShareCaps, counts: Mapping[int, int]) -> bool:
+    """The words of ShareCaps: count by group, add what lies in reach, compare with share and most."""
+    groups = [0] * len(caps.share)
+    for code, count in counts.items():
+        groups[caps.group_of[code]] += count
+    present = sum(groups)
+    for group, count in enumerate(groups):
+        low, high = caps.reach[group] if caps.reach else (group, group)
+        together = sum(groups[low : high + 1])
+        if count and (together > caps.share[group] * present or (caps.most and together > caps.most)):
+            return False
+    return True
+
+
+def _is_near(closeness: Closeness, counts: Mapping[int, int]) -> bool:
+    """The words of Closeness: the weighted differences of the shares of all sets."""
+    inside = [0] * len(closeness.parent)
+    for code, count in counts.items():
+        at = closeness.set_of[code]
+        if at == FOREIGN:
+            return False
+        while at >= 0:
+            inside[at] += count
+            at = closeness.parent[at]
+    present = sum(counts.values())
+    pairs = zip(closeness.weight, inside, closeness.expected, strict=True)
+    distance = sum(
+        weight * abs(Fraction(count, present) - Fraction(expected, closeness.total))
+        for weight, count, expected in pairs
+    )
+    return distance / closeness.scale <= closeness.bound
+
+
+def _check_unions(
+    name: str, model: PrivacyModel, constraint: Constraint, multisets: list[dict[int, int]]
+) -> None:
+    small = [counts for counts in multisets if all(count < _MOST for count in counts.values())]
+    good = [view for counts in small for view in _views(model, counts)[:2] if constraint.holds(view)]
+    for one, other in combinations_with_replacement(good, 2):
+        for union in _unions(one, other):
+            require(
+                constraint.holds(union),
+                f"{name} says that it is monotone: it holds for the values {dict(one.counts)} and "
+                f"{dict(other.counts)}, and not for both together",
+            )
+
+
+def _unions(one: ClassView, other: ClassView) -> Iterator[ClassView]:
+    """Two classes as one. What is published fits everybody whom one of them fits, and perhaps others."""
+    codes = one.counts.keys() | other.counts.keys()
+    counts = {code: one.counts.get(code, 0) + other.counts.get(code, 0) for code in codes}
+    records = one.records + other.records
+    if one.population is None or other.population is None:
+        yield ClassView(records, counts)
+        return
+    both = one.population + other.population
+    for population in {max(one.population, other.population), both, both + 5}:
+        yield ClassView(records, counts, population)

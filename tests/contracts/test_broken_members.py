@@ -1,0 +1,340 @@
+"""hierdata.testing: a member that breaks its family's contract is refused with a sentence that says where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
+
+import numpy as np
+import pytest
+
+from hierdata.documents.document import Document, Numeral
+from hierdata.documents.formats import Layout
+from hierdata.documents.formats.jsonl import JsonLines
+from hierdata.domains import Flat, QuasiDomain
+from hierdata.domains.base import Hierarchy, Observed
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.engines.mondrian.engine import Mondrian
+from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
+from hierdata.forest.publication import Part, Publication
+from hierdata.metrics.base import Figure, Question, Tallies
+from hierdata.metrics.suppression_ratio import SuppressionRatio
+from hierdata.privacy import FrequencyLDiversity, KAnonymity, PrivacyModel
+from hierdata.privacy.base import ClassView, Constraint, ShareCaps
+from hierdata.release.recodings import Recoding
+from hierdata.release.recodings.generalization import Generalization
+from hierdata.testing import (
+    ContractError,
+    check_domain,
+    check_engine,
+    check_format,
+    check_metric,
+    check_model,
+    check_recoding,
+)
+
+
+class Told(Constraint):
+    """As many records as are asked for, and more that it is told to do."""
+
+    def __init__(self, model: ToldModel) -> None:
+        self.monotone = True
+        self.min_class_size = model.least
+        self.caps = ShareCaps((0, 1, 2, 3), (Fraction(1, 2),) * 4) if model.capped else None
+        self._model = model
+
+    def holds(self, view: ClassView) -> bool:
+        return view.records >= self._model.k and not (self._model.odd and view.records % 2)
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        return {"k": Fraction(self._model.reached or view.records)}
+
+
+class ToldModel(KAnonymity):
+    """k-anonymity that does not keep the contract of models."""
+
+    least: int = 1
+    odd: bool = False
+    capped: bool = False
+    reached: int = 0
+    said: str = "Each record is one of several."
+
+    def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
+        return Told(self)
+
+    def promise(self, *, apart: bool = False) -> str:
+        return self.said
+
+
+class Thawed(ToldModel, frozen=False):
+    """Its parameters may be changed."""
+
+
+class Unexplained(ToldModel):
+    """Nobody says what k is."""
+
+    letters: ClassVar[Mapping[str, str]] = {}
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (Thawed(k=2), "Thawed must be frozen: take the model_config of its base"),
+        (Unexplained(k=2), "letters of Unexplained must explain every letter of its combine"),
+        (ToldModel(k=2, said="none"), "promise of ToldModel must be a sentence on one line"),
+        (ToldModel(k=2, least=0), "min_class_size of ToldModel must be a whole number from 1 on, not 0"),
+        (ToldModel(k=2, least=9), "min_class_size of ToldModel is 9, and 4 records satisfy it"),
+        (ToldModel(k=1, reached=9), "what ToldModel achieves does not hold in a class of 1 records"),
+        (ToldModel(k=1, reached=1), "achieves k = 1 in a class of 2 records .* a stronger k holds too"),
+        (ToldModel(k=2, capped=True), "caps of ToldModel forbid .*, where it holds"),
+        (ToldModel(k=1, odd=True), "ToldModel achieves k|what ToldModel achieves"),
+    ],
+    ids=str,
+)
+def test_a_broken_model_is_refused(model: PrivacyModel, sentence: str) -> None:
+    with pytest.raises(ContractError, match=sentence):
+        check_model(model)
+
+
+class Alone(FrequencyLDiversity):
+    """A model that holds for one value alone, whatever it is, and says that this survives unions."""
+
+    def bind(self, domain: SensitiveDomain | None) -> Constraint:
+        if domain is None:
+            raise TypeError
+        return _OneValue()
+
+
+class _OneValue(Constraint):
+    monotone = True
+    min_class_size = 1
+
+    def holds(self, view: ClassView) -> bool:
+        return len(view.counts) < 2
+
+    def achieved(self, view: ClassView) -> dict[str, Fraction]:
+        return {"l": Fraction(0)} if view.counts else {}
+
+
+def test_a_model_that_is_not_monotone_must_say_so() -> None:
+    with pytest.raises(ContractError, match="Alone says that it is monotone: it holds for the values"):
+        check_model(Alone(l=1))
+
+
+class Careless(Mondrian):
+    """mondrian, spoilt."""
+
+    spoil: ClassVar[Callable[[Partition, Forest, np.random.Generator], Partition]]
+
+    def step(self, forest: Forest, *others: Any) -> Partition:
+        rng = others[3]
+        return type(self).spoil(super().step(forest, *others), forest, rng)
+
+
+def as_one(partition: Partition, forest: Forest, rng: np.random.Generator) -> Partition:
+    """Every record a class of its own."""
+    rows = np.arange(forest.record_count)
+    return replace(partition, class_of=rows, representative=forest.roots[:-1].copy(), nodes=forest.nodes)
+
+
+def as_it_was(partition: Partition, forest: Forest, rng: np.random.Generator) -> Partition:
+    """The right classes, published by the values of one of their records."""
+    return replace(partition, nodes=forest.nodes)
+
+
+def by_chance(partition: Partition, forest: Forest, rng: np.random.Generator) -> Partition:
+    """Classes with numbers that follow no seed."""
+    return replace(partition, costs=partition.costs + type(partition.costs)(luck=id(partition)))
+
+
+def in_place(partition: Partition, forest: Forest, rng: np.random.Generator) -> Partition:
+    """The forest is changed."""
+    forest.nodes[:] = 0
+    return partition
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (as_one, "made a class below the least size"),
+        (as_it_was, "must publish nodes that generalize every member of the class"),
+        (by_chance, "must find the same for the same seed: draw from rng alone"),
+        (in_place, "must not change the forest that it is given"),
+    ],
+)
+def test_a_broken_engine_is_refused(spoil: Any, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Careless, "spoil", staticmethod(spoil), raising=False)
+    with pytest.raises(ContractError, match=f"Careless {sentence}"):
+        check_engine(Careless())
+
+
+class Unstated(Generalization):
+    """It does not say how it is judged."""
+
+    traits = replace(Generalization.traits, judged_as="nothing")
+
+
+class Mistaken(Generalization):
+    """It names a judge that knows another form."""
+
+    traits = replace(Generalization.traits, judged_as="representatives")
+
+
+class Original(Generalization):
+    """It publishes every record by its own values."""
+
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
+        (found,) = partitions
+        own = np.where(found.representative >= 0, np.arange(forest.vertex_count), -1)
+        return super().publish(forest, [replace(found, representative=own, nodes=forest.nodes)], order)
+
+
+class Once(Generalization):
+    """Its documents can be read once."""
+
+    def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
+        found = super().publish(forest, partitions, order)
+        documents = iter([*found.parts[0].documents()])
+        return replace(found, parts=(Part("records", lambda: documents, None),))
+
+
+@pytest.mark.parametrize(
+    ("recoding", "sentence"),
+    [
+        (Unstated, "Unstated must state traits with a judged_as of generalization,"),
+        (Mistaken, "the judge of representatives does not confirm what Mistaken publishes"),
+        (Original, "the judge of generalization does not confirm what Original publishes under k-anonymity"),
+        (Once, "Once must give the same documents every time"),
+    ],
+)
+def test_a_broken_recoding_is_refused(recoding: type[Recoding], sentence: str) -> None:
+    with pytest.raises(ContractError, match=sentence):
+        check_recoding(recoding)
+
+
+class Bent(Flat):
+    """A flat domain of which one part is wrong."""
+
+    part: str
+
+    def compile(self, observed: Observed, folder: Path) -> Hierarchy:
+        tree = super().compile(observed, folder)
+        first = tree.labels[1]
+        changed: dict[str, Any] = {
+            "labels": ("*", *[first] * (len(tree.labels) - 2), None),
+            "ancestors": ((0, -1), *[(0, 1)] * (len(tree.labels) - 1)),
+            "lm": (Fraction(1, 2), *tree.lm[1:-1], Fraction(3)),
+            "codebook": {"kind": "flat", "values": {*observed}},
+        }
+        return replace(tree, **{self.part: changed[self.part]})
+
+
+@pytest.mark.parametrize(
+    ("domain", "sentence"),
+    [
+        (Bent(part="labels"), "Bent must give every node a label of its own"),
+        (Bent(part="ancestors"), "Bent must have rows of ancestors that begin with the root and end with"),
+        (Bent(part="lm"), "Bent must not have losses that fall towards the root"),
+        (Bent(part="codebook"), "Bent must have a codebook of plain data"),
+    ],
+    ids=str,
+)
+def test_a_broken_domain_is_refused(domain: QuasiDomain, sentence: str) -> None:
+    with pytest.raises(ContractError, match=sentence):
+        check_domain(domain, ["a", "b", "c"])
+    with pytest.raises(ContractError, match="Flat does not cover a value that was given as covered"):
+        check_domain(Flat(), ["a", "*"])
+
+
+class Doubled(SuppressionRatio):
+    """Its figures leave their range."""
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
+        return tuple(replace(figure, value=figure.value + 2) for figure in super().figures(tallies))
+
+
+class Averaged(SuppressionRatio):
+    """It adds up shares, so its parts are not the whole."""
+
+    gated = ("records",)
+
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        return (_share,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
+        return (Figure("records", tallies[_share], "share", 0, 100, "lower"),)
+
+
+def _share(publication: Publication, forest: Forest) -> Fraction:
+    return Fraction(int((publication.shown >= 0).sum()), max(forest.vertex_count, 1))
+
+
+class Sealed(SuppressionRatio):
+    """What it asks cannot be sent to a worker."""
+
+    def questions(self, forest: Forest) -> tuple[Question, ...]:
+        return (lambda publication, forest: 0,)
+
+    def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
+        return (
+            Figure("records", Fraction(0), "share", 0, 1, "lower"),
+            Figure("vertices", Fraction(0), "share", 0, 1, "lower"),
+        )
+
+
+@pytest.mark.parametrize(
+    ("metric", "sentence"),
+    [
+        (Doubled, "records of Doubled lies outside of its range, 0 to 1"),
+        (Averaged, "Averaged must have the figures of the whole from the sum of its parts"),
+        (Sealed, "Sealed must ask the same questions after pickling"),
+    ],
+)
+def test_a_broken_metric_is_refused(metric: type[SuppressionRatio], sentence: str) -> None:
+    with pytest.raises(ContractError, match=sentence):
+        check_metric(metric)
+
+
+class Forgetful(JsonLines):
+    """It loses the last record."""
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        yield from [*super().read(stream, layout)][:-1]
+
+
+class Rounding(JsonLines):
+    """It loses how a number was spelled."""
+
+    def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
+        spelled = ({**document, "id": Numeral(f"{document['id']}.0")} for document in documents)
+        super().write(spelled, stream, layout)
+
+
+class Talkative(JsonLines):
+    """It quotes what it cannot read."""
+
+    def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
+        text = stream.read().decode("latin-1")
+        if not text.startswith("{") or not text.endswith("}\n"):
+            raise ValueError(text)
+        stream.seek(0)
+        return super().read(stream, layout)
+
+
+@pytest.mark.parametrize(
+    ("format", "sentence"),
+    [
+        (Forgetful(), "Forgetful must read back exactly what it has written"),
+        (Rounding(), "Rounding must read back exactly what it has written, numbers with their spelling"),
+        (Talkative(), "Talkative must raise InputError for broken input, not ValueError"),
+    ],
+    ids=lambda own: type(own).__name__ if isinstance(own, JsonLines) else "",
+)
+def test_a_broken_format_is_refused(format: JsonLines, sentence: str) -> None:
+    with pytest.raises(ContractError, match=sentence) as caught:
+        check_format(format)
+    assert "mArKeD" not in str(caught.value)

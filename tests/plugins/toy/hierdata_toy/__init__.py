@@ -1,0 +1,1 @@
+"""One member of each family of hierdata: model, engine, recoding, domain, metric and format."""
