@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
+from tests.architecture.sources import nodes
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
 SOURCES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
@@ -63,12 +65,12 @@ HEAVY = (
 @cache
 def libraries(path: str) -> set[str]:
     """The packages that a file of ours imports from."""
-    return {name.partition(".")[0] for name in imported((PACKAGE / path).read_text("utf-8"))}
+    return {name.partition(".")[0] for name in imported(PACKAGE / path)}
 
 
-def imported(source: str) -> Iterator[str]:
+def imported(path: Path) -> Iterator[str]:
     """Every module that a file names in an import, wherever the import stands."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -7,13 +7,13 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 
 from hierdata.policy.schema import text
 from hierdata.release.report.models import json_schemas
+from tests.architecture.sources import nodes, parsed
 from tests.cases import for_each
 
 ROOT = Path(__file__).parents[2]
@@ -37,11 +37,6 @@ def name_of(path: Path) -> str:
 
 
 each_source = for_each("path", SOURCES)
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
 
 
 def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, Function | ast.ClassDef]]:
@@ -83,7 +78,7 @@ def test_nothing_is_printed_past_the_command_line(path: Path) -> None:
     """Libraries that print would write values where nobody looks for them."""
     if path.name == "__main__.py" or PACKAGE / "cli" in path.parents:
         return
-    calls = [node.func for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes(path) if isinstance(node, ast.Call)]
     assert not [call for call in calls if isinstance(call, ast.Name) and call.id in ("print", "breakpoint")]
 
 
