@@ -60,6 +60,9 @@ class Rules:
     k: int | None = None
     caps: Sequence[ShareCap] = ()
     pairing: str = "greedy"
+    losses: dict[tuple[int, int], tuple[Number, Vertex, Tree]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def caps_of(self) -> dict[str, list[ShareCap]]:
@@ -85,10 +88,17 @@ def check_cons(a: Vertex, b: Tree, rules: Rules) -> bool:
 def pair_loss(a: Vertex | None, b: Tree, rules: Rules) -> Number:
     """Algorithm 1, the loss only: representative a and record b made equal, summed over both trees.
 
-    a is None when the class is already suppressed; then only b is left to lose.
+    a is None when the class is already suppressed; then only b is left to lose. Rules remember what they
+    said of a pair, and the pair itself, so that no other takes its identity.
     """
     if a is None:
         return suppression(b, rules)
+    if (id(a), id(b)) not in rules.losses:
+        rules.losses[id(a), id(b)] = (_pair_loss(a, b, rules), a, b)
+    return rules.losses[id(a), id(b)][0]
+
+
+def _pair_loss(a: Vertex, b: Tree, rules: Rules) -> Number:
     if not check_cons(a, b, rules):  # lines 2 to 4, ML-4
         return suppression(a, rules) + suppression(b, rules)
     joined = rules.schema.join(a.type, a.qi, b.qi)  # lines 5 and 6

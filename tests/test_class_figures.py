@@ -6,11 +6,11 @@ import random
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from hierdata.forest.partition import Partition
 from hierdata.metrics import METRICS
 from hierdata.metrics.additional_information_loss import AdditionalInformationLoss
+from tests.cases import for_each
 from tests.publications import publication_of
 from tests.small_tables import table
 
@@ -35,7 +35,7 @@ def disagreement(column: Column, classes: list[list[int]]) -> Fraction:
     return 1 - Fraction(agree, sum(own is not None for own in column))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_figures_are_those_of_the_twins(seed: int) -> None:
     rng = random.Random(seed)
     rows = [[rng.choice((1, 1, 2, None)), rng.choice((5, 6, 7))] for _ in range(rng.randint(3, 20))]

@@ -6,10 +6,13 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+from tests.architecture.sources import nodes
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
@@ -59,9 +62,15 @@ HEAVY = (
 )
 
 
-def imported(source: str) -> Iterator[str]:
+@cache
+def libraries(path: str) -> set[str]:
+    """The packages that a file of ours imports from."""
+    return {name.partition(".")[0] for name in imported(PACKAGE / path)}
+
+
+def imported(path: Path) -> Iterator[str]:
     """Every module that a file names in an import, wherever the import stands."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -78,10 +87,7 @@ def test_the_import_contracts_are_kept(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize("library", HOMES)
 def test_a_library_is_known_to_its_home_only(library: str) -> None:
     strangers = [
-        path
-        for path in SOURCES
-        if not path.startswith(HOMES[library])
-        and library in {name.partition(".")[0] for name in imported((PACKAGE / path).read_text("utf-8"))}
+        path for path in SOURCES if not path.startswith(HOMES[library]) and library in libraries(path)
     ]
     assert strangers == []
 

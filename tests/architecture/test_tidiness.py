@@ -11,10 +11,10 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 
-import pytest
-
 from hierdata.policy.schema import text
 from hierdata.release.report.models import json_schemas
+from tests.architecture.sources import nodes, parsed
+from tests.cases import for_each
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "hierdata"
@@ -36,7 +36,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-each_source = pytest.mark.parametrize("path", SOURCES, ids=name_of)
+each_source = for_each("path", SOURCES)
 
 
 def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, Function | ast.ClassDef]]:
@@ -55,9 +55,8 @@ def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, Function 
 def test_files_and_functions_are_small(path: Path) -> None:
     if is_compiled(path):
         return
-    source = path.read_text("utf-8")
-    assert len(source.splitlines()) <= LONGEST_FILE
-    for name, node in definitions(ast.parse(source)):
+    assert len(path.read_text("utf-8").splitlines()) <= LONGEST_FILE
+    for name, node in definitions(parsed(path)):
         if isinstance(node, Function):
             assert node.end_lineno is not None
             assert node.end_lineno - node.lineno < LONGEST_FUNCTION, name
@@ -69,7 +68,7 @@ def test_what_is_public_is_explained(path: Path) -> None:
     dotted = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     module = import_module(dotted)
     assert module.__doc__
-    for name, _ in definitions(ast.parse(path.read_text("utf-8"))):
+    for name, _ in definitions(parsed(path)):
         if not any(part.startswith("_") for part in name.split(".")):
             assert inspect.getdoc(attrgetter(name)(module)), name
 
@@ -79,7 +78,7 @@ def test_nothing_is_printed_past_the_command_line(path: Path) -> None:
     """Libraries that print would write values where nobody looks for them."""
     if path.name == "__main__.py" or PACKAGE / "cli" in path.parents:
         return
-    calls = [node.func for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    calls = [node.func for node in nodes(path) if isinstance(node, ast.Call)]
     assert not [call for call in calls if isinstance(call, ast.Name) and call.id in ("print", "breakpoint")]
 
 

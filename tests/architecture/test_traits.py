@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -15,7 +15,9 @@ from hierdata.executors import EXECUTORS
 from hierdata.privacy import MODELS
 from hierdata.recodings import TRAITS
 from hierdata.release.recodings import RECODINGS
+from tests.architecture import sources
 from tests.architecture.families import FAMILIES, PACKAGE
+from tests.cases import for_each
 
 # The folder of each family whose names nobody compares, with them.
 NAMED: dict[str, Collection[str]] = {
@@ -54,9 +56,9 @@ def names(node: ast.AST) -> Iterator[str]:
                 yield from names(key)
 
 
-def named_members(tree: ast.AST, members: Collection[str]) -> Iterator[str]:
+def named_members(nodes: Iterable[ast.AST], members: Collection[str]) -> Iterator[str]:
     """Members of a family that are compared by name, or listed, at least two of them."""
-    for node in ast.walk(tree):
+    for node in nodes:
         found: list[str] = []
         least = 1
         if isinstance(node, ast.Compare):
@@ -70,15 +72,15 @@ def named_members(tree: ast.AST, members: Collection[str]) -> Iterator[str]:
             yield f"line {getattr(node, 'lineno', 0)}: {', '.join(sorted(known))}"
 
 
-def asked_classes(tree: ast.AST) -> Iterator[tuple[int, Any]]:
+def asked_classes(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, Any]]:
     """What is imported from the package and asked for by isinstance, issubclass or a class pattern."""
     imported = {
         alias.asname or alias.name: getattr(import_module(node.module), alias.name, None)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("hierdata")
         for alias in node.names
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         asked: ast.AST | None = None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2:
             asked = node.args[1] if node.func.id in ("isinstance", "issubclass") else None
@@ -102,14 +104,14 @@ def test_nobody_compares_the_names_of_members(family: str) -> None:
         f"{path}, {found}"
         for path, file in SOURCES.items()
         if not path.startswith((f"{family}/", *MAY_NAME)) and (family, path) not in OTHER_MEANINGS
-        for found in named_members(ast.parse(file.read_text("utf-8")), NAMED[family])
+        for found in named_members(sources.nodes(file), NAMED[family])
     }
     assert told == set()
 
 
-@pytest.mark.parametrize("path", SOURCES)
+@for_each("path", SOURCES)
 def test_nobody_asks_for_the_class_of_a_member(path: str) -> None:
-    for line, asked in asked_classes(ast.parse(SOURCES[path].read_text("utf-8"))):
+    for line, asked in asked_classes(sources.nodes(SOURCES[path])):
         for family, members in MEMBERS.items():
             if not path.startswith((f"{family}/", "judge/")):
                 assert all(asked is not member for member in members.values()), f"line {line}"
@@ -120,7 +122,7 @@ def test_the_traits_of_a_recoding_are_looked_up_by_one_function() -> None:
     readers = {
         path
         for path, file in SOURCES.items()
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for node in sources.nodes(file)
         if isinstance(node, ast.Subscript | ast.Attribute) and ast.unparse(node.value) == "TRAITS"
     }
     assert {path for path in readers if not path.startswith("release/recodings/")} == {"recodings.py"}
@@ -138,7 +140,7 @@ def test_the_traits_of_a_recoding_are_looked_up_by_one_function() -> None:
     ],
 )
 def test_every_way_to_compare_a_name_is_found(source: str) -> None:
-    assert [*named_members(ast.parse(source), RECODINGS)]
+    assert [*named_members(ast.walk(ast.parse(source)), RECODINGS)]
 
 
 @pytest.mark.parametrize(
@@ -146,4 +148,4 @@ def test_every_way_to_compare_a_name_is_found(source: str) -> None:
 )
 def test_every_way_to_ask_for_a_class_is_found(use: str) -> None:
     source = f"from hierdata.documents.formats.csv import Csv\n{use}"
-    assert [asked for _, asked in asked_classes(ast.parse(source))] == [FORMATS["csv"]]
+    assert [asked for _, asked in asked_classes([*ast.walk(ast.parse(source))])] == [FORMATS["csv"]]

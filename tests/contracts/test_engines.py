@@ -9,7 +9,6 @@ from itertools import count, islice
 from typing import Any
 
 import numpy as np
-import pytest
 
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.enforce import coalesce
@@ -20,6 +19,7 @@ from hierdata.metrics import METRICS
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
 from hierdata.release.recodings import RECODINGS
+from tests.cases import for_each
 from tests.promises import bind, promise
 from tests.random_collections import Collection, collection
 
@@ -83,10 +83,12 @@ PAIRS = [
     for model in CASES
     if suits(name, model)
 ]
-each_engine = pytest.mark.parametrize(
-    ("name", "setting"), [(name, setting) for name, own in SETTINGS.items() for setting in own], ids=str
+each_engine = for_each(
+    "name, setting",
+    [(name, setting) for name, own in SETTINGS.items() for setting in own],
+    member=lambda name, _: str(name),
 )
-each_pair = pytest.mark.parametrize(("name", "setting", "model"), PAIRS, ids=str)
+each_pair = for_each("name, setting, model", PAIRS, member=lambda name, *_: str(name))
 
 
 def test_every_engine_and_every_model_is_in_the_contract() -> None:
@@ -216,8 +218,8 @@ def test_every_constraint_holds_at_every_vertex_of_every_class(
     assert judged, "every record was suppressed in every collection"
 
 
-@pytest.mark.parametrize("recoding", ["generalization", "representatives"])
 @each_pair
+@for_each("recoding", ["generalization", "representatives"])
 def test_the_judge_confirms_what_is_published(
     name: str, setting: dict[str, Any], model: PrivacyModel, recoding: str
 ) -> None:

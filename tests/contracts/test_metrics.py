@@ -20,6 +20,7 @@ from hierdata.privacy import KAnonymity
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.testing.metrics import check_figures
+from tests.cases import for_each
 from tests.contracts.test_engines import CASES, collections
 from tests.contracts.test_recodings import published
 from tests.publications import publication_of
@@ -114,7 +115,7 @@ def test_every_metric_is_in_the_contract() -> None:
 
 
 @each_metric
-@pytest.mark.parametrize("model", CASES, ids=str)
+@for_each("model", CASES)
 def test_figures_lie_in_their_range_and_say_whether_they_are_exact(name: str, model: KAnonymity) -> None:
     assert METRICS[name].symbol
     for built in collections():

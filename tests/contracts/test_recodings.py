@@ -24,12 +24,13 @@ from hierdata.privacy.base import PrivacyModel
 from hierdata.records.schema import Role
 from hierdata.release.recodings import RECODINGS
 from hierdata.testing import check_recoding
+from tests.cases import for_each
 from tests.contracts.test_engines import CASES, collections
 from tests.promises import bind, promise
 from tests.random_collections import Collection
 
 each_recoding = pytest.mark.parametrize("name", RECODINGS)
-each_model = pytest.mark.parametrize("model", CASES, ids=str)
+each_model = for_each("model", CASES)
 
 
 def prepared(built: Collection, model: PrivacyModel, name: str, seed: int = 0) -> tuple[Forest, Partition]:
@@ -62,8 +63,8 @@ def judged(publication: Publication, rules: JudgeRules, rng: random.Random | Non
     return judge(records, rules, parts)
 
 
-@pytest.mark.parametrize(
-    ("name", "model"),
+@for_each(
+    "name, model",
     # The policy refuses these for models that hide records among others of a population.
     [
         (name, model)
@@ -71,7 +72,7 @@ def judged(publication: Publication, rules: JudgeRules, rng: random.Random | Non
         for model in CASES
         if name not in ("anatomy", "sets_and_ranges") or not model.needs_population
     ],
-    ids=str,
+    member=lambda name, _: str(name),
 )
 def test_what_is_published_is_judged_passed(name: str, model: PrivacyModel) -> None:
     records = 0

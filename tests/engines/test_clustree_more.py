@@ -22,6 +22,7 @@ from hierdata.privacy import EntropyLDiversity, KAnonymity, KMap, LevelAlphaK, R
 from hierdata.privacy.base import PrivacyModel
 from tests import naive, naive_models
 from tests.benchmarks.collections import encoded
+from tests.cases import for_each
 from tests.publications import publication_of
 from tests.random_collections import collection
 from tests.twin import caps_of, schema_of, trees_of
@@ -164,7 +165,7 @@ def test_a_class_grows_until_enough_of_the_population_fits() -> None:
         assert fitting(partition.nodes[start : start + len(trees)].tolist()) >= 4
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_optimal_pairing_is_the_cheapest_of_all(seed: int) -> None:
     built = collection(900 + seed, records=5, depth=3, most=2)
     constraints = built.bind(LevelAlphaK(k=4))

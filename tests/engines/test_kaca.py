@@ -34,6 +34,7 @@ from hierdata.privacy import (
 )
 from hierdata.privacy.base import ClassView
 from tests import naive_kaca as naive
+from tests.cases import for_each
 from tests.semantic_tables import Table as SemanticTable
 from tests.small_tables import Table, table
 
@@ -122,15 +123,15 @@ MODELS: list[tuple[PrivacyModel, ...]] = [
 ]
 
 
-@pytest.mark.parametrize("models", MODELS, ids=lambda own: "+".join(str(model.kind) for model in own))
-@pytest.mark.parametrize("seed", range(24))
+@for_each("models", MODELS)
+@for_each("seed", range(24))
 def test_it_merges_what_the_twin_merges(models: tuple[PrivacyModel, ...], seed: int) -> None:
     own = random_table(seed, below=seed % 4 == 3)
     constraints = own.bind(*models)
     assert merged(own, constraints, beta=seed % 3) == twin(own, constraints, beta=seed % 3)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_it_goes_on_as_the_twin_does(seed: int) -> None:
     """From classes that another step left, some of them with values that they share."""
     rng = random.Random(seed)
@@ -142,7 +143,7 @@ def test_it_goes_on_as_the_twin_does(seed: int) -> None:
     assert merged(own, constraints, 0, start) == twin(own, constraints, 0, start)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_no_class_takes_more_of_a_group_than_a_model_ever_allows(seed: int) -> None:
     rng = random.Random(seed)
     parents = {"r": None, "g": "r", "h": "r", "a": "g", "b": "g", "c": "h", "d": "h", "e": "r"}
@@ -248,7 +249,7 @@ def run(own: Table, *models: PrivacyModel, before: Partition | None = None, seed
     )
 
 
-@pytest.mark.parametrize("seed", range(15))
+@for_each("seed", range(15))
 def test_groups_of_msb_become_classes_of_k_that_keep_l(seed: int) -> None:
     rng = random.Random(seed)
     rows = [[rng.randrange(5), rng.randrange(6)] for _ in range(60)]
@@ -282,7 +283,7 @@ def test_rows_that_an_earlier_step_left_out_join_the_nearest_class() -> None:
     assert nothing.reason == "too many of one"
 
 
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_below_the_root_no_class_has_two_rows_of_a_record(seed: int) -> None:
     own = random_table(seed, below=True)
     scope = Scope.of(own.forest, 1)

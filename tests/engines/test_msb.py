@@ -21,6 +21,7 @@ from hierdata.forest.partition import Partition
 from hierdata.privacy import FrequencyLDiversity
 from hierdata.privacy.base import PrivacyModel
 from tests import naive_msb as naive
+from tests.cases import for_each
 from tests.small_tables import Table, table
 
 ORDERS: tuple[Order, ...] = ("bucket", "single", "multi")
@@ -61,7 +62,7 @@ def vectors(rng: random.Random, rows: int, width: int) -> list[naive.Vector | No
 
 
 @each_order
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_it_draws_what_the_twin_draws(order: Order, seed: int) -> None:
     rng = random.Random(seed)
     rows, width, l = rng.randint(1, 40), rng.randint(1, 4), rng.randint(1, 4)  # noqa: E741
@@ -138,7 +139,7 @@ def step(own: Table, *models: PrivacyModel, seed: int = 0, **setting: Any) -> Pa
 
 
 @each_order
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_classes_are_diverse_in_every_attribute(order: Order, seed: int) -> None:
     rng = random.Random(seed)
     rows = [[rng.randrange(5), rng.randrange(4), rng.randrange(9)] for _ in range(60)]

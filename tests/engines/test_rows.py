@@ -21,6 +21,7 @@ from hierdata.metrics import METRICS
 from hierdata.privacy import EntropyLDiversity, FrequencyLDiversity, KAnonymity, LEDiversity
 from hierdata.privacy.base import ClassView, Constraint
 from tests import naive_mbf as naive
+from tests.cases import for_each
 from tests.semantic_tables import Table, classes_of
 
 Parents = dict[str, str | None]
@@ -51,7 +52,7 @@ def codes(table: Table, at: int = 0) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_joins_are_the_deepest_nodes_above_all_members(seed: int) -> None:
     table, classes = random_table(seed)
     nodes = nodes_of(table.forest, table.scope)
@@ -62,8 +63,8 @@ def test_joins_are_the_deepest_nodes_above_all_members(seed: int) -> None:
         assert joined == max(shared, key=table.age.ancestors[nodes[own[0], 0]].index)
 
 
-@pytest.mark.parametrize("below", [False, True])
-@pytest.mark.parametrize("seed", range(20))
+@for_each("below", [False, True])
+@for_each("seed", range(20))
 def test_a_partition_shows_members_by_the_first_and_nothing_below_what_is_gone(
     seed: int, below: bool
 ) -> None:
@@ -82,7 +83,7 @@ def test_a_partition_shows_members_by_the_first_and_nothing_below_what_is_gone(
     assert (partition.representative[others] == others).all()
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_contents_are_the_counts_of_each_class(seed: int) -> None:
     table, classes = random_table(seed)
     column = np.array(codes(table), np.int64)
@@ -104,8 +105,8 @@ def holds(constraints: Constraints, table: Table, own: list[int]) -> bool:
     return all(one.holds(view(at)) for one, at in bound)
 
 
-@pytest.mark.parametrize("below", [False, True])
-@pytest.mark.parametrize("seed", range(40))
+@for_each("below", [False, True])
+@for_each("seed", range(40))
 def test_leftovers_join_wherever_every_model_and_record_allows(seed: int, below: bool) -> None:
     table, classes = random_table(seed, below, attributes=1 + seed % 2)
     bound = table.bind(LEDiversity(l=1, e=1)) if seed % 3 else table.bind(FrequencyLDiversity(l="4/3"))
@@ -158,9 +159,9 @@ def test_the_nearest_class_is_taken_then_the_smaller_then_the_first(monkeypatch:
     assert joined([0, 0, 1, 1, 1, 2, 2, -1], 7) == 0, "eight distances are enough for three classes"
 
 
-@pytest.mark.parametrize("window", [0, 2**24])
-@pytest.mark.parametrize("below", [False, True])
-@pytest.mark.parametrize("seed", range(30))
+@for_each("window", [0, 2**24])
+@for_each("below", [False, True])
+@for_each("seed", range(30))
 def test_a_leftover_goes_where_the_twin_puts_it(
     seed: int, below: bool, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,8 +193,8 @@ def test_a_leftover_goes_where_the_twin_puts_it(
         assert not window or members(after) == [sorted(own) for own in wanted]
 
 
-@pytest.mark.parametrize("below", [False, True])
-@pytest.mark.parametrize("seed", range(40))
+@for_each("below", [False, True])
+@for_each("seed", range(40))
 def test_the_metrics_are_those_of_the_twin(seed: int, below: bool) -> None:
     table, classes = random_table(seed, below, attributes=1 + seed % 2)
     publication = table.published(members(classes))

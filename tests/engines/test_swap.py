@@ -9,7 +9,6 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
-import pytest
 
 from hierdata.documents.document import Scalar
 from hierdata.domains import DOMAINS
@@ -24,6 +23,7 @@ from hierdata.privacy import EntropyLDiversity, FrequencyLDiversity, KAnonymity,
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 from tests import naive_distributions, semantic_tables
 from tests import naive_reassigning as naive
+from tests.cases import for_each
 from tests.small_tables import Table, table
 
 OTHERS: dict[str, PrivacyModel] = {
@@ -95,9 +95,9 @@ def ordered(numbers: Any, p: Any, q: Any) -> Fraction:
     return naive_distributions.ordered(p, q, numbers)
 
 
-@pytest.mark.parametrize("below", [False, True])
-@pytest.mark.parametrize("other", OTHERS)
-@pytest.mark.parametrize("seed", range(12))
+@for_each("below", [False, True])
+@for_each("other", OTHERS)
+@for_each("seed", range(12))
 def test_swaps_are_those_of_the_twin(seed: int, other: str, below: bool) -> None:
     built, sensitive, classes = random_table(seed, below)
     t, by = (Fraction(1, 4), "equal") if seed % 2 else (Fraction(1, 8), "ordered")
@@ -129,7 +129,7 @@ def step(
     return partition, classes_of(partition, scope)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_all_models_hold_and_passes_lower_the_loss(seed: int) -> None:
     built, _, classes = random_table(seed, below=seed % 3 == 0)
     constraints = bound(built, Fraction(2, 5), "equal", OTHERS["caps"])

@@ -27,6 +27,7 @@ from hierdata.forest.forest import Scope
 from hierdata.privacy import FrequencyLDiversity, TCloseness
 from tests import naive_distributions
 from tests import naive_reassigning as naive
+from tests.cases import for_each
 from tests.small_tables import Table, table
 
 FLIGHT = Flight(0.729, 1.494, 1.494, 0.5)
@@ -91,8 +92,8 @@ def test_the_objective_is_the_largest_distance_then_the_mean(seed: int) -> None:
     assert failing == sum(one > 0 for one in own)
 
 
-@pytest.mark.parametrize("rounds", [0, 5])
-@pytest.mark.parametrize("seed", range(10))
+@for_each("rounds", [0, 5])
+@for_each("seed", range(10))
 def test_nothing_worse_is_found(seed: int, rounds: int) -> None:
     built, attributes, classes = random_table(seed, rows=15)
     made = arranged(built, classes)
@@ -107,8 +108,8 @@ def test_nothing_worse_is_found(seed: int, rounds: int) -> None:
     assert naive.objective(found, attributes) <= least
 
 
-@pytest.mark.parametrize("name", ["swap", "swarm"])
-@pytest.mark.parametrize("seed", range(8))
+@for_each("name", ["swap", "swarm"])
+@for_each("seed", range(8))
 def test_small_tables_reach_the_optimum(name: str, seed: int) -> None:
     built, attributes, classes = random_table(seed)
     best = naive.optimum([3, 3, 3], attributes)

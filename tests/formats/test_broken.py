@@ -11,6 +11,7 @@ import pytest
 from hierdata.documents.formats import FORMATS, detect
 from hierdata.documents.formats.source import PathSource
 from hierdata.errors import InputError
+from tests.cases import for_each
 
 BROKEN = Path(__file__).parents[2] / "fixtures" / "broken"
 ROW = re.compile(r"\| `([^`]+)` \| .+ \| (?:record (\d+)|-) \|")
@@ -38,7 +39,7 @@ def test_the_table_names_files_of_every_format() -> None:
     assert {detect(name).name for name in names} == set(FORMATS)
 
 
-@pytest.mark.parametrize(("name", "record"), rows())
+@for_each("name, record", rows())
 def test_refused_with_its_record_and_without_its_data(name: str, record: int | None) -> None:
     with pytest.raises(InputError) as caught:
         read(name)

@@ -24,6 +24,7 @@ from hierdata.policy.load import from_data
 from hierdata.sources import collect
 from hierdata.sources.splits import InputSplit, file_splits, read_file
 from tests.bytes_source import BytesSource
+from tests.cases import for_each
 from tests.formats.test_broken import BROKEN, rows
 
 POLICY = from_data(
@@ -85,8 +86,8 @@ def told(read: object) -> tuple[str, object]:
     return str(caught.value), (type(caught.value), caught.value.record, caught.value.path)
 
 
-@pytest.mark.parametrize("name", [name for name, _ in rows() if detect(name).name in ("jsonl", "parquet")])
-@pytest.mark.parametrize("size", [1, 9, 40, 1 << 20])
+@for_each("name", [name for name, _ in rows() if detect(name).name in ("jsonl", "parquet")])
+@for_each("size", [1, 9, 40, 1 << 20])
 def test_what_is_wrong_is_told_as_by_who_reads_all(name: str, size: int) -> None:
     source, format = PathSource(BROKEN / name), detect(name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from hierdata.privacy import (
@@ -69,10 +70,7 @@ MULTISETS = [
 ]
 
 
-def name(case: object) -> str:
-    return str(case).replace("on=None ", "") if isinstance(case, PrivacyModel) else "twin"
-
-
+@cache
 def bound(model: PrivacyModel) -> Constraint:
     return model.bind(OWN_DOMAIN.get(model.kind, DOMAIN) if model.per_attribute else None)
 

@@ -29,6 +29,7 @@ from hierdata.privacy import (
 from hierdata.privacy.base import ClassView
 from hierdata.privacy.reference import at_most, largest_below
 from tests import naive_distributions as naive
+from tests.cases import for_each
 from tests.naive_distributions import Node
 from tests.privacy.distributions import COMPARED, ORIGINAL, REFERENCE, TREE, t_of
 
@@ -79,8 +80,8 @@ def as_domain(tree: Node, reference: tuple[int, ...]) -> SensitiveDomain:
     )
 
 
-@pytest.mark.parametrize("seed", range(25))
-@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+@for_each("seed", range(25))
+@for_each("distance", ["equal", "ordered", "hierarchical"])
 def test_distances_are_what_a_linear_programme_finds(distance: str, seed: int) -> None:
     rng = random.Random(seed)
     size = rng.randint(2, 6)

@@ -1,0 +1,62 @@
+"""Many small cases in one test: what pytest does for a test costs more than most cases do."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import pytest
+
+Test = Callable[..., None]
+
+
+@contextmanager
+def naming(**case: object) -> Iterator[None]:
+    """Let a failure inside say which case it is."""
+    try:
+        yield
+    except Exception as failure:
+        failure.add_note("case: " + ", ".join(f"{name}={value}" for name, value in case.items()))
+        raise
+
+
+def for_each(
+    names: str, cases: Iterable[Any], *, member: Callable[..., str] | None = None
+) -> Callable[[Test], Test]:
+    """Run a test with every case in turn, as one test; a failure names its case.
+
+    Names and cases are those of ``pytest.mark.parametrize``. Fixtures are set up once, for all cases. With
+    ``member``, which says what a case belongs to, there is one test for each member of a family.
+    """
+    keys = [name.strip() for name in names.split(",")]
+    rows = [tuple(case) if len(keys) > 1 else (case,) for case in cases]
+    assert rows, "no cases"
+    assert all(len(row) == len(keys) for row in rows)
+
+    def decorate(test: Test) -> Test:
+        given = inspect.signature(test)
+        assert given.parameters.keys() >= set(keys)
+        others = [one for name, one in given.parameters.items() if name not in keys]
+
+        @wraps(test)
+        def run_all(**fixtures: Any) -> None:
+            own = fixtures.pop("member", None)
+            for row in rows:
+                if member is None or member(*row) == own:
+                    case = dict(zip(keys, row, strict=True))
+                    with naming(**case):
+                        test(**fixtures, **case)
+
+        if member is not None:
+            others.append(inspect.Parameter("member", inspect.Parameter.KEYWORD_ONLY))
+        # What pytest looks at to find fixtures.
+        run_all.__signature__ = given.replace(parameters=others)  # type: ignore[attr-defined]
+        if member is None:
+            return run_all
+        members = list(dict.fromkeys(member(*row) for row in rows))
+        return pytest.mark.parametrize("member", members)(run_all)
+
+    return decorate
