@@ -114,12 +114,7 @@ def load(family: str, name: str, base: type[Member]) -> type[Member]:
     if problem := next(_problems(family, name, member, base), None):
         raise PolicyError(f"{plugin} {problem}")
     found: type[Member] = member
-    _imported[found.__module__.partition(".")[0]] = plugin
     return found
-
-
-_imported: dict[str, Plugin] = {}
-"""A plug-in of each package that one was imported from."""
 
 
 def fault_of(error: BaseException) -> str | None:
@@ -128,13 +123,19 @@ def fault_of(error: BaseException) -> str | None:
     >>> fault_of(ValueError("of hierdata")) is None
     True
     """
+    owners = {
+        entry.module.partition(".")[0]: _distribution(entry)
+        for family in FAMILIES
+        for entries in _declared(family).values()
+        for entry in entries
+    }
     for frame, line in reversed([*walk_tb(error.__traceback__)]):
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if package == "hierdata":
             return None
-        if plugin := _imported.get(package):
+        if package in owners:
             file = PurePath(frame.f_code.co_filename).name
-            return f"{file}:{line} of {plugin.distribution} {plugin.version}"
+            return f"{file}:{line} of {' '.join(owners[package])}"
     return None
 
 

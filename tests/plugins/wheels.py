@@ -46,6 +46,7 @@ def install(files: Mapping[str, str], target: Path) -> None:
     """Install a wheel of these files into a folder, with pip and without an index."""
     (metadata,) = (name for name in files if name.endswith("/METADATA"))
     info = metadata.partition("/")[0]
+    target.parent.mkdir(exist_ok=True)
     wheel = target.parent / f"{info.removesuffix('.dist-info')}-py3-none-any.whl"
     with ZipFile(wheel, "w") as archive:
         for name, text in files.items():

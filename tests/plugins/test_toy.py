@@ -1,0 +1,134 @@
+"""A distribution with one member of each family: listed, anonymized with, judged, measured and reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.plugins.conftest import SPREAD, Site
+from tests.plugins.wheels import install, toy
+
+MEMBERS = {
+    "models": "capped-share",
+    "engines": "chunks",
+    "recodings": "local",
+    "domains": "initial",
+    "metrics": "mean_class_size",
+    "formats": "numbered",
+}
+PUBLISHED = ("release", "release/public/records.numbered")
+
+
+def test_all_members_are_listed(desk: Site) -> None:
+    ran = desk.run("plugins", "--json")
+    assert ran.code == 0
+    assert {one["family"]: one["name"] for one in ran.json["plugins"]} == MEMBERS
+    assert {(one["distribution"], one["version"], one["problem"]) for one in ran.json["plugins"]} == {
+        ("hierdata-toy", "1.0", None)
+    }
+    assert "No installed distribution adds anything" in desk.at(None).run("plugins").out
+
+
+def test_lint_knows_them(desk: Site) -> None:
+    assert desk.run("lint", "policy.yaml", "--data", "in.numbered").code == 0
+
+
+def test_the_release_names_them_and_the_report_explains_them(desk: Site) -> None:
+    claims = json.loads((desk.folder / "release/public/release.json").read_bytes())
+    assert {one["family"]: one["name"] for one in claims["plugins"]} == MEMBERS
+    assert {(one["distribution"], one["version"]) for one in claims["plugins"]} == {("hierdata-toy", "1.0")}
+    promise = claims["promises"][1]
+    assert promise["held"]
+    assert "no value has more than 3/4 of them." in promise["statement"]
+    assert set(promise["achieved"]) == {"share"}
+    assert claims["metrics"]["mean_class_size"]["better"] == "lower"
+    assert claims["gates"][0]["passed"]
+    assert any("says the toy" in limit for limit in claims["limitations"])
+    page = (desk.folder / "release/steward/report.html").read_text("utf-8")
+    assert "share, of capped-share" in page
+    assert "The largest share of one value" in page
+    assert "How many records a class has on average." in page
+
+
+def test_one_process_publishes_the_same(desk: Site) -> None:
+    ran = desk.run(
+        "anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "again", "--executor", "serial"
+    )
+    assert ran.code == 0, ran.err
+    for file in ("records.numbered", "codebook.json", "release.json"):
+        one, other = ((desk.folder / out / "public" / file).read_bytes() for out in ("release", "again"))
+        assert one == other, file
+
+
+@pytest.mark.parametrize("published", PUBLISHED)
+def test_a_release_is_judged(desk: Site, published: str) -> None:
+    ran = desk.run("verify", published, "--policy", "policy.yaml")
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_a_release_is_judged_by_its_original_and_by_workers(desk: Site) -> None:
+    ran = desk.run("verify", "release", "--policy", "policy.yaml", "--original", "in.numbered", *SPREAD)
+    assert (ran.code, ran.err) == (0, "")
+
+
+@pytest.mark.parametrize("published", PUBLISHED)
+def test_without_the_plugin_nothing_is_judged(desk: Site, published: str) -> None:
+    ran = desk.at(None).run("verify", published, "--policy", "policy.yaml")
+    assert ran.code == 4
+    assert ran.err.startswith("hierdata: not judged: ")
+    if published == "release":
+        missing = "capped-share (models) is of hierdata-toy 1.0, which is not installed here"
+        assert ran.err == f"hierdata: not judged: {missing}\n"
+
+
+def test_another_version_judges_nothing(desk: Site, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(toy("2.0"), site)
+    ran = desk.at(site).run("verify", "release", "--policy", "policy.yaml")
+    assert ran.code == 4
+    assert ran.err == (
+        "hierdata: not judged: capped-share (models) is of hierdata-toy 1.0, which is installed as 2.0 here\n"
+    )
+
+
+def test_without_the_plugin_nothing_is_anonymized(desk: Site) -> None:
+    name = desk.say(
+        "one.yaml",
+        {
+            "format: numbered": "format: jsonl",
+            "recoding: local": "recoding: generalization",
+            "{steps: [{kind: chunks, factor: 2}]}": "{steps: [{kind: mondrian}]}",
+            "metrics: [mean_class_size]": "metrics: []",
+            "mean_class_size, figure: records": "lm_cost, figure: total",
+            "domain: {kind: initial}": "flat: true",
+        },
+    )
+    ran = desk.at(None).run("anonymize", "in.numbered", "--policy", name, "--out", "none")
+    assert ran.code == 2
+    assert ran.err.startswith("hierdata: models[1]: 'capped-share' is not one of 'k-anonymity', ")
+    assert ran.err.endswith("and no installed distribution declares it\n")
+    assert ran.err.count("\n") == 1
+
+
+def test_nothing_is_imported_that_no_policy_names(desk: Site) -> None:
+    code = (
+        "import sys; from hierdata.policy.load import load; load('plain.yaml'); "
+        "assert not [name for name in sys.modules if name.startswith('hierdata_toy')]"
+    )
+    desk.execute(code)
+
+
+def test_all_members_keep_their_contracts(desk: Site) -> None:
+    code = """
+from hierdata_toy import domain, engine, format, metric, model, recoding
+from hierdata import testing
+testing.check_model(model.CappedShare(share="0.5"))
+testing.check_engine(engine.Chunks())
+testing.check_recoding(recoding.Local)
+testing.check_domain(domain.Initial(), ["Anna", "Alma", "Bela", "C"])
+testing.check_metric(metric.MeanClassSize)
+testing.check_format(format.Numbered())
+"""
+    desk.execute(code)
