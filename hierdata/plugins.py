@@ -126,7 +126,7 @@ def fault_of(error: BaseException) -> str | None:
     owners = {
         entry.module.partition(".")[0]: _distribution(entry)
         for family in FAMILIES
-        for entries in _declared(family).values()
+        for entries in _entry_points_of(family).values()
         for entry in entries
     }
     for frame, line in reversed([*walk_tb(error.__traceback__)]):

@@ -105,7 +105,7 @@ def test_an_error_while_it_runs_is_told_by_type_and_place(
     )
     reader = (TOY / "hierdata_toy" / "format.py").read_text("utf-8")
     failing = reader.replace("        text = line.decode().strip()", "        text = str(int(line))")
-    failing = failing.replace("except (RefusedError, ValueError, IndexError)", "except RefusedError")
+    failing = failing.replace("except (RefusedTextError, ValueError, IndexError)", "except RefusedTextError")
     for sources, file in (({"domain": broken}, "domain.py"), ({"format": failing}, "format.py")):
         site = changed(tmp_path / file, **sources)
         ran = desk.at(site).run(
