@@ -92,9 +92,7 @@ class Policy(BaseModel):
         default=None,
         description="with recoding slicing: which sensitive attributes share a table, or how many tables",
     )
-    metrics: tuple[OtherMetric, ...] = Field(
-        default=(), description="metrics of other distributions to be measured besides the built-in ones"
-    )
+    metrics: tuple[OtherMetric, ...] = Field(default=(), description="further metrics, of plug-ins")
     attackers: dict[str, AttackerModel] = Field(default={}, description="whom gates have in mind, by name")
     gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
 

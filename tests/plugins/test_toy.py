@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.plugins.conftest import SPREAD, Site
-from tests.plugins.wheels import install, toy
+from tests.plugins.conftest import ROOT, SPREAD, Site
+from tests.plugins.wheels import TOY, install, toy
 
 MEMBERS = {
     "models": "capped-share",
@@ -132,3 +133,12 @@ testing.check_metric(metric.MeanClassSize)
 testing.check_format(format.Numbered())
 """
     desk.execute(code)
+
+
+def test_the_how_to_shows_the_model_of_the_toy() -> None:
+    page = (ROOT / "docs" / "how-to" / "write-a-plugin.md").read_text("utf-8")
+    assert f"```python\n{(TOY / 'hierdata_toy' / 'model.py').read_text('utf-8')}```" in page
+    shown = tomllib.loads(page.partition("```toml\n")[2].partition("```")[0])["project"]
+    project = tomllib.loads((TOY / "pyproject.toml").read_text("utf-8"))["project"]
+    assert shown["entry-points"]["hierdata.models"] == project["entry-points"]["hierdata.models"]
+    assert {key: shown[key] for key in ("name", "version", "dependencies")}.items() <= project.items()

@@ -59,7 +59,7 @@ class Bson(Rowwise):
 
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
         """Yield the records of a part (see Format.read_split)."""
-        return _codec().decoded(_read_frames(stream, split))  # type: ignore[no-any-return]
+        return _codec().decode_all(_read_frames(stream, split))  # type: ignore[no-any-return]
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:

@@ -29,11 +29,13 @@ WORDS = {
 def glossary(report: StewardReport) -> Iterator[tuple[str, str]]:
     """The words of a report, the letters of its models, and its metrics, each with its meaning."""
     from hierdata.metrics import metric_named
-    from hierdata.privacy import model_named
+    from hierdata.plugins import find
+    from hierdata.privacy import MODELS, model_named
 
     yield from WORDS.items()
     for kind in dict.fromkeys(promise.kind for promise in report.promises):
-        for letter, meaning in model_named(kind).letters.items():
+        known = kind in MODELS or find("models", kind) is not None
+        for letter, meaning in model_named(kind).letters.items() if known else ():
             yield f"{letter}, of {kind}", f"{meaning[0].upper()}{meaning[1:]}."
     for name in report.metrics:
         yield name, metric_named(name).explanation
