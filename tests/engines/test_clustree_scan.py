@@ -56,7 +56,7 @@ def assert_same_as_among_all(
         patch.setattr(running, "begin", naive_growth.begin)
         patch.setattr(running, "grow", naive_growth.grow)
         expected = clustered(forest, constraints, engine, seed)
-    for name in ("class_of", "representative", "nodes"):
+    for name in ("equivalence_class", "representative", "nodes"):
         assert (getattr(found, name) == getattr(expected, name)).all(), name
     evaluated, all_there_are = found.costs.pop("pair_losses"), expected.costs.pop("pair_losses")
     assert found.costs == expected.costs

@@ -13,10 +13,10 @@ import pytest
 import hierdata
 
 CALLEE = """
-from {jit} import inlined
+from {jit} import inline_kernel
 from {constants} import FACTOR
 
-@inlined
+@inline_kernel
 def callee(number):
     return number * FACTOR + 1
 """
