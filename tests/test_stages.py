@@ -84,7 +84,7 @@ def test_a_step_is_pointed_at_one_vertex_type() -> None:
     ("steps", "stated", "message"),
     [
         (["clustree", "clustree"], {}, "cannot go on from another step"),
-        (["clustree", "mondrian"], {}, "take one sort"),
+        (["clustree", "mondrian"], {}, "cannot be combined"),
         (["mondrian"], {}, "clustree aligns whole records"),
         ([("mbf", "$.visits[*]")], APART, "no step partitions these values"),
         ([("mbf", "$.visits[*]"), ("mbf", "$.wards[*]")], APART, r"there are at \$, \$.visits"),

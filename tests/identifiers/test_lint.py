@@ -64,7 +64,7 @@ def test_identifiers_that_repeat_are_told_whatever_becomes_of_them() -> None:
     ("change", "words"),
     [
         ({}, None),
-        ({"who": "T0"}, "1 pseudonym stands in more than one record"),
+        ({"who": "T0"}, "1 pseudonym occurs in more than one record"),
         ({"who": None}, "1 of 24 have no value here"),
     ],
 )

@@ -265,7 +265,7 @@ def test_a_pseudonym_in_two_records_is_refused_and_counted() -> None:
         linked[number]["visits"][1]["who"] = "T0"
     linked[9]["visits"][1]["who"] = linked[8]["id"]
     with pytest.raises(
-        PolicyError, match="in the domain people 2 pseudonyms stand in more than one record"
+        PolicyError, match="in the domain people 2 pseudonyms occur in more than one record"
     ) as no:
         published(linked, policy())
     assert "T0" not in str(no.value)

@@ -117,11 +117,11 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
 def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
     """Raise PolicyError where pseudonyms say more than which of a record's values are the same."""
     for domain, count in sorted(survey.repeated.items()):
-        what = "1 pseudonym stands" if count == 1 else f"{count} pseudonyms stand"
+        what = "1 pseudonym occurs" if count == 1 else f"{count} pseudonyms occur"
         raise PolicyError(
-            f"in the domain {domain} {what} in more than one record: whoever knows how "
-            "people hang together could find them; give the fields other domains, drop them, or say under "
-            "`links` why that is no risk"
+            f"in the domain {domain} {what} in more than one record: anyone who knows how records are linked "
+            "could re-identify them; give the fields other domains, drop them, or say under `links` why that "
+            "is no risk"
         )
     for kind in schema.types:
         for keys, attribute in _keys(schema, kind.index):

@@ -109,7 +109,10 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
     """Raise PolicyError where the steps do not fit the records or the recoding."""
     scopes = {step.on for step in steps if step.on is not None}
     if not all(step.aligns == steps[0].aligns for step in steps):
-        raise PolicyError("some steps partition whole records, some rows of one type: take one sort")
+        raise PolicyError(
+            "tree engines and row engines cannot be combined: all steps partition whole records, or all "
+            "partition the rows of vertex types"
+        )
     if steps[0].aligns:
         return
     if not policy.recoding_traits.partitions_each_type and (len(schema.types) > 1 or scopes):

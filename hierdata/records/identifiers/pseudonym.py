@@ -38,7 +38,7 @@ class Pseudonym(Action):
         default=32, description="hexadecimal digits of a pseudonym"
     )
     links: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="why a pseudonym may stand in more than one record"
+        default=None, description="why a pseudonym may occur in more than one record"
     )
 
     def published_as(self, role: str) -> Role | None:

@@ -45,8 +45,8 @@ _KEPT_KEY = (
 )
 _ABSENT = "Some have no pseudonym at {path}, and that shows. Reason given: {reason}"
 _LINKED = (
-    "A pseudonym of the domain {domain} may stand in several records: whoever knows how people hang together "
-    "may find them by it. Reason given: {reason}"
+    "A pseudonym of the domain {domain} may occur in several records: anyone who knows how records are "
+    "linked could re-identify them by it. Reason given: {reason}"
 )
 _SHIFTED = (
     "Dates at {paths} were moved by one number of days for each record, {days} at most: the days between "
