@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -68,9 +68,19 @@ class Kernel(CPUDispatcher):
     def compiled_code(self) -> Any:
         """The compiled code on disk."""
         stored = _cache_of(self.py_func)
+        file = stored._cache_file
         ours = _FOLDER in Path(self.py_func.__code__.co_filename).parents
-        stored._cache_file._source_stamp = _stamp("" if ours else self.py_func.__module__.partition(".")[0])
+        file._source_stamp = _stamp("" if ours else self.py_func.__module__.partition(".")[0])
+        file._load_index = partial(_load_index, file._load_index)
         return stored
+
+
+def _load_index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+    """What is on disk, by types. An index that names classes that are gone is that of another build."""
+    try:
+        return load()
+    except (AttributeError, ImportError):
+        return {}
 
 
 KERNELS: list[Kernel] = []

@@ -28,7 +28,7 @@ class DeltaLDiversity(PrivacyModel):
     >>> bound = DeltaLDiversity(delta=7.5, l=2).bind(SensitiveDomain("$.a", (40, 50, 60, 80)))
     >>> bound.holds(ClassView(2, {0: 1, 2: 1})), bound.holds(ClassView(2, {1: 1, 3: 1}))
     (True, True)
-    >>> bound.achieved(ClassView(4, {0: 1, 1: 1, 2: 1, 3: 1}))
+    >>> bound.achieved_parameters(ClassView(4, {0: 1, 1: 1, 2: 1, 3: 1}))
     {'l': Fraction(4, 3)}
     """
 

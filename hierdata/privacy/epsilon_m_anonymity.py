@@ -25,7 +25,7 @@ class EpsilonMAnonymity(PrivacyModel):
 
     >>> from hierdata.privacy.base import ClassView
     >>> domain = SensitiveDomain("$.a", (40, 50, 60))
-    >>> EpsilonMAnonymity(epsilon=15, m=2).bind(domain).achieved(ClassView(3, {0: 1, 1: 1, 2: 1}))
+    >>> EpsilonMAnonymity(epsilon=15, m=2).bind(domain).achieved_parameters(ClassView(3, {0: 1, 1: 1, 2: 1}))
     {'m': Fraction(1, 1)}
     """
 

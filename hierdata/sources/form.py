@@ -140,7 +140,7 @@ def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layou
 def state_layout(layout: Layout, policy: Policy) -> Layout:
     """A layout of XML with what the policy says: which comments are read, and prefixes that the file lacks.
 
-    >>> from hierdata.policy import from_data
+    >>> from hierdata.policy.load import from_data
     >>> rule, names = {"/r/s/x:a": {"role": "sensitive"}}, {"x": "urn:x", "y": "urn:y"}
     >>> model = [{"kind": "k-anonymity", "k": 2}]
     >>> policy = from_data({"version": 1, "namespaces": names, "models": model, "fields": rule})

@@ -58,7 +58,7 @@ def test_an_internal_error_tells_its_type_and_place_alone(
     monkeypatch.setattr("hierdata.release.files.write_files", raising(ValueError("marker-7319")))
     ran = run(*desk.command, "--json")
     assert ran.code == 1
-    assert "ValueError at hierdata/pipeline.py:" in ran.err
+    assert "ValueError at hierdata/pipeline/anonymize.py:" in ran.err
     assert ran.err.count("\n") == 1
     assert ran.json["error"]["kind"] == "InternalError"
     assert "marker" not in ran.out + ran.err

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,20 @@ def write(folder: Path, module: str, text: str) -> Path:
     return file
 
 
+def run_alone(folder: Path, **variables: str) -> str:
+    """What ``run.py`` prints, in a process that finds modules and compiled code in the folder only."""
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **variables,
+    }
+    ran = subprocess.run(
+        [sys.executable, "run.py"], cwd=folder, env=environment, check=True, capture_output=True, text=True
+    )
+    return ran.stdout.strip()
+
+
 @pytest.mark.parametrize("package", [f"{KERNELS}.copied", "plugin"])
 def test_an_edit_in_another_folder_is_seen(tmp_path: Path, package: str) -> None:
     """Of an inlined callee and of a constant, among the package's own kernels and in a plug-in."""
@@ -66,22 +81,7 @@ def test_an_edit_in_another_folder_is_seen(tmp_path: Path, package: str) -> None
     constants = write(tmp_path, names["constants"], "FACTOR = 10\n")
     (tmp_path / "run.py").write_text(RUN.format(**names))
 
-    def run(**variables: str) -> str:
-        environment = os.environ | {
-            "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-            "PYTHONPATH": str(tmp_path),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            **variables,
-        }
-        return subprocess.run(
-            [sys.executable, "run.py"],
-            cwd=tmp_path,
-            env=environment,
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.strip()
-
+    run = partial(run_alone, tmp_path)
     assert run() == "41 compiled"
     assert run() == "41 cached"
     callee.write_text(callee.read_text().replace("+ 1", "+ 2"))
@@ -91,3 +91,27 @@ def test_an_edit_in_another_folder_is_seen(tmp_path: Path, package: str) -> None
     assert run() == "82 cached"
     assert run(NUMBA_OPT="1") == "82 compiled"
     assert run(NUMBA_OPT="1") == "82 cached"
+
+
+def test_code_of_a_build_whose_classes_had_other_names_is_stale(tmp_path: Path) -> None:
+    """Types of arguments are on disk with the names of their classes: an index may name what is gone."""
+    shutil.copytree(Path(hierdata.__file__).parent, tmp_path / "hierdata")
+    kernel = """
+from typing import NamedTuple
+from hierdata.engines.jit import jit
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+@jit
+def added(pair):
+    return pair.first + pair.second
+
+answer = added(Pair(2, 3))
+"""
+    module = write(tmp_path, "plugin.kernel", kernel)
+    (tmp_path / "run.py").write_text("from plugin.kernel import answer\nprint(answer)")
+    assert run_alone(tmp_path) == "5"
+    module.write_text(kernel.replace("Pair", "Couple"))
+    assert run_alone(tmp_path) == "5"

@@ -184,7 +184,8 @@ def test_the_hint_knows_the_wrappers() -> None:
 def test_without_pymongo_the_extra_is_named(tmp_path: Path) -> None:
     (tmp_path / "bson.py").write_text("raise ImportError")
     program = (
-        "import io; from hierdata.documents.formats.bson import Bson; from hierdata.formats import Layout\n"
+        "import io; from hierdata.documents.formats.bson import Bson\n"
+        "from hierdata.documents.formats import Layout\n"
         "next(Bson().read(io.BytesIO(bytes([5, 0, 0, 0, 0])), Layout()))"
     )
     path = {"PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[2]}"}
