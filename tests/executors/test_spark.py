@@ -82,7 +82,7 @@ def staged(function: Any, task: Any) -> tuple[list[Any], dict[int, bytes]]:
     gathered = Gathered()
     name = f"test-{time.monotonic_ns()}"
     stage = PartitionStage(
-        name, cloudpickle.dumps(function), PartitionLayout(3, 1, pieces=False), task, gathered
+        name, cloudpickle.dumps(((), function)), PartitionLayout(3, 1, pieces=False), task, gathered
     )
     rows = [row for number in range(3) for row in cut_value(number, number)]
     return list(stage(0, iter(rows))), gathered.value
