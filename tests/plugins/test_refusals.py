@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from hierdata.errors import MissingPluginError
 from hierdata.plugins import Plugin
 from tests.plugins.conftest import SPREAD, Site
-from tests.plugins.wheels import TOY, distribution, install, toy
+from tests.plugins.wheels import TOY, distribution, install
 
 MODEL = (TOY / "hierdata_toy" / "model.py").read_text("utf-8")
 
 
-def changed(folder: Path, **sources: str) -> Path:
-    """A site with the toy, some modules of which have other text."""
+def changed(desk: Site, folder: Path, **sources: str) -> Path:
+    """A copy of the folder where the toy is installed, some modules of which have other text."""
+    assert desk.site is not None
     site = folder / "site"
-    install(toy(changed={f"hierdata_toy/{name}.py": text for name, text in sources.items()}), site)
+    copytree(desk.site, site)
+    for name, text in sources.items():
+        (site / "hierdata_toy" / f"{name}.py").write_text(text, "utf-8")
     return site
 
 
 def test_what_cannot_be_imported_is_named_with_the_reason(desk: Site, tmp_path: Path) -> None:
-    site = changed(tmp_path, model="import no_such_library\n")
+    site = changed(desk, tmp_path, model="import no_such_library\n")
     ran = desk.at(site).run("anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "none")
     reason = "ModuleNotFoundError: No module named 'no_such_library'"
     assert ran.code == 2
@@ -49,7 +53,7 @@ def test_what_cannot_be_imported_is_named_with_the_reason(desk: Site, tmp_path: 
     ids=["no model", "exit", "no class", "kind", "abstract", "letters"],
 )
 def test_what_is_no_member_is_refused(desk: Site, tmp_path: Path, text: str, problem: str) -> None:
-    ran = desk.at(changed(tmp_path, model=text)).run("lint", "policy.yaml", "--json")
+    ran = desk.at(changed(desk, tmp_path, model=text)).run("lint", "policy.yaml", "--json")
     assert ran.code == 2
     assert ran.err.startswith("hierdata: ")
     assert f"capped-share (models) of hierdata-toy 1.0 {problem}" in ran.out + ran.err
@@ -57,7 +61,7 @@ def test_what_is_no_member_is_refused(desk: Site, tmp_path: Path, text: str, pro
 
 def test_a_recoding_that_no_judge_knows_is_refused(desk: Site, tmp_path: Path) -> None:
     text = (TOY / "hierdata_toy" / "recoding.py").read_text("utf-8")
-    site = changed(tmp_path, recoding=text.replace('judged_as="generalization"', 'judged_as="magic"'))
+    site = changed(desk, tmp_path, recoding=text.replace('judged_as="generalization"', 'judged_as="magic"'))
     ran = desk.at(site).run("plugins", "--json")
     assert ran.code == 2
     (refused,) = (one["problem"] for one in ran.json["plugins"] if one["problem"])
@@ -83,7 +87,7 @@ def test_a_built_in_name_is_not_taken(desk: Site, tmp_path: Path) -> None:
 
 
 def test_of_two_distributions_with_one_name_none_is_chosen(desk: Site, tmp_path: Path) -> None:
-    site = changed(tmp_path)
+    site = changed(desk, tmp_path)
     entries = {"hierdata.models": {"capped-share": "other_toy:Model"}}
     install(distribution("other-toy", "3.0", {"other_toy.py": ""}, entries), site)
     ran = desk.at(site).run("anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "none")
@@ -107,7 +111,7 @@ def test_an_error_while_it_runs_is_told_by_type_and_place(
     failing = reader.replace("        text = line.decode().strip()", "        text = str(int(line))")
     failing = failing.replace("except (RefusedTextError, ValueError, IndexError)", "except RefusedTextError")
     for sources, file in (({"domain": broken}, "domain.py"), ({"format": failing}, "format.py")):
-        site = changed(tmp_path / file, **sources)
+        site = changed(desk, tmp_path / file, **sources)
         ran = desk.at(site).run(
             "anonymize", "in.numbered", "--policy", "policy.yaml", "--out", "none", *spread
         )

@@ -16,13 +16,11 @@ TOY = Path(__file__).parent / "toy"
 WHEEL = "Wheel-Version: 1.0\nGenerator: hierdata\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-def toy(
-    version: str = "1.0", name: str = "hierdata-toy", changed: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """The files of the toy distribution by their place in a wheel; some of its sources may be ``changed``."""
+def toy(version: str = "1.0") -> dict[str, str]:
+    """The files of the toy distribution by their place in a wheel."""
     project = tomllib.loads((TOY / "pyproject.toml").read_text("utf-8"))["project"]
     sources = {path.relative_to(TOY).as_posix(): path.read_text("utf-8") for path in TOY.rglob("*.py")}
-    return distribution(name, version, {**sources, **(changed or {})}, project["entry-points"])
+    return distribution(project["name"], version, sources, project["entry-points"])
 
 
 def distribution(

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from hierdata.engines.alignment.alignment import Pairing
-from hierdata.engines.base import Constraints, Engine, StepInput
-from hierdata.engines.local_search.state import ExchangedClasses
-from hierdata.forest.forest import Forest, Scope
-from hierdata.forest.partition import Partition
+from hierdata.engines.base import Engine, StepInput
 
-
-def descend_partition(
-    forest: Forest,
-    scope: Scope,
-    constraints: Constraints,
-    partition: Partition,
-    passes: int,
-    near: int,
-    pairing: Pairing,
-    progress: Callable[[int], None],
-) -> Partition:
-    """The partition after so many passes; ``progress`` is told of the first, which takes longest."""
-    classes = ExchangedClasses(forest, constraints, partition, pairing, near)
-    visits = scope.records
-    for number in range(passes):
-        made, at = classes.exchange_count, 0
-        while at < len(visits):
-            at = classes.visit(visits, at) + 1
-            if number == 0:
-                progress(min(at, len(visits)))
-        if classes.exchange_count == made:
-            break
-    return classes.partition()
+if TYPE_CHECKING:
+    from hierdata.forest.partition import Partition
 
 
 class LocalSearch(Engine):
@@ -92,6 +66,8 @@ class LocalSearch(Engine):
         """Exchange records between the classes of the step before; see the class."""
         if not (self.passes and given.previous.class_count):
             return given.previous
+        from hierdata.engines.local_search.run import descend_partition
+
         return descend_partition(
             *given.problem, given.previous, self.passes, self.near, self.pairing, given.progress
         )
