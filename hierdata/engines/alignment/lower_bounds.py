@@ -136,6 +136,8 @@ def _paths(
 
 def _tells(deeper: NDArray[np.int64], depth: NDArray[np.int64]) -> bool:
     """Whether the node at one depth follows from the one at a deeper depth."""
-    there = deeper >= 0
-    pairs = np.unique(np.stack((deeper[there], depth[there])), axis=1)
-    return bool(len(np.unique(pairs[0])) == pairs.shape[1])
+    there = np.flatnonzero(deeper >= 0)
+    own, above = deeper[there], depth[there]
+    found = np.empty(own.max(initial=MISSING) + 1, np.int64)
+    found[own] = above
+    return bool((found[own] == above).all())
