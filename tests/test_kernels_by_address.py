@@ -70,7 +70,7 @@ def test_a_kernel_is_called_by_its_address_and_read_from_disk(tmp_path: Path) ->
 def test_an_answer_of_another_type_is_refused() -> None:
     """A kernel whose answer would be read as something else is not called."""
     arguments = (0, np.int64(0))
-    with pytest.raises(TypeError, match="answers"):
+    with pytest.raises(TypeError, match="returns"):
         address_of(gain_factor, signature_of(0.5, *arguments))
 
 

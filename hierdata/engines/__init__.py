@@ -1,4 +1,4 @@
-"""The engines, by the name that a policy gives them."""
+"""The engines, by their name in a policy."""
 
 from __future__ import annotations
 

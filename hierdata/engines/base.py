@@ -1,4 +1,4 @@
-"""What an engine is, and the constraints that every engine is handed."""
+"""The base class of all engines, and the constraints that every engine receives."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 Mended: TypeAlias = Literal["size", "closeness"]
-"""What a step can bring about in classes that lack it: models on records, models that state a closeness."""
+"""What a later step can establish in classes that lack it: models on records, or models with a closeness."""
 
 
 @dataclass(frozen=True)
 class Constraints:
     """All models of a policy, bound.
 
-    ``on_records`` judge a class by its records alone; ``on_values[t][i]`` judge the i-th sensitive
+    ``on_records`` judge a class by its records alone. ``on_values[t][i]`` judge the i-th sensitive
     attribute of vertex type t, at every vertex of a class representative. ``population`` counts the rows of
-    the policy's population table that fit the nodes of a root, where a model asks for them. No class may be
-    smaller than ``least``.
+    the policy's population table that match the nodes of a root, if a model needs that count. No class may
+    be smaller than ``least``.
     """
 
     on_records: tuple[Constraint, ...]
@@ -39,37 +39,38 @@ class Constraints:
     least: int = 1
 
     def all(self) -> Iterator[Constraint]:
-        """Every constraint."""
+        """Iterate over all constraints."""
         yield from self.on_records
         for attributes in self.on_values:
             for constraints in attributes:
                 yield from constraints
 
     def caps(self, kind: int) -> list[tuple[int, FrequencyCaps]]:
-        """The share caps on a vertex type, each with the position of its sensitive attribute."""
+        """Return the frequency caps on a vertex type, each with the position of its sensitive attribute."""
         bound = enumerate(self.on_values[kind])
         return [(position, one.caps) for position, own in bound for one in own if one.caps is not None]
 
     def closeness(self, kind: int) -> list[tuple[int, Closeness]]:
-        """What is stated on a vertex type, each with the position of its sensitive attribute."""
+        """Return the closenesses on a vertex type, each with the position of its sensitive attribute."""
         bound = enumerate(self.on_values[kind])
         return [
             (position, one.closeness) for position, own in bound for one in own if one.closeness is not None
         ]
 
     def at(self, kind: int) -> Constraints:
-        """Those that a class of vertices of one type must satisfy, as rows of a table."""
+        """Return the constraints on classes of vertices of one type, which are treated as rows of a table."""
         values = tuple(own if at == kind else tuple(() for _ in own) for at, own in enumerate(self.on_values))
         return Constraints(self.on_records, values, self.population if kind == 0 else None)
 
     def view(self, records: int, counts: Mapping[int, int], root: Sequence[int]) -> ClassView:
-        """What a model sees of a class whose root is published by these nodes."""
+        """Build the view of a class for a model; ``root`` holds the published nodes of the class's root."""
         return ClassView(records, counts, None if self.population is None else self.population(root))
 
     def without_mended(self, mended: Collection[Mended]) -> Constraints:
-        """Those that a step must keep where later ones mend the rest.
+        """Return the constraints that a step must keep when later steps establish the rest.
 
-        Rows that change places leave classes as large as they are, so these must be large enough before.
+        Steps that establish closeness swap rows and keep class sizes, so unless ``mended`` has "size" the
+        result still requires the least size of all constraints.
         """
 
         def is_kept(constraint: Constraint) -> bool:
@@ -84,21 +85,22 @@ class Constraints:
 
     @property
     def min_class_size(self) -> int:
-        """No smaller class can satisfy all of them, or is large enough for a later step."""
+        """The least size of a class that can satisfy all constraints, and that later steps need."""
         return max([self.least, *(constraint.min_class_size for constraint in self.all())])
 
 
 def silent(done: int) -> None:
-    """Show no progress."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
 class StepInput:
-    """What an engine is handed for one step.
+    """The input of an engine for one step.
 
-    ``constraints`` are those of the scope (``Constraints.at``; all, where records are aligned as trees) that
-    no later step mends. ``partition`` is the step before's, None for the first step. ``progress`` is to be
-    told from time to time how many rows have been dealt with.
+    ``constraints`` are the constraints of the scope (``Constraints.at``; all constraints if records are
+    aligned as trees), without those that a later step establishes. ``partition`` is the result of the
+    previous step, None for the first step. The engine calls ``progress`` from time to time with the number
+    of rows done.
     """
 
     forest: Forest
@@ -110,38 +112,39 @@ class StepInput:
 
     @property
     def problem(self) -> tuple[Forest, Scope, Constraints]:
-        """What is partitioned, and what all classes must satisfy."""
+        """The forest, the scope to partition, and the constraints that all classes must satisfy."""
         return self.forest, self.scope, self.constraints
 
     @property
     def previous(self) -> Partition:
-        """The step before's partition, for engines that always have one."""
+        """The partition of the previous step, for engines that always follow another step."""
         assert self.partition is not None, "no step was run before"
         return self.partition
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a way to go lost where it was tried: the ``loss`` times the scale, and so many records."""
+    """The result of one trial: its ``loss`` times the scale, and the number of records it ``suppressed``."""
 
     loss: int
     suppressed: int
 
     def __add__(self, other: Trial) -> Trial:
-        """Both together."""
+        """Add two trials."""
         return Trial(self.loss + other.loss, self.suppressed + other.suppressed)
 
 
 class Engine(ABC, BaseModel):
     """One step of the search for classes; its fields are its parameters in the policy.
 
-    An engine that ``aligns`` partitions whole records, however many vertices they have. The others see rows:
-    one vertex type each, its own quasi-identifiers and sensitive attributes; without ``on`` they partition
-    every type with sensitive attributes where the recoding keeps the types apart, else the records.
+    An engine with ``aligns`` partitions whole records as trees. The others partition the rows of one vertex
+    type, with the quasi-identifiers and sensitive attributes of that type. Without ``on`` they partition
+    every type with sensitive attributes if the recoding keeps the types apart, else the records.
 
-    An engine ``begins`` if it can start from single rows, and ``goes_on`` if it can start from the classes of
-    the step before; what it ``mends`` the steps before it need not keep. One that ``chooses`` between ways to
-    go chooses once for all blocks of a collection (``run_trials``, ``choose_by_trials``).
+    ``begins``: it can start from single rows. ``goes_on``: it can start from the classes of the previous
+    step. ``mends``: the constraints that it establishes, so that earlier steps need not keep them.
+    ``chooses``: it chooses between variants, once for all blocks of a collection (``run_trials``,
+    ``choose_by_trials``).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -158,9 +161,9 @@ class Engine(ABC, BaseModel):
     )
 
     def check(self, kind: int, hierarchies: Sequence[Hierarchy]) -> None:
-        """Refuse what it cannot partition, before anything is searched: raises PolicyError.
+        """Raise PolicyError if this engine cannot partition a vertex type; called before the search.
 
-        ``kind`` is the vertex type, 0 for the records, with the hierarchies of its quasi-identifiers.
+        ``kind`` is the vertex type, 0 for the records; ``hierarchies`` are those of its quasi-identifiers.
         """
 
     def step(
@@ -172,7 +175,7 @@ class Engine(ABC, BaseModel):
         rng: np.random.Generator,
         progress: Callable[[int], None] = silent,
     ) -> Partition:
-        """Run ``find_classes`` on a ``StepInput`` of these."""
+        """Run ``find_classes`` on a ``StepInput`` with these fields."""
         if partition is None:
             assert self.begins, f"{self.kind} goes on from another step"
         else:
@@ -182,18 +185,19 @@ class Engine(ABC, BaseModel):
 
     @abstractmethod
     def find_classes(self, given: StepInput) -> Partition:
-        """A partition of the scope all of whose classes satisfy the constraints."""
+        """Return a partition of the scope in which all classes satisfy the constraints."""
 
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
     ) -> Mapping[Hashable, Trial]:
-        """What the ways of going about it that this engine chooses from would lose here.
+        """Return the loss of each variant that this engine can choose, measured on these records.
 
-        All blocks of a collection have one scale, and trials of ways that were tried in each are added up for
-        ``choose_by_trials``; one way at least always is. Nothing from an engine that never ``chooses``.
+        All blocks of a collection have one scale. The trials of variants that were tried in every block are
+        added up for ``choose_by_trials``; at least one variant is tried in every block. An engine without
+        ``chooses`` returns an empty mapping.
         """
         return {}
 
     def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Engine:
-        """The engine with its choice made by these trials, so that it goes the same way in every block."""
+        """Return a copy of this engine that uses the best variant by these trials in every block."""
         return self

@@ -1,7 +1,7 @@
-"""The last step of a search: what cannot be told apart once published is judged together (DECISIONS 24).
+"""The last step of a search: judge what looks alike once published as one class (DECISIONS 24).
 
-Classes whose published forms are equal are one class to every reader, and identical siblings are one place.
-A model that is not monotone may hold in each and fail in the union.
+A reader cannot tell classes with equal published forms apart, nor identical siblings. A model that is not
+monotone may hold in each of them and fail in their union.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from hierdata.forest.isomorphism import exempt_types, ranks
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 Counts = list[Counter[int]]
-"""By sensitive attribute, how often each code occurs."""
+"""The number of occurrences of each code, one counter per sensitive attribute."""
 
 
 def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> Partition:
-    """A partition of whole records that holds however its classes and siblings coincide.
+    """Return a partition of whole records that satisfies the constraints in unions of classes and siblings.
 
-    Every constraint must hold in each class by itself, but for those that count a population: they are asked
-    again, since a recoding may publish other nodes than the search had in mind. Where one fails at the root
-    of classes that coincide, they are taken up again one by one, the largest first, and of two equally large
-    the first: each with which all constraints hold beside those taken before; the others are given up. At
-    identical siblings below (of all classes that coincide) the same is done sibling by sibling; one that is
-    given up is suppressed with its subtree in all members of its class. This changes forms, so all is looked
-    at again until nothing fails. ``costs`` counts ``records_lost_in_a_union`` and
-    ``vertices_lost_in_a_pool``.
+    Every constraint must hold in each single class of ``partition``, except those that count a population:
+    they are checked again, because a recoding may publish other nodes than the search assumed. If a
+    constraint fails at the root of classes with equal forms, the classes are added one by one, the largest
+    first, the first of equally large ones. A class stays if all constraints hold in its union with those
+    added before; the others are suppressed. Identical siblings below the root, over all classes with equal
+    forms, are handled in the same way; a sibling that does not stay is suppressed with its subtree in all
+    members of its class. Suppression changes forms, so everything is checked again until nothing fails.
+    ``costs`` counts ``records_lost_in_a_union`` and ``vertices_lost_in_a_pool``.
 
-    The partition itself is returned when all constraints are monotone: no union of theirs can fail.
+    Returns ``partition`` itself if all constraints are monotone, as then no union can fail.
     """
     assert partition.kind == 0, "forms are those of whole records"
     if not partition.class_count or all(constraint.monotone for constraint in constraints.all()):
@@ -44,7 +44,7 @@ def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> 
 
 
 class _Search:
-    """The representatives that are left; they are named by their vertices."""
+    """The representatives that remain, each identified by its vertex."""
 
     def __init__(self, forest: Forest, partition: Partition, constraints: Constraints) -> None:
         self._forest = forest
@@ -66,7 +66,7 @@ class _Search:
         self._roots.sort(key=lambda root: (-len(self._behind[root]), self._class(root)))
 
     def outcome(self) -> Partition:
-        """What is left, its classes numbered anew."""
+        """The partition that remains, with its classes renumbered."""
         left, numbers = np.unique(self._class_of, return_inverse=True)
         numbers = numbers.reshape(-1) - int(SUPPRESSED in left)
         costs = Counter(self._partition.costs)
@@ -74,7 +74,7 @@ class _Search:
         return replace(self._partition, equivalence_class=numbers, representative=self._shown, costs=costs)
 
     def suppress_failures(self) -> bool:
-        """Look at all that coincides, once; answer whether something was given up."""
+        """Check all unions once; return whether something was suppressed."""
         rank = ranks(self._forest, self._shown, self._partition.nodes, self._exempt)
         unions: defaultdict[int, list[int]] = defaultdict(list)
         for root in self._roots:
@@ -85,7 +85,7 @@ class _Search:
         return self._costs.total() > lost
 
     def _settle(self, roots: list[int], rank: dict[int, int]) -> None:
-        """Give up what fails in the union of classes of one form."""
+        """Suppress what fails in the union of classes with equal forms."""
         kept = self._compatible(roots, None)
         for root in roots:
             if root not in kept:
@@ -105,11 +105,11 @@ class _Search:
                         self._suppress(representative)
 
     def _compatible(self, place: list[int], records: int | None) -> dict[int, None]:
-        """Those of a place that may stay together: all, if all constraints hold.
+        """Return the representatives of a place that may stay together; all if all constraints hold.
 
         ``records`` is the size of their class; None at roots, whose members are the records.
         """
-        # A class alone holds, unless its nodes are not those of the search and fit other people.
+        # A single class holds, unless it is published by other nodes and so matches another population.
         if len(place) == 1 and (records is not None or self._constraints.population is None):
             return dict.fromkeys(place)
         own = [self._counts(representative) for representative in place]
@@ -130,7 +130,7 @@ class _Search:
         return kept
 
     def _hold(self, representative: int, pooled: Counts, members: int, records: int | None) -> bool:
-        """Whether all constraints hold where these values of so many vertices lie together."""
+        """Whether all constraints hold for the pooled values of ``members`` vertices."""
         constraints, forest = self._constraints, self._forest
         first = forest.first_node[forest.roots[forest.record_of[representative]]]
         root = self._partition.nodes[first : first + len(forest.hierarchies[0])].tolist()
@@ -157,7 +157,7 @@ class _Search:
         return counted
 
     def _give_up(self, root: int) -> None:
-        """Suppress a class."""
+        """Suppress a class, whose root representative is ``root``."""
         self._roots.remove(root)
         records = self._forest.record_of[self._behind[root]]
         self._class_of[records] = SUPPRESSED

@@ -1,4 +1,4 @@
-"""The only file that knows the compiler."""
+"""Compilation of kernels; the only file that imports numba."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _import_without_blas() -> None:
-    """Import what numba knows of arrays without scipy's linear algebra, a tenth of a second at each start.
+    """Import numba's array support without scipy's linear algebra, which saves 0.1 s at each start.
 
-    numba loads it only to see that it is there; who really multiplies matrices in compiled code still does.
+    numba loads scipy's linear algebra here only to check that it exists. Compiled code that multiplies
+    matrices still loads it.
     """
     asked: Any = getattr(linalg, "ensure_blas", None)
     if asked is None:
@@ -51,14 +52,14 @@ _FOLDER = Path(__file__).parent
 
 
 class Kernel(CPUDispatcher):
-    """A function that is compiled at first use and kept on disk, once for all kinds of signed integers.
+    """A function that is compiled at first use, once for all signed integer types, and cached on disk.
 
-    An argument that is one is compiled as int64. The compiler by itself would compile a function once for
+    Signed integer arguments are compiled as int64. numba itself would compile a function once for the literal
     ``0``, once for a variable, and once for integers read from an int32 array.
     """
 
     def compile(self, sig: Any) -> Any:
-        """Compile for these types, or read from disk what was compiled from the same files."""
+        """Compile for these types, or load the code that was compiled from the same files from disk."""
         arguments, answer = _types_of(sig)
         widened = tuple(map(_widen, arguments))
         self._cache = self.compiled_code
@@ -66,7 +67,7 @@ class Kernel(CPUDispatcher):
 
     @cached_property
     def compiled_code(self) -> Any:
-        """The compiled code on disk."""
+        """The cache of compiled code on disk."""
         stored = _cache_of(self.py_func)
         file = stored._cache_file
         ours = _FOLDER in Path(self.py_func.__code__.co_filename).parents
@@ -76,7 +77,7 @@ class Kernel(CPUDispatcher):
 
 
 def _load_index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
-    """What is on disk, by types. An index that names classes that are gone is that of another build."""
+    """Load the cache index; an index of another build, which names classes that no longer exist, is empty."""
     try:
         return load()
     except (AttributeError, ImportError):
@@ -84,29 +85,29 @@ def _load_index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
 
 
 KERNELS: list[Kernel] = []
-"""All compiled functions of the modules imported so far."""
+"""All kernels of the modules imported so far."""
 
 
 def jit(function: Function) -> Function:
-    """Compile at first use and keep the result on disk.
+    """Compile at first use and cache the result on disk.
 
-    Where the package's own folder cannot be written, numba keeps it in the user's cache folder.
+    If the package's own folder is not writable, numba uses the user's cache folder.
     """
     return _make_kernel(function)
 
 
 def lean(function: Function) -> Function:
-    """The same without counting references, for loops that only work on arrays that they are handed.
+    """Compile like ``jit`` but without reference counting, for loops that only use arrays they are given.
 
-    Counting costs more than what such a loop does where arrays are passed on; it makes no arrays itself. One
-    whose name begins with an underscore is for other kernels only: what lets Python call it takes longer to
-    compile than some loops.
+    Such a function must not create arrays. Where arrays are passed on, reference counting costs more than the
+    loop itself. A function whose name begins with an underscore can be called from other kernels only,
+    because the wrapper for calls from Python takes longer to compile than some loops.
     """
     return _make_kernel(function, _nrt=False, no_cpython_wrapper=function.__name__.startswith("_"))
 
 
 def inline_kernel(function: Function) -> Function:
-    """The same for their helpers: one becomes part of whoever calls it, and no argument costs."""
+    """Compile like ``lean`` and inline the function into its callers, so that passing arguments is free."""
     return _make_kernel(function, _nrt=False, forceinline=True)
 
 
@@ -124,12 +125,12 @@ def _widen(argument: Any) -> Any:
 
 @cache
 def _stamp(package: str) -> tuple[object, ...]:
-    """What compiled code depends on besides the function and its argument types: files, compiler options.
+    """Return a hash of the source files and the compiler options that compiled code depends on.
 
-    numba itself looks at the function's own file only, and would go on using an inlined callee or a constant
-    after their file has changed. These are all files of the folder where this module lies; for functions
-    from elsewhere also all of their ``package``, or the one file of a module in no package. Files of a third
-    package are not looked at.
+    numba itself checks the function's own file only, and would keep using an inlined callee or a constant
+    after their file has changed. The files are all Python files of this module's folder; for functions from
+    elsewhere also all files of their ``package``, or the single file of a module without a package. Files of
+    a third package are not checked.
     """
     files = set(_FOLDER.rglob("*.py"))
     if package:
@@ -144,25 +145,25 @@ def _stamp(package: str) -> tuple[object, ...]:
 
 
 def signature_of(answer: object, *arguments: object) -> Any:
-    """The signature of a kernel that is handed arguments like these and answers something like that."""
+    """Return the signature of a kernel that takes and returns values of the types of these examples."""
     return _typeof(answer)(*map(_typeof, arguments))
 
 
 def address_of(kernel: Any, signature: Any) -> int:
-    """Where a kernel's machine code for this signature is, compiled or read from disk; for ``call_of``."""
+    """Return the address of a kernel's machine code for ``call_of``; compile the kernel if needed."""
     kernel.compile(signature.args)
     compiled = kernel.overloads[signature.args]
     if compiled.signature.return_type != signature.return_type:
-        raise TypeError(f"{kernel.__name__} answers {compiled.signature.return_type}")
+        raise TypeError(f"{kernel.__name__} returns {compiled.signature.return_type}")
     address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
     return address
 
 
 def call_of(signature: Any) -> Any:
-    """A call, inside compiled code, of the kernel at an address: ``call(address, arguments)``.
+    """Return a function ``call(address, arguments)`` for compiled code that calls the kernel at an address.
 
-    Whoever calls a kernel by its name has all its code compiled into its own once more; by its address, only
-    the call. The address is an argument, so what is kept on disk holds in any process.
+    A kernel that is called by its name is compiled into the caller once more; a call by address compiles only
+    the call. The address is an argument, so the cached code is valid in any process.
     """
     arguments = _tuple(signature.args)
 
@@ -187,7 +188,7 @@ def call_of(signature: Any) -> Any:
 
 @intrinsic
 def _lowest_bit(typing_context: Any, word: Any) -> Any:
-    """Position of the lowest set bit of an unsigned 64-bit word that is not 0 (inside compiled code only)."""
+    """Return the position of the lowest set bit of a nonzero unsigned 64-bit word (compiled code only)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -199,7 +200,7 @@ lowest_bit: Any = _lowest_bit
 
 
 class _Announcer(event.Listener):
-    """Calls back once, when something is really compiled and not taken from the cache."""
+    """Call back once, at the first compilation that the cache does not avoid."""
 
     def __init__(self, callback: Callable[[], None]) -> None:
         self._callback: Callable[[], None] | None = callback
@@ -215,6 +216,6 @@ class _Announcer(event.Listener):
 
 @contextmanager
 def announcing_compilation(callback: Callable[[], None]) -> Iterator[None]:
-    """Call ``callback`` once if anything is compiled inside; cached code does not count."""
+    """Call ``callback`` once if anything is compiled in this context; cached code does not count."""
     with event.install_listener("numba:compile", _Announcer(callback)):
         yield

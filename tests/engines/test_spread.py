@@ -191,9 +191,9 @@ def test_nothing_can_be_published_says_what_could() -> None:
 
 def test_without_a_model_on_near_numbers_spread_refuses() -> None:
     own = of_values([1, 2, 3])
-    with pytest.raises(PolicyError, match="take mondrian"):
+    with pytest.raises(PolicyError, match="use mondrian"):
         run(own, MODELS["k-anonymity"](k=2))
-    with pytest.raises(PolicyError, match="take mondrian"):
+    with pytest.raises(PolicyError, match="use mondrian"):
         run(own, MODELS["frequency-l-diversity"](l=2))
 
 

@@ -225,7 +225,7 @@ def test_a_t_out_of_reach_is_told_with_the_smallest_that_was_reached() -> None:
         own.forest, scope, constraints, before, np.random.default_rng(0)
     )
     assert partition.class_count == 0
-    assert "the smallest that was reached is 0.1 (1/10)" in partition.reason
+    assert "the smallest t that a class reached is 0.1 (1/10)" in partition.reason
     assert partition.costs["records_that_no_class_accepts"] == 5
 
 

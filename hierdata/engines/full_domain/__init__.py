@@ -1,1 +1,1 @@
-"""Full-domain search: all combinations of depths, one for each quasi-identifier."""
+"""Full-domain search over all combinations of depths, one depth for each quasi-identifier."""

@@ -1,4 +1,4 @@
-"""How far from the original a group may be, as sums of counts: t-closeness while groups are added up."""
+"""t-closeness as bounds on sums of counts, which add up when groups are united."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hierdata.privacy.base import Closeness
 
 _LARGEST = 2**62
 _CELLS = 2**26
-"""So many sums are kept of a table at most; closeness with more is asked of the model alone."""
+"""The most sums stored for a table; a closeness that needs more is checked by the model only."""
 
 
 def fits(one: Closeness, codes: NDArray[np.int32]) -> bool:
-    """Whether the sums of a closeness fit into 64 bits and memory, and it knows all values."""
+    """Whether the sums of a closeness fit into 64 bits and memory, and the original has all values."""
     rows, sets = len(codes), len(one.parent)
     moved = sum(one.weight) * rows * one.total * one.bound.denominator
     most = max(moved, one.bound.numerator * one.scale * one.total * rows)
@@ -25,7 +25,7 @@ def fits(one: Closeness, codes: NDArray[np.int32]) -> bool:
 
 
 def count_codes(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """One line a code: whether a value is present, and in which of the sets that count it is."""
+    """Return one line per code: whether a value is present, and for each weighted set whether it holds it."""
     within = np.zeros((len(one.set_of) + 1, 1 + len(weighted_sets(one))), np.int64)
     within[:-1, 0] = 1
     for code, path in enumerate(paths(one)):
@@ -34,7 +34,7 @@ def count_codes(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def pack_bounds(bound: Sequence[Closeness]) -> Near:
-    """The bounds in the layout of the kernel."""
+    """Pack the bounds in the layout of the kernel."""
     columns = [(one, held) for one in bound for held in (-1, *weighted_sets(one))]
     return Near(
         np.cumsum([0, *(1 + len(weighted_sets(one)) for one in bound)]),

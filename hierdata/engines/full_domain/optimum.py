@@ -1,4 +1,4 @@
-"""The recoding of full domains that loses the least: every node bounded, those that may be best judged."""
+"""The full-domain recoding with the least loss: bound every node, then judge those that may be best."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 _TOLD = 64
-"""Progress is told after so many nodes."""
+"""The number of nodes between two progress calls."""
 
 
 @dataclass(frozen=True)
 class NodeOutcome:
-    """What a node comes to, judged by every model."""
+    """The result of a node after all models have judged it."""
 
     loss: int
     suppressed: int
@@ -34,12 +34,12 @@ class NodeOutcome:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Of equal losses the fewest rows suppressed, then the deepest first columns."""
+        """The order among equal losses: fewest rows suppressed, then the deepest first columns."""
         return self.suppressed, self.node
 
 
 class LatticeSearch:
-    """All nodes of the lattice of a table."""
+    """The search over all nodes of the lattice of a table."""
 
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
         self._forest = forest
@@ -56,10 +56,10 @@ class LatticeSearch:
         self._whole = len(own) * (forest.scale >> dropped)
 
     def bounds(self, progress: Callable[[int], None]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each node how little it may lose, and how few rows it may suppress.
+        """Return lower bounds, by node, of the loss and of the number of suppressed rows.
 
-        Groups that are too small, or too far from the original, are suppressed; every other may hold. So
-        nothing is assumed of the models, and where they are k-anonymity and t-closeness it is exact.
+        Groups that are too small, or too far from the original, count as suppressed, all others as kept. This
+        assumes nothing about the models, and is exact for k-anonymity and t-closeness.
         """
         loss = np.empty(self.lattice.size, np.int64)
         suppressed = np.empty(self.lattice.size, np.int64)
@@ -74,7 +74,7 @@ class LatticeSearch:
         return loss, suppressed
 
     def judge_node(self, node: int) -> NodeOutcome:
-        """A node with every group that fails a model suppressed."""
+        """Judge a node: suppress every group that violates a model."""
         base, published = self._base.table, self.lattice.published_values(node)
         values = base.values.copy()
         for column, own in enumerate(published):
@@ -91,7 +91,7 @@ class LatticeSearch:
         return NodeOutcome(loss, suppressed, node, dissolve_failing(classes, ~holds))
 
     def partition(self, outcome: NodeOutcome, costs: Counter[str]) -> Partition:
-        """The partition of a node, with the nodes of its depths."""
+        """Build the partition of a node, published at the depths of that node."""
         forest, scope = self._forest, self._scope
         found = partition_of(forest, scope, outcome.classes, costs)
         nodes = found.nodes.copy()
@@ -102,7 +102,7 @@ class LatticeSearch:
 
 
 def optimum(given: StepInput, limit: Fraction) -> Partition:
-    """The partition of the best node that suppresses at most a share of the rows (see ``FullDomain``)."""
+    """Return the partition of the best node that suppresses at most ``limit`` of the rows, a share 0..1."""
     search, count = LatticeSearch(*given.problem), len(given.scope.rows)
     loss, suppressed = search.bounds(given.progress)
     most = int(limit * count)
@@ -123,9 +123,9 @@ def optimum(given: StepInput, limit: Fraction) -> Partition:
 def _best(
     search: LatticeSearch, loss: NDArray[np.int64], suppressed: NDArray[np.int64], most: int
 ) -> tuple[NodeOutcome | None, int]:
-    """The best node that publishes anything, and how many lose as little.
+    """Return the best node that publishes anything, and the number of nodes with the same loss.
 
-    Judged by rising bounds, until none that is left can lose as little.
+    Nodes are judged by rising bound, until no other node can lose as little.
     """
     best, ties = None, 0
     allowed = np.flatnonzero(suppressed <= most)
@@ -143,7 +143,7 @@ def _best(
 
 
 def _shortage(search: LatticeSearch, suppressed: NDArray[np.int64], most: int, count: int) -> str:
-    """Why no node will do, and what limit would; "" where nothing can be published at all."""
+    """Explain why every node fails, and name a limit that suffices; "" if nothing can be published."""
     least = count
     for node in np.argsort(suppressed, kind="stable").tolist():
         if suppressed[node] >= least:
@@ -153,6 +153,6 @@ def _shortage(search: LatticeSearch, suppressed: NDArray[np.int64], most: int, c
         return ""
     return (
         f"with all values of a quasi-identifier generalized to one depth, at least {least} of {count} rows "
-        f"fail a model, and the engine may suppress {most}: `suppression: {least}/{count}` would do, or ask "
-        "for less"
+        f"violate a model, and the engine may suppress {most}: set `suppression: {least}/{count}`, or weaken "
+        "the models"
     )

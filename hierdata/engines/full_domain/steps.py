@@ -1,4 +1,4 @@
-"""The depths to which the values of a quasi-identifier may be generalized, and how each leads to the next."""
+"""The depths to which a quasi-identifier may be generalized, and the maps from each depth to the next."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Nodes = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Steps:
-    """The depths of one hierarchy at which the values of a table look different, the deepest first.
+    """The distinct depths of one hierarchy, the deepest first.
 
-    ``published[step][node]`` is what a value is published as. ``onwards[step]`` leads there from what is
-    published one step before; None where that does not tell it, as with intervals that do not nest.
+    Depths at which the values of a table are published alike are one step. ``published[step][node]`` is the
+    node as which a value is published. ``onwards[step]`` maps the nodes published one step before to those of
+    this step; None if there is no such map, as with intervals that do not nest.
     """
 
     published: tuple[Nodes, ...]
@@ -25,7 +26,7 @@ class Steps:
 
     @classmethod
     def of(cls, tree: Hierarchy, values: NDArray[np.int32]) -> Steps:
-        """Those for the values that occur."""
+        """Build the steps for the values that occur."""
         own = np.unique(values)
         published = [np.array(tree.at_depth(tree.depths - 1), np.int32)]
         onwards: list[Nodes | None] = [None]
@@ -38,7 +39,7 @@ class Steps:
 
 
 def _map_nodes(finer: Nodes, coarser: Nodes, nodes: int) -> Nodes | None:
-    """The nodes that the finer ones lead to; None where one would lead to two."""
+    """Map finer nodes to coarser ones; None if a node would map to two."""
     onwards = np.zeros(nodes, np.int32)
     onwards[finer] = coarser
     return onwards if (onwards[finer] == coarser).all() else None

@@ -19,14 +19,14 @@ from hierdata.forest.forest import Forest, Scope
 
 @dataclass(frozen=True)
 class GroupTable:
-    """Groups of rows: what is published of each, its size, and the sums that ``Near`` reads."""
+    """Groups of rows: the published nodes of each, its size, and the sums that ``Near`` reads."""
 
     values: NDArray[np.int32]
     sizes: NDArray[np.int64]
     sums: NDArray[np.int64]
 
     def recode_column(self, column: int, published: NDArray[np.int32]) -> GroupTable:
-        """The table with other values in a column, equal rows added up."""
+        """Return the table with a column replaced by its published values, and equal rows added up."""
         values = self.values.copy()
         values[:, column] = published[values[:, column]]
         own, sizes, sums, _ = sum_equal_lines(values, self.sizes, self.sums)
@@ -35,7 +35,7 @@ class GroupTable:
 
 @dataclass(frozen=True)
 class Base:
-    """The different rows of a scope; ``of[row]`` is the one that a row is."""
+    """The different rows of a scope; ``of[row]`` is the position of a row among them."""
 
     table: GroupTable
     of: NDArray[np.int32]
@@ -43,11 +43,11 @@ class Base:
 
     @classmethod
     def of_rows(cls, forest: Forest, scope: Scope, constraints: Constraints) -> Base:
-        """Count the rows of a scope, their sensitive values by what the bounds ask for."""
+        """Count equal rows of a scope, with the sums of sensitive values that the bounds need."""
         nodes, codes = nodes_of(forest, scope), codes_of(forest, scope)
         stated = constraints.closeness(scope.kind)
         bound = [(position, one) for position, one in stated if fits(one, codes[:, position])]
-        # Rows that are equal in all that matters first, so that there are few lines to spread the sums over.
+        # Group rows that are equal in all used columns first, so that the sums are computed for few lines.
         used = sorted({position for position, _ in bound})
         both = np.ascontiguousarray(np.hstack([nodes, codes[:, used]]))
         alone = np.ones(len(both), np.int64), np.zeros((len(both), 0), np.int64)
@@ -63,13 +63,13 @@ class Base:
 
 @dataclass(frozen=True)
 class Lattice:
-    """All combinations of steps; a node is numbered by its steps, those of the last column fastest."""
+    """All combinations of steps; nodes are numbered in row-major order, the last column fastest."""
 
     steps: tuple[Steps, ...]
 
     @classmethod
     def of(cls, forest: Forest, kind: int, base: Base) -> Lattice:
-        """That of a table."""
+        """Build the lattice of a table."""
         trees = forest.hierarchies[kind]
         return cls(tuple(Steps.of(tree, base.table.values[:, at]) for at, tree in enumerate(trees)))
 
@@ -84,15 +84,15 @@ class Lattice:
         return prod(self.counts)
 
     def published_values(self, node: int) -> list[NDArray[np.int32]]:
-        """For each column what its values are published as at a node."""
+        """Return, for each column, the map from values to their published nodes at a lattice node."""
         places = np.unravel_index(node, self.counts) if self.counts else ()
         return [own.published[int(at)] for own, at in zip(self.steps, places, strict=True)]
 
     def tables(self, base: GroupTable) -> Iterator[tuple[int, GroupTable]]:
-        """The table of every node, each made from that of a node which has one step less.
+        """Iterate over the tables of all nodes, each computed from that of a node with one step less.
 
-        Columns with few values are recoded last: such a step starts from a table that is little larger than
-        the one it makes. Memory is that of one table a column and step.
+        Columns with few values are recoded last, as such a step starts from a table that is little larger
+        than its result. Memory: one table per column.
         """
         strides = [prod(self.counts[at + 1 :]) for at in range(len(self.counts))]
         values = [len(np.unique(column)) for column in base.values.T]

@@ -1,1 +1,1 @@
-"""What k-member clustering of trees is made of: sizes, proposals, drafts, and late joiners."""
+"""K-member clustering of trees: class sizes, proposals, drafts and leftovers."""

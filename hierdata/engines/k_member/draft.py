@@ -1,4 +1,4 @@
-"""One draft of a partition: the records propose classes, and those that keep most come first."""
+"""One draft of a partition: records propose classes, and those that keep most are accepted first."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ Numbers = NDArray[np.int64]
 
 
 class Reach(NamedTuple):
-    """How far a draft looks.
+    """The limits of the search for classes.
 
-    Records find their classes among so many ``candidates``, of which at most so many are ``aligned`` for a
-    place in a class; one record in ``stride`` proposes a class, the others do when nobody of those has one.
+    A class grows among the ``candidates`` records nearest to its seed, of which at most ``aligned`` are
+    aligned for each place in the class. One record in ``stride`` proposes a class; the others propose when
+    the first have no class left.
     """
 
     candidates: int
@@ -29,7 +30,7 @@ class Reach(NamedTuple):
 
 
 class ClassDraft:
-    """The classes of some records by a plan of sizes; ``left`` are those in none."""
+    """The classes of some records by a plan of sizes; ``left`` are the records in no class."""
 
     def __init__(
         self, growing: Growing, records: Numbers, plan: Plan, reach: Reach, progress: Callable[[int], None]
@@ -54,7 +55,7 @@ class ClassDraft:
     def _round(
         self, size: int, fit: NDArray[np.bool_], seeds: NDArray[np.bool_], alone: NDArray[np.bool_]
     ) -> None:
-        """Make classes of one size out of records that fit, around some of them."""
+        """Build classes of one size from the records in ``fit``, each around a record in ``seeds``."""
         growing, forest = self._growing, self._growing.forest
         there = self._there & fit
         bounds = histograms(forest, alone)

@@ -18,44 +18,45 @@ if TYPE_CHECKING:
     from hierdata.forest.partition import Partition
 
 _TENTH = 10
-"""Classes of so many can hold what may have a tenth of the values, such as the paper's highest level."""
+"""A class of this size can hold a value capped at a tenth, such as one of the paper's highest level."""
 
 _ALL_PROPOSE = 1000
 
 
 class KMember(Engine):
-    """Make classes of whole records, those first that keep most, with as many records as that takes.
+    """Cluster whole records into classes, those that keep most first, in the sizes that lose least.
 
-    Children are paired by the optimal assignment. A class keeps of its values what generalization and
-    suppression do not take, LM' of all of its members' values; what is kept is counted in full for every
-    member, and a record in no class keeps nothing.
+    Children are paired by the optimal assignment. A class keeps the part of its members' values that
+    generalization and suppression do not take, measured by LM'. It counts in full for every member; a record
+    in no class keeps nothing.
 
-    - **Proposals.** A record proposes the class of ``size`` records that grows around it: of the record's
-      window (the ``candidates`` records whose alignment with it may lose least by the histogram bound; chosen
-      anew when less than half of it is left), the one joins, again and again, that raises the total loss of
-      the class least, the suppression of the rest of its own tree included; ties go by the order of the
-      window. Those are aligned of which the bounds promise most, until nobody else can be better or
-      ``aligned`` of them could join. Share caps are kept as in a class of ``size``. One record in ``stride``
-      proposes (by the order of records, from the first), and the others when those have no class left.
-    - **Order.** The class whose members keep most is taken first. A proposal that has lost a member is made
-      anew when its turn comes; equals come by the order of the records. All other models are asked when its
-      turn comes: vertices where one fails are suppressed, and where one fails at the root, more of the
-      window join, one by one, until all hold (up to twice `largest`). The proposal then waits for its turn
-      again, by what it keeps. Only a seed whose class does not come about is set aside.
-    - **Sizes.** Tried are the sizes from ``size`` to ``largest`` in which a class may hold more of something
-      than in all smaller ones (as a share: with 0.8, 0.6, 0.4, 0.2, 0.1 these are 2, 3, 4, 5 and 10; where
-      models are asked that share caps do not decide, also the least size doubled again and again). Each is
-      tried by itself, and after larger classes around the records that only these can publish. Of what
-      loses at most a hundredth more than the least, that is taken which suppresses fewest records, before
-      leftovers join; of more than 2,000 records a sample of 2,000 decides. Of a collection in blocks four
-      whole blocks decide together, and all go by the same sizes.
-    - **Leftovers.** Each record in no class then joins the one where that loses least, if anything is kept
-      of it by that and all models hold (``largest`` records twice are the most); else it is suppressed.
+    - **Proposals.** A record proposes a class of ``size`` records that grows around it. Its window is the
+      ``candidates`` records whose alignment with it may lose least by the histogram bound; it is rebuilt when
+      less than half of it is left. The record of the window that raises the total loss of the class least
+      joins, and so on until the class is full; the suppression of the rest of its own tree counts, and ties
+      go by the order of the window. Records are aligned in the order of their bounds, until no other can be
+      better or ``aligned`` of them could join. Frequency caps are kept as in a class of ``size``. One record
+      in ``stride`` proposes (in the order of records, from the first), and the others when those have no
+      class left.
+    - **Order.** The class that keeps most per member is accepted first, of equal ones that of the first
+      record. A proposal that has lost a member is built again when its turn comes. All other models are
+      checked at that time: vertices where one fails are suppressed, and if one fails at the root, more
+      records of the window join, one by one, until all hold (up to twice `largest`). The proposal then waits
+      again, by what it keeps. A seed is set aside only if its class cannot be built.
+    - **Sizes.** The sizes tried are those from ``size`` to ``largest`` in which a class may hold a larger
+      share of something than in all smaller ones: with 0.8, 0.6, 0.4, 0.2, 0.1 these are 2, 3, 4, 5 and 10.
+      With models that frequency caps do not decide, also the least size doubled again and again. Each size is
+      tried by itself, and after larger classes around the records that only larger classes can publish. Of
+      the choices that lose at most 1 % more than the least, the one that suppresses fewest records, before
+      leftovers join, is used. Of more than 2,000 records a sample of 2,000 decides. In a collection of
+      blocks, four whole blocks decide together, and all blocks use the same sizes.
+    - **Leftovers.** Each record in no class joins the class where that loses least, if that keeps anything
+      and all models hold, up to twice ``largest`` records a class; else it is suppressed.
 
-    In Byun et al. seeds are the farthest records and all classes have k. Here records propose: on 1,000
-    synthetic students (data set A) that lost 8 % less in classes of 10 and 4 % less in classes of 5. With a
-    third of them 1 % more is lost in a third of the time, and wider windows make up for that where records
-    lie dense.
+    In Byun et al. seeds are the farthest records and all classes have k records. Proposals lost 8 % less in
+    classes of 10 and 4 % less in classes of 5 on 1,000 synthetic students (data set A). With a third of the
+    records proposing, 1 % more is lost in a third of the time; wider windows compensate for that where
+    records are dense.
 
     Raises PolicyError when ``size`` is smaller than the models allow, or ``largest`` smaller than ``size``.
     """
@@ -87,23 +88,23 @@ class KMember(Engine):
         default=None,
         ge=1,
         strict=True,
-        description="one in so many records proposes a class; by default all of up to 1,000, a third of more",
+        description="one of every `stride` records proposes a class; 1 by default, 3 for over 1,000 records",
     )
     _choice: Any = PrivateAttr(default=None)
 
     def find_classes(self, given: StepInput) -> Partition:
-        """Cluster all records; this engine starts from records, not from an earlier partition."""
+        """Cluster all records of the scope, starting from single records."""
         search = self._search(*given.problem)
         return search.partition(self._choice, given.rng, given.progress)
 
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
     ) -> Mapping[Hashable, Trial]:
-        """What each choice of class sizes loses."""
+        """Return the loss of each choice of class sizes."""
         return dict(self._search(forest, scope, constraints).trials(rng).items())
 
     def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> KMember:
-        """This engine with the best class sizes."""
+        """Return a copy of this engine that uses the best class sizes."""
         from hierdata.engines.k_member.sizes import best
 
         own = self.model_copy()

@@ -1,4 +1,4 @@
-"""Classes as they grow, record by record, and what is published of them."""
+"""Classes that grow record by record, with their representatives."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _EVERYBODY = 2**62
 
 @dataclass(frozen=True)
 class Grown:
-    """A class: its records in the order they joined, and what is published of them.
+    """A class: its records in the order they joined, and its representative.
 
-    ``rows`` are those of the representative with the groups of all members, ``members[m, v]`` is the vertex
-    of member m behind its v-th; ``kept`` are the vertices where all models hold. Each member keeps ``saved``
-    of its values, times the scale.
+    ``rows`` are the vertices of the representative with the groups of all members; ``members[m, v]`` is the
+    vertex of member m at the v-th of them. ``kept`` marks the vertices where all models hold. Each member
+    keeps ``saved`` of its values, times the scale.
     """
 
     records: Numbers
@@ -38,7 +38,7 @@ class Grown:
 
 
 class Growing(Alignment):
-    """Grows classes of the records of one forest: at least ``least``, at most ``room`` of them.
+    """Grow classes of ``least`` to ``room`` records of one forest.
 
     ``evaluated`` counts the alignments.
     """
@@ -53,13 +53,13 @@ class Growing(Alignment):
         queue = np.empty((rep.shape[0], 2), np.int64)
         self.buffers = GrowthBuffers(rep, members, np.empty_like(rep), np.empty_like(members), queue)
         self._heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1)) * forest.scale
-        # Low bits of losses, so that those of a class fit into 64 bits.
+        # The low bits that losses drop, so that the losses of a class fit into 64 bits.
         self.dropped = max(0, ((self.room + 1) * self._heaviest).bit_length() - 62)
         self._packed: dict[int, Numbers] = {}
         self._fitted = -1
 
     def fit_caps(self, size: int) -> None:
-        """See Alignment.fit_caps; what has been worked out is remembered."""
+        """Set the caps of a class size, from a cache (see ``Alignment.fit_caps``)."""
         if size == self._fitted:
             return
         if size not in self._packed:
@@ -68,15 +68,15 @@ class Growing(Alignment):
         self._fitted = size
 
     def find_unpublishable(self, size: int) -> NDArray[np.bool_]:
-        """The vertices that no class of this size can publish: a value there, or above, has no room."""
+        """Mark vertices that no class of this size can publish: a value there, or above, exceeds its cap."""
         self.fit_caps(size)
         return find_unpaired(self.forest, self.rows, self.settings.first_slot, self.rules.caps)
 
     def grow_class(self, records: Numbers, others: Numbers) -> Grown | None:
-        """The class of these records, who join in this order; None if it cannot be published.
+        """Build the class of ``records``, joined in this order; None if it cannot be published.
 
-        Where a model fails at its root, those of the others join who raise its total loss least, one by one,
-        until all models hold.
+        If a model fails at the root, records of ``others`` join one by one, the one that raises the total
+        loss least first, until all models hold.
         """
         size = len(records)
         joined = np.empty(self.room, np.int64)
@@ -95,7 +95,7 @@ class Growing(Alignment):
         return self._close_class(joined[:size], count)
 
     def with_one_more(self, one: Grown, record: int) -> Grown | None:
-        """The class with one more record; None where it does not fit or a model fails at the root."""
+        """Return the class with one more record; None if it does not fit or a model fails at the root."""
         count, size = len(one.rows), len(one.records)
         self.representative[:count] = one.rows
         self.members[:size, :count] = one.members
@@ -114,9 +114,9 @@ class Growing(Alignment):
         joined: Numbers,
         aligned: int = _EVERYBODY,
     ) -> tuple[int, int]:
-        """Let the best of the others join the class in the buffers; answer its vertices and records.
+        """Add the best of ``others`` to the class in the buffers; return its numbers of vertices and records.
 
-        ``aligned``: as in ``kernels.kmember.grow``.
+        ``aligned``: as in ``k_member.kernel.grow``.
         """
         if until > self.room:
             return count, size

@@ -1,4 +1,4 @@
-"""Records that are in no class join the finished one where that loses least."""
+"""Leftovers: records in no class join the finished class where that loses least."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hierdata.engines.k_member.grow import Growing, Grown
 Numbers = NDArray[np.int64]
 
 _LOOKED_AT = 10
-"""How many classes a record tries to join."""
+"""The number of classes that a record tries to join."""
 
 
 def join_late(growing: Growing, classes: list[Grown], left: Numbers) -> list[int]:
-    """Let each of the records left join a class, one after the other; answer those that cannot.
+    """Add each record of ``left`` to a class, one after the other; return those that cannot join any.
 
-    A record raises what is kept of all values by (s + 1) a - s b, if the members of a class of s keep b each
-    without it and a with it. It tries the classes where that may be most by their bounds, up to ten, and
-    joins the one where it is most, if it is above 0; of equals the one tried first.
+    Joining a class of s records raises what is kept of all values by (s + 1) a - s b, where each member keeps
+    b without the record and a with it. A record tries the ten classes with the highest bounds of that gain,
+    and joins the class with the highest gain, if it is above 0; the first tried of equal ones.
     """
     if not classes:
         return [*left]
@@ -44,7 +44,7 @@ def join_late(growing: Growing, classes: list[Grown], left: Numbers) -> list[int
 
 
 def _best(growing: Growing, classes: list[Grown], record: int, bounds: Numbers) -> tuple[int, Grown] | None:
-    """The class where the record keeps most, and that class with it."""
+    """Return the position of the class with the highest gain, and that class with the record added."""
     scale, root = growing.settings.scale, growing.forest.roots[record]
     own = int(growing.rows[root, WEIGHT])
     most = [

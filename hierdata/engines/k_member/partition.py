@@ -1,4 +1,4 @@
-"""Finished classes, entered into a partition."""
+"""Build a partition from finished classes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 
 
 def partition_of(forest: Forest, classes: Sequence[Grown], records: int, evaluated: int) -> Partition:
-    """The partition into these classes, of which each one's first member has the representative vertices.
+    """Build the partition of these classes; the vertices of a class's first member are the representatives.
 
-    ``records`` were to be put into classes, and that took ``evaluated`` alignments.
+    ``records`` is the number of records to cluster, ``evaluated`` the number of alignments, for the costs.
     """
     class_of = np.full(forest.record_count, SUPPRESSED, np.int64)
     stands_for = np.full(forest.vertex_count, SUPPRESSED, np.int64)

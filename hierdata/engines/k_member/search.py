@@ -1,4 +1,4 @@
-"""The search of k-member: class sizes are tried, and the best of them carried out on all records."""
+"""The search of k-member: try class sizes, then cluster all records by the best."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from hierdata.forest.partition import Partition
 Numbers = NDArray[np.int64]
 
 _SAMPLE = 2000
-"""Records on which class sizes are tried; samples of 400 chose wrongly in one of four cases."""
+"""The number of records on which class sizes are tried; samples of 400 chose wrongly in 1 of 4 cases."""
 
 
 class KMemberSearch:
-    """K-member clustering of some records in classes of ``least`` to ``largest``; see KMember."""
+    """K-member clustering of some records into classes of ``least`` to ``largest`` (see ``KMember``)."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class KMemberSearch:
         self._drafts: dict[Plan, ClassDraft] = {}
 
     def trials(self, rng: np.random.Generator) -> dict[Choice, Trial]:
-        """What each choice of class sizes loses, on a sample where records are many."""
+        """Return the loss of each choice of class sizes, on a sample if there are many records."""
         plans = {choice: plan_of(choice, self._needs) for choice in choices(self._sizes)}
         sample = self._records
         if len(sample) > _SAMPLE:
@@ -56,7 +56,7 @@ class KMemberSearch:
     def partition(
         self, choice: Choice | None, rng: np.random.Generator, progress: Callable[[int], None]
     ) -> Partition:
-        """The classes by a choice of sizes, by the best one if it is None."""
+        """Cluster all records by a choice of sizes; by the best choice if it is None."""
         if choice is None:
             choice = self._best(rng)
         plan = plan_of(choice, self._needs)
@@ -76,7 +76,7 @@ class KMemberSearch:
 
 
 def _needs(growing: Growing, records: Numbers, sizes: list[int]) -> list[int]:
-    """The size that each record needs, of those that can be published in any."""
+    """The smallest sizes that records need, over the records that can be published in any size."""
     roots = growing.forest.roots[records]
     needs = np.zeros(len(records), np.int64)
     for size in reversed(sizes):

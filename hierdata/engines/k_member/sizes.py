@@ -1,4 +1,4 @@
-"""Which class sizes are worth a try."""
+"""The class sizes to try."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import TypeVar
 from hierdata.engines.base import Constraints, Trial
 
 Way = TypeVar("Way", bound=Hashable)
-"""What an engine chooses between."""
+"""A variant that an engine can choose."""
 
 Choice = tuple[int, bool]
-"""A class size, and whether larger classes come first, for records that need them."""
+"""A class size, and whether larger classes for records that need them are built first."""
 
 Plan = tuple[int, ...]
-"""Class sizes, the largest first: all but the last only for records that no smaller class can publish."""
+"""Class sizes, the largest first; all but the last are only for records that no smaller class can publish."""
 
 _NEAR = Fraction(101, 100)
-"""Trials lose more or less by about this much, by the records on which they are made."""
+"""The losses of trials vary by about this factor with the records they are made on."""
 
 
 def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool) -> list[int]:
-    """The sizes from the least to the largest in which a class may hold more than in any smaller.
+    """Return the sizes from ``least`` to ``largest`` in which a class may hold more than in any smaller one.
 
-    What it may hold is the sum, over all groups of the share caps that decide alone, of their whole shares
-    floor(size * share) / size. Where models are ``asked`` that have no such form, the least size doubled
-    again and again counts too: the larger a class, the easier they hold.
+    What a class may hold is the sum of floor(size * share) / size over all groups of the frequency caps that
+    decide a model alone. With ``asked``, where models without such caps must be checked, the least size
+    doubled again and again is added: the larger a class, the more easily they hold.
     """
     deciding = [one.caps for one in constraints.all() if one.caps is not None and one.caps.sufficient]
     best = Fraction(-1)
@@ -43,20 +43,20 @@ def useful_sizes(constraints: Constraints, least: int, largest: int, asked: bool
 
 
 def choices(sizes: Sequence[int]) -> list[Choice]:
-    """What is tried, in order: each size by itself, and after the larger ones that some records need."""
+    """Return the choices in the order of trials: each size by itself, and after the larger sizes needed."""
     return list(product(sizes, (False, True)))
 
 
 def plan_of(choice: Choice, needs: Sequence[int]) -> Plan:
-    """What a choice comes to for records of which single ones need these sizes."""
+    """Return the plan of a choice; ``needs`` are the sizes that records need."""
     size, larger_first = choice
     return (*(sorted({need for need in needs if need > size}, reverse=True) if larger_first else ()), size)
 
 
 def best(trials: Mapping[Way, Trial]) -> Way:
-    """The choice that suppresses fewest records, of those that lose hardly more than the least.
+    """Return the choice that suppresses fewest records, of those that lose at most 1 % more than the least.
 
-    Of equals the one that loses less, then the first.
+    Ties go to the choice that loses less, then to the first.
     """
     least = min(trial.loss for trial in trials.values())
     near = (choice for choice, trial in trials.items() if trial.loss <= _NEAR * least)

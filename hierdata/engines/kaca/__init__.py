@@ -1,1 +1,1 @@
-"""Classes of rows that grow by merging the nearest, under the weighted hierarchical distance (KACA)."""
+"""KACA: merge the nearest classes of rows under the weighted hierarchical distance."""

@@ -1,4 +1,4 @@
-"""Classes while they are merged: their rows, nodes, contents, and which constraints hold of them."""
+"""Classes while they are merged: their rows, nodes, contents, and the constraints that they satisfy."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hierdata.forest.forest import MISSING, Forest, Scope
 from hierdata.privacy.base import ClassView
 
 Kept: TypeAlias = tuple[bool, ...]
-"""Whether a class has the least size of all models, and whether each constraint holds of it."""
+"""Whether a class has the least size of all models, and whether it satisfies each constraint."""
 
 
 class ClassPart:
-    """Some rows as a class: ``shared`` are the entries, by hierarchy and depth, that all of them have."""
+    """Some rows as a class; ``shared`` are their common ancestors by hierarchy and depth, -1 for none."""
 
     __slots__ = ("contents", "kept", "rows", "shared")
 
@@ -36,10 +36,10 @@ class ClassPart:
 
 
 class MergedClasses:
-    """Numbered classes; a number whose class was merged into another has none.
+    """Numbered classes; the number of a class that was merged into another is empty.
 
-    A class is published by the deepest entry that the ancestors of all its rows share, which the distance
-    goes by: so it does not matter in which order rows came together, not even where steps do not nest.
+    A class is published by the deepest ancestor that all its rows share, which the distance uses too. So the
+    order in which rows are merged does not matter, even where the levels of a hierarchy do not nest.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class MergedClasses:
         self._alone = np.ones(every, np.int64), np.arange(every)
 
     def __getitem__(self, number: int) -> ClassPart:
-        """What a class that was not merged holds."""
+        """Return a class that was not merged."""
         part = self.parts[number]
         assert part is not None
         return part
 
     def part(self, rows: list[int]) -> ClassPart:
-        """Rows as a class."""
+        """Build a class from rows."""
         entries = self._distance.ancestors[self._row_nodes[rows]]
         shared = np.where((entries == entries[0]).all(axis=0), entries[0], -1)
         contents = tuple(Counter(codes[row] for row in rows) for codes, _ in self._columns)
@@ -91,33 +91,33 @@ class MergedClasses:
         return ClassPart(rows, shared, contents, self._measure_kept(len(rows), shared, contents))
 
     def union(self, one: ClassPart, other: ClassPart) -> ClassPart:
-        """Two classes in one."""
+        """Build the union of two classes."""
         shared = np.where(one.shared == other.shared, one.shared, -1)
         contents = tuple(a + b for a, b in zip(one.contents, other.contents, strict=True))
         rows = one.rows + other.rows
         return ClassPart(rows, shared, contents, self._measure_kept(len(rows), shared, contents))
 
     def put(self, number: int, part: ClassPart) -> None:
-        """Give a class these rows."""
+        """Set the class of a number."""
         self.parts[number] = part
         self.sizes[number] = len(part.rows)
         self.firsts[number] = min(part.rows)
         self._nodes[number] = _deepest(part.shared)
 
     def drop(self, number: int) -> None:
-        """Take a number out."""
+        """Remove the class of a number."""
         self.parts[number] = None
         self._count -= 1
         place, last = self._places[number], self._numbers[self._count]
         self._numbers[place], self._places[last] = last, place
 
     def nearest(self, number: int, wanted: int) -> list[int]:
-        """The classes nearest to one, best first; equally near the smaller, then the one of the first row."""
+        """Return the classes nearest to one, nearest first; ties: the smaller, then that of the first row."""
         candidates = self._numbers[: self._count]
         return self._nearest(number, number, candidates, self._nodes, self.sizes, self.firsts, wanted)
 
     def nearest_rows(self, number: int, rows: list[int], wanted: int) -> list[int]:
-        """The rows nearest to a class, each like a class of its own."""
+        """Return the rows nearest to a class, each treated as a class of one row."""
         return self._nearest(number, -1, np.array(rows, np.int64), self._row_nodes, *self._alone, wanted)
 
     def _nearest(
@@ -153,7 +153,7 @@ class MergedClasses:
 
 
 def _deepest(shared: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The deepest entry of each hierarchy."""
+    """Return the deepest shared ancestor in each hierarchy."""
     depth = shared.shape[1] - 1 - np.argmax(shared[:, ::-1] >= 0, axis=1)
     deepest: NDArray[np.int32] = shared[np.arange(len(shared)), depth]
     return deepest

@@ -19,11 +19,11 @@ _ROUNDED_SCALE = 2**40
 
 @dataclass(frozen=True)
 class Distance:
-    """What generalizing costs, by the nodes of all hierarchies under one numbering, each from ``starts``.
+    """The costs of generalization; the nodes of all hierarchies are numbered together, each from ``starts``.
 
-    ``costs[node, depth]`` is WHD from a node to its entry at a depth, times ``scale``: exact, but where the
-    sum over all rows and hierarchies would not fit into 64 bits. Then the scale is a power of two, and each
-    cost is rounded once.
+    ``costs[node, depth]`` is WHD from a node to its ancestor at a depth, times ``scale``. It is exact, unless
+    the sum over all rows and hierarchies would not fit into 64 bits; then the scale is a power of two, and
+    each cost is rounded once.
     """
 
     starts: NDArray[np.int64]
@@ -33,7 +33,7 @@ class Distance:
 
     @classmethod
     def of(cls, hierarchies: Sequence[Hierarchy], beta: int, rows: int) -> Distance:
-        """Those of a table of so many rows."""
+        """Build the distances for a table of ``rows`` rows."""
         first, ancestors = number_hierarchies(hierarchies)
         starts = np.append(first, len(ancestors)).astype(np.int64)
         depths, lowest = _depths(ancestors)
@@ -49,10 +49,10 @@ class Distance:
 
 
 def whd(weights: Sequence[Fraction], depth: int, above: int, lowest: int) -> Fraction:
-    """The weighted hierarchical distance of generalizing a node at a depth to one ``above`` it.
+    """Return the weighted hierarchical distance from a node at ``depth`` to its ancestor at depth ``above``.
 
-    ``weights[d]`` sums the weights from the root (depth 0) down to depth d, ``lowest`` is the greatest depth
-    of a leaf at or below the node. 0 at and below the node itself.
+    ``weights[d]`` is the sum of the weights from the root (depth 0) down to depth d; ``lowest`` is the
+    greatest depth of a leaf at or below the node. The distance is 0 if ``above >= depth``.
     """
     if above >= depth:
         return Fraction(0)
@@ -60,13 +60,13 @@ def whd(weights: Sequence[Fraction], depth: int, above: int, lowest: int) -> Fra
 
 
 def _weights(depths: int, beta: int) -> list[Fraction]:
-    """The weights summed from the root down: the step to depth d weighs 1 / d^beta."""
+    """Return the weights summed from the root down; the step to depth d has the weight 1 / d^beta."""
     steps = [Fraction(1, depth**beta) for depth in range(1, depths)]
     return [sum(steps[:depth], Fraction(0)) for depth in range(depths)]
 
 
 def _depths(ancestors: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The depth of each node, and the greatest depth of a node at or below it."""
+    """Return the depth of each node, and the greatest depth of a node at or below it."""
     there = ancestors >= 0
     depths = ancestors.shape[1] - 1 - np.argmax(there[:, ::-1], axis=1)
     lowest = np.zeros(len(ancestors), np.int64)
@@ -77,7 +77,7 @@ def _depths(ancestors: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _scale(costs: Sequence[Sequence[Fraction]], terms: int) -> int:
-    """A common denominator, if so many terms can be summed; else a power of two, for which they can."""
+    """Return a common denominator if ``terms`` costs can be summed with it, else a power of two."""
     scale = 1
     for cost in {cost.denominator for own in costs for cost in own}:
         scale = math.lcm(scale, cost)

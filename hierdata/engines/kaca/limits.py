@@ -1,4 +1,4 @@
-"""Which rows may be in one class at all, whatever joins them: what no later merge mends."""
+"""Limits on the rows of one class that no later merge can repair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hierdata.forest.forest import MISSING, Forest, Scope, look_up
 
 
 class ModelLimits:
-    """One row of a record, and no more of a group of values than a model allows in a class of any size."""
+    """At most one row per record, and per group of values at most the rows allowed in a class of any size."""
 
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
         codes = codes_of(forest, scope)
@@ -43,9 +43,9 @@ class ModelLimits:
         return True
 
     def equal_rows(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Classes of rows with equal nodes, in the order of their first rows; as few as the limits allow.
+        """Group rows with equal nodes into classes, numbered in the order of their first rows.
 
-        A row that may not be in the classes of its like so far begins another.
+        A row joins the first class of equal rows that the limits allow; if there is none, it starts another.
         """
         if self.none:
             whole = np.unique(nodes, axis=0, return_inverse=True)[1].ravel()
@@ -58,7 +58,7 @@ class ModelLimits:
         return classes
 
     def _first_fit(self, keys: Iterable[bytes]) -> Iterable[int]:
-        """For each row the first class of its like that it may be in."""
+        """Iterate, by row, over the first class of equal rows that may hold it."""
         begun: dict[bytes, list[tuple[int, list[Counter[int]]]]] = {}
         count = 0
         for row, key in enumerate(keys):

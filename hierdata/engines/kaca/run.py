@@ -1,4 +1,4 @@
-"""One run of KACA: classes that lack something take a stub of the nearest class, or merge with it."""
+"""One run of KACA: classes that violate a constraint take a stub of the nearest class, or merge with it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hierdata.engines.rows.table import classes_of, members_of, nodes_of
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 _ASKED = 256
-"""How many of the nearest classes are asked to take in a class before it stays alone."""
+"""The number of nearest classes that are tried as partners of a class."""
 _REPORTED = 256
 
 
 def kaca(given: StepInput, beta: int) -> Partition:
-    """Merge the classes of an earlier step, or those of equal rows (see ``KACA``)."""
+    """Merge the classes of an earlier step, or the classes of equal rows (see ``KACA``)."""
     forest, scope, constraints = given.problem
     partition = given.partition
     limits = ModelLimits(forest, scope, constraints)
@@ -39,7 +39,7 @@ def kaca(given: StepInput, beta: int) -> Partition:
 
 
 class _Merging:
-    """The classes that lack something, the smallest first."""
+    """A queue of the classes that violate a constraint, the smallest first."""
 
     def __init__(self, classes: MergedClasses, limits: ModelLimits) -> None:
         self._classes = classes
@@ -49,7 +49,7 @@ class _Merging:
         heapify(self._todo)
 
     def run(self, rows: int, progress: Callable[[int], None]) -> None:
-        """Go on until no class lacks anything, or none of those has a partner."""
+        """Merge until no class that violates a constraint has a partner."""
         classes = self._classes
         steps, begun = 0, len(self._todo)
         while self._todo:
@@ -57,7 +57,7 @@ class _Merging:
             own = entry[2]
             part = classes.parts[own]
             if part is None or all(part.kept) or entry != self._entry(own):
-                continue  # it was merged, or has changed since
+                continue  # it was merged, or has changed since it was queued
             steps += 1
             if steps % _REPORTED == 0:
                 progress(rows * min(steps, begun) // begun)
@@ -73,11 +73,11 @@ class _Merging:
         return int(self._classes.sizes[number]), int(self._classes.firsts[number]), number
 
     def _partner(self, own: int, part: ClassPart) -> int | None:
-        """The nearest class that may be one with it, and is not spoiled by that; None among those asked."""
+        """Return the nearest class that may merge with this one; None if none of those tried may."""
         wanted = 1
         while wanted <= _ASKED:
             found = self._classes.nearest(own, wanted)
-            for other in found[wanted // 4 :]:  # the others were looked at before
+            for other in found[wanted // 4 :]:  # the first quarter was tried before
                 if self._may_join(part, self._classes[other]):
                     return other
             if len(found) < wanted:
@@ -91,7 +91,7 @@ class _Merging:
         return not all(other.kept) or all(self._classes.union(part, other).kept)
 
     def _unite_classes(self, own: int, other: int) -> tuple[int, ...]:
-        """Give a class a stub of the other, or merge both; the classes that have changed."""
+        """Move a stub of the other class to this one, or merge both; return the classes that changed."""
         classes = self._classes
         one, two = classes[own], classes[other]
         short = classes.least - len(one.rows)
@@ -110,5 +110,5 @@ class _Merging:
 
 
 def _still(before: ClassPart, after: ClassPart) -> bool:
-    """Whether every constraint that held before holds afterwards."""
+    """Whether every constraint that held before still holds."""
     return all(now or not held for held, now in zip(before.kept, after.kept, strict=True))

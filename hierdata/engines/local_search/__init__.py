@@ -1,1 +1,1 @@
-"""Exchanges of records between classes of trees, as long as they lower the loss."""
+"""Local search: exchange records between classes of trees as long as that lowers the loss."""

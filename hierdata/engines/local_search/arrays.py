@@ -1,4 +1,4 @@
-"""The arrays of local search: what stays, what stands, and working memory."""
+"""The arrays of local search: fixed input, current classes, and working memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 
 
 def ground_of(alignment: Alignment, caps: Caps, room: int) -> SearchInput:
-    """The records as rows and paths, and the caps of classes of up to ``room`` records."""
+    """Build the fixed input: records as rows and paths, and the caps of classes of up to ``room`` records."""
     forest = alignment.forest
     passes, worth, _ = node_paths(forest)
     heaviest = int(forest.weight[forest.roots[:-1]].max(initial=0))
@@ -40,7 +40,7 @@ def empty_standing(
     room: int,
     near: int,
 ) -> Standing:
-    """Who is in which class; nothing yet of how their records are aligned."""
+    """Build the arrays of the current classes, without the alignments of their records."""
     records, longest, _ = ground.paths.shape
     classes = len(sizes)
     vertices, width = alignment.representative.shape
@@ -64,7 +64,7 @@ def empty_standing(
 
 
 def buffers_of(alignment: Alignment, room: int, near: int) -> SearchBuffers:
-    """Working memory for classes of up to ``room`` records, of which so many are near a record."""
+    """Build working memory for classes of up to ``room`` records and ``near`` classes around a record."""
     nodes = len(alignment.rules.losses)
     representative, members = alignment.representative, alignment.members
     return SearchBuffers(

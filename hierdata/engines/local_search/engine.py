@@ -1,4 +1,4 @@
-"""Local search over classes of trees: records are exchanged and moved as long as that lowers the loss."""
+"""Local search over classes of trees: exchange and move records as long as that lowers the loss."""
 
 from __future__ import annotations
 
@@ -13,39 +13,40 @@ if TYPE_CHECKING:
 
 
 class LocalSearch(Engine):
-    """Exchange records between near classes of the step before, one exchange after the other.
+    """Exchange records between near classes of the previous step, one exchange at a time.
 
-    What is lowered is the LM cost of all records, suppressed vertices and records in full. In each of
-    ``passes`` every record is visited once, in order. At its visit these exchanges are weighed:
+    The search lowers the LM cost of all records, which counts suppressed vertices and records in full. Each
+    of the ``passes`` visits every record once, in order. A visit considers these exchanges:
 
-    - it is aligned anew as the last of its own class;
-    - it changes places with a record of one of the ``near`` classes nearest to it;
-    - it moves into one of them, where its own class stays large enough.
+    - the record is aligned again as the last of its own class;
+    - it swaps with a record of one of the ``near`` classes nearest to it;
+    - it moves into one of these classes, if its own class stays large enough.
 
-    A record that was suppressed may join a class, or take the place of one that is suppressed instead; so no
-    more records are suppressed than before. Near are the classes that would lose least by taking the record
-    in, by ``lower_bounds``; of equals the first. A newcomer that takes a place is aligned
-    last, with the alignment of the others in their order; a move must pay with the class as it stands and
-    then with both classes aligned anew. Exchanges of which the bounds promise nothing are passed over. The
-    one that lowers the loss most is made, if any does; of equals the one of which the bounds promise more,
-    then the first: aligned anew, then class by class, a move before the others. ``pairing`` tells how
-    children are matched, as in ``clustree``.
+    A suppressed record may join a class, or replace a record that is suppressed instead; so the number of
+    suppressed records never rises. The nearest classes are those that would lose least by taking the record
+    in, by ``lower_bounds``; ties go to the first. A record that replaces another is aligned last, after the
+    alignment of the others in their order. A move must lower the loss with the class as it is, and then with
+    both classes aligned again. Exchanges that cannot lower the loss by the bounds are skipped. The exchange
+    that lowers the loss most is made, if any does. Ties go to the better bound, then to the first in this
+    order: the new alignment, then class by class, a move before the swaps. ``pairing`` is the method of
+    matching children, as in ``clustree``.
 
-    Several may do what one alone may not, such as many equal records of one level. Where none of its own
-    exchanges is made, a suppressed record joins a near class together with others that are suppressed: those
-    that may save most with it by the bounds, of equals the first, aligned one after the other to the class as
-    it stands (whose root does not fit is passed over), as many as save most, the fewest of equals. The class
-    where that saves most is taken, of equals the nearest, if it pays with all aligned anew.
+    Several records may be able to join a class that a single one may not, such as many equal records of one
+    level. If none of its own exchanges is made, a suppressed record joins a near class together with other
+    suppressed records: those that may save most with it by the bounds, the first of equal ones. They are
+    aligned one after the other to the class as it is (a record whose root does not fit is skipped), as many
+    as save most, the fewest of equal numbers. The class where that saves most is used, of equal ones the
+    nearest, if the loss is lower with all records aligned again.
 
-    Share caps are kept in each class at its new size. Other models are asked about both classes aligned
-    anew, and what fails below the root is suppressed in all members, which counts: up to 20 exchanges that
-    pay without these models are tried at a visit, the best first, until one still pays. No exchange raises
-    the loss. What was weighed at a record's last visit is not weighed again until one of the two classes has
-    changed, and the search ends when a pass has changed nothing: further passes never would.
+    Frequency caps are kept in each class at its new size. Other models are checked for both classes aligned
+    again, and vertices below the root that fail are suppressed in all members, which counts as loss. A visit
+    tries up to 20 exchanges that lower the loss without these models, the best first, until one still does.
+    No exchange raises the loss. An exchange considered at a record's last visit is not considered again until
+    one of the two classes has changed. The search ends when a pass changes nothing, as further passes would
+    not either.
 
-    A class takes in records up to twice the size of the largest that the step before has made. Classes of
-    more than 64 records stay as they are, and so do those whose loss times the scale may not fit into 64
-    bits.
+    A class may grow to twice the size of the largest class of the previous step. Classes of more than 64
+    records are not changed, nor classes whose loss times the scale may not fit into 64 bits.
     """
 
     aligns: ClassVar[bool] = True
@@ -55,15 +56,15 @@ class LocalSearch(Engine):
     kind: Literal["local-search"] = "local-search"
     on: None = None
     passes: Annotated[int, Field(strict=True, ge=0)] = Field(
-        default=3, description="passes over all records by exchanges that lower the loss"
+        default=3, description="passes over all records, with exchanges that lower the loss"
     )
     near: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=10, description="classes that are looked at for each record, the nearest"
+        default=10, description="number of nearest classes considered for each record"
     )
     pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
 
     def find_classes(self, given: StepInput) -> Partition:
-        """Exchange records between the classes of the step before; see the class."""
+        """Exchange records between the classes of the previous step."""
         if not (self.passes and given.previous.class_count):
             return given.previous
         from hierdata.engines.local_search.run import descend_partition

@@ -21,7 +21,7 @@ def descend_partition(
     pairing: Pairing,
     progress: Callable[[int], None],
 ) -> Partition:
-    """The partition after so many passes; ``progress`` is told of the first, which takes longest."""
+    """Return the partition after ``passes``; ``progress`` follows the first pass, which takes longest."""
     classes = ExchangedClasses(forest, constraints, partition, pairing, near)
     visits = scope.records
     for number in range(passes):

@@ -1,4 +1,4 @@
-"""The classes of a partition as the arrays that local search works on, and back again."""
+"""Convert the classes of a partition into the arrays of local search, change them, and convert them back."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 _ROOM = 2**62
-"""No sum of losses may be larger; four classes are added up."""
+"""The largest sum of losses, over up to four classes."""
 _LARGEST = 64
-"""Larger classes stay as they are: each change would align as many records as the square of its size."""
+"""The largest class that is changed: a change costs alignments in the square of the class size."""
 _ASKED = 20
-"""So many exchanges of a record are shown to the models that must be asked, the best first."""
+"""The number of exchanges of a record that are checked by the other models, the best first."""
 
 _Aligned: TypeAlias = "tuple[NDArray[np.int32], int]"
-"""The rows of a representative, and what it saves."""
+"""The rows of a representative, and its saving."""
 
 
 class ExchangedClasses(Alignment):
-    """The classes as they stand; every change keeps all models.
+    """The current classes; every change keeps all models.
 
-    A class is its records in the order in which they are aligned.
+    The records of a class are in the order in which they are aligned.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ExchangedClasses(Alignment):
         self._read_classes()
 
     def _read_classes(self) -> None:
-        """Take the classes over as they were published, the record that stands for the others first."""
+        """Read the classes of the given partition, the record with the representative vertices first."""
         given, forest, standing = self._given, self.forest, self.standing
         shown = given.representative
         order = np.argsort(given.equivalence_class, kind="stable")
@@ -86,7 +86,7 @@ class ExchangedClasses(Alignment):
             self._enter(own, self.representative[:count].copy(), saved, NOBODY)
 
     def _write_rows(self, own: int) -> int:
-        """Write the published representative of a class; answer its vertices."""
+        """Write the published representative of a class; return its number of vertices."""
         forest, shown = self.forest, self._given.representative
         records = self.standing.order[own, : self.standing.sizes[own]]
         first, last = int(forest.roots[records[0]]), int(forest.roots[records[0] + 1])
@@ -116,16 +116,16 @@ class ExchangedClasses(Alignment):
 
     @property
     def exchange_count(self) -> int:
-        """How many exchanges have been made."""
+        """The number of exchanges made."""
         return int(self.standing.clock[0])
 
     def total_saving(self) -> int:
-        """What all classes keep of 1 - LM', times the scale; in Python's integers, as it may be large."""
+        """Return the sum of 1 - LM' over all classes, times the scale (a Python int, as it may be large)."""
         pairs = zip(self.standing.sizes.tolist(), self.standing.saved.tolist(), strict=True)
         return sum(size * saved for size, saved in pairs)
 
     def visit(self, visits: NDArray[np.int64], start: int) -> int:
-        """Go on to the first record with an exchange that all models allow, and make it; where it stands."""
+        """Make the next exchange that all models allow from ``start`` on; return the position it ended at."""
         at, count = seek(
             visits, start, self.least, self.largest, self.settings, self.scratch, self.rules, self._ground,
             self.standing, self._buffers, self._found, self._tried,
@@ -138,7 +138,7 @@ class ExchangedClasses(Alignment):
         return at
 
     def _try_exchange(self, record: int, to: int, who: int) -> bool:
-        """Make an exchange if it saves once all models have been asked; else nothing changes."""
+        """Make an exchange if it lowers the loss under all models; return whether it was made."""
         standing = self.standing
         own = int(standing.class_of[record])
         news = {to: [*(one for one in self._members(to) if one != who), record]}
@@ -157,7 +157,7 @@ class ExchangedClasses(Alignment):
         return True
 
     def _join_together(self, record: int, visits: NDArray[np.int64]) -> None:
-        """Let a suppressed record join a near class together with others, if that saves."""
+        """Let a suppressed record join a near class together with others, if that lowers the loss."""
         count = gather(
             record, visits, self.largest, self.settings, self.scratch, self.rules, self._ground,
             self.standing, self._buffers, self._tried,
@@ -174,7 +174,7 @@ class ExchangedClasses(Alignment):
                 return
 
     def _align_if_saving(self, news: dict[int, list[int]]) -> list[_Aligned] | None:
-        """These classes aligned anew; None if a model fails at a root, or if they save nothing."""
+        """Align changed classes again; None if a model fails at a root, or if the loss is not lower."""
         found = []
         gain = 0
         for one, records in news.items():
@@ -186,7 +186,7 @@ class ExchangedClasses(Alignment):
         return found if gain > 0 else None
 
     def _change(self, news: dict[int, list[int]], aligned: list[_Aligned], placed: bool) -> None:
-        """Put these classes in the places of the old ones; ``placed``: the last of each has its rest."""
+        """Replace classes; ``placed`` says that the rest of the last record of each is known."""
         standing = self.standing
         standing.clock[0] += 1
         for (one, records), (rows, saved) in zip(news.items(), aligned, strict=True):
@@ -196,7 +196,7 @@ class ExchangedClasses(Alignment):
         self._changed |= set(news)
 
     def _take_rest(self, one: int, other: int) -> None:
-        """Two records change places, each before the rest that the other had."""
+        """Swap the rests of two records that swap places."""
         standing = self.standing
         places = [one, other]
         for rests in (standing.rest_saved, standing.rest_rows, standing.rest_paths, standing.rest_lengths):
@@ -214,7 +214,7 @@ class ExchangedClasses(Alignment):
         )  # fmt: skip
 
     def _align_class(self, records: list[int]) -> _Aligned | None:
-        """The representative of a class, and what it saves where all models hold; None if it fails."""
+        """Return the representative of a class, and its saving where all models hold; None if it fails."""
         count = self._build(records)
         if not count:
             return None
@@ -228,7 +228,7 @@ class ExchangedClasses(Alignment):
         return rows, int(representative_saving(kept, len(kept), self.settings.scale, self.rules.losses))
 
     def partition(self) -> Partition:
-        """The classes as a partition."""
+        """Build the partition of the current classes."""
         given, forest, standing = self._given, self.forest, self.standing
         shown, nodes = given.representative.copy(), given.nodes.copy()
         vertices_of = np.repeat(standing.class_of, np.diff(forest.roots))
@@ -252,7 +252,7 @@ class ExchangedClasses(Alignment):
         )
 
     def _costs(self, given: Partition, shown: NDArray[np.int64], suppressed: int) -> Counter[str]:
-        """What was given up, now."""
+        """Count what is suppressed in the current classes."""
         costs = Counter(given.costs)
         costs["exchanges"] += int(self._tried[0])
         costs["exchanges_made"] += self.exchange_count

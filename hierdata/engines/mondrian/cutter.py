@@ -1,4 +1,4 @@
-"""Cut the rows of a scope into regions, the least loss first."""
+"""Cut the rows of a scope into regions, the cut of least loss first."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from hierdata.engines.rows.kernel import keeps_caps
 from hierdata.engines.rows.order import RowLine
 
 Judge: TypeAlias = Callable[[NDArray[np.int64]], bool]
-"""Whether a class of these rows would satisfy what the caps leave open."""
+"""Whether a class of these rows satisfies the constraints that the caps do not decide."""
 
 TRIES = 64
-"""How many cuts of a region are tried, the least loss first, before it is left as it is.
+"""The number of cuts of a region that are tried, the least loss first, before the region stays as it is.
 
-It keeps the cost at O(rows log rows) where models refuse many cuts of attributes with many values.
+This limit keeps the cost at O(rows log rows) if models refuse many cuts of attributes with many values.
 """
 
 
 @dataclass(frozen=True)
 class Regions:
-    """``order[starts[i]:ends[i]]`` are the rows of region i; ``holds`` whether it satisfies everything."""
+    """``order[starts[i]:ends[i]]`` are the rows of region i; ``holds[i]``: it satisfies all constraints."""
 
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
@@ -64,23 +64,23 @@ def cut(
     judge: Judge | None,
     progress: Callable[[int], None],
 ) -> Regions:
-    """Cut ``rows`` of a line until no cut is left that is allowed.
+    """Cut ``rows`` of a line until no allowed cut is left.
 
-    A cut takes out the first places of a quasi-identifier's depth-first order, or all below one node of its
-    hierarchy, and leaves ``least`` rows on both sides. Its loss is, for both sides, the rows times LM' of the
-    join of all nodes they hold, summed over the quasi-identifiers: what publishing the sides would cost. A
-    region that holds is cut by the cut of least loss whose sides both keep the caps and satisfy the
-    ``judge``; of equal ones the most even is taken, then the first. It is cut even where that saves nothing,
-    for later cuts may.
+    A cut separates the first places of a quasi-identifier's depth-first order, or all places below one node
+    of its hierarchy, from the rest, and leaves at least ``least`` rows on both sides. Its loss is the cost of
+    publishing both sides: the rows of a side times LM' of the join of all its nodes, summed over the
+    quasi-identifiers. A region that satisfies the constraints is cut by the cut of least loss for which both
+    sides keep the caps and satisfy the ``judge``; ties go to the most even cut, then to the first. It is cut
+    even if that saves nothing, as later cuts may.
 
-    A region that does not hold may have parts that do: it is cut by the first cut after which a side
-    holds, or else by that of least loss, down to regions that are too small.
+    A region that violates the constraints may have parts that satisfy them. It is cut by the first cut after
+    which one side satisfies them, or else by the cut of least loss, down to regions that are too small.
     """
     return _MondrianWork(line, rows, caps, least, judge).run(progress)
 
 
 class _MondrianWork:
-    """The arrays of one run. Every compiled call is handed all of them."""
+    """The arrays of one run, all of which are passed to every compiled call."""
 
     def __init__(
         self,

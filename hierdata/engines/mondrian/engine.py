@@ -1,4 +1,4 @@
-"""Recursive cuts of a table by what they save: local recoding under k-anonymity and any model."""
+"""Recursive cuts of a table, the cut of least loss first: local recoding under any models."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ if TYPE_CHECKING:
 
 
 class Mondrian(Engine):
-    """Cut the rows in two again and again, at each time by the cut of least loss that every model allows.
+    """Cut the rows in two recursively, each time by the cut of least loss that every model allows.
 
-    The values of each quasi-identifier, whatever its domain, stand in the depth-first order of its hierarchy.
-    A cut takes out the first values of one of them, or all below one node. Its loss is that of publishing
-    both sides: rows times LM' of the join of all nodes on a side, summed over the quasi-identifiers (exact
-    integers, so ties are real). Of equal losses the most even cut is taken, then the first. A cut that saves
-    nothing is made too, since later ones may; classes that come out with equal nodes are united again where
-    the union holds. Share caps are decided in compiled code, other models are asked, for at most 64 cuts of a
-    region, the cheapest first. O(rows log rows) while cuts are not lopsided.
+    The values of each quasi-identifier, whatever its domain, are in the depth-first order of its hierarchy.
+    A cut separates the first values of one quasi-identifier, or all values below one node, from the rest. Its
+    loss is that of publishing both sides: rows times LM' of the join of all nodes on a side, summed over the
+    quasi-identifiers (exact integers, so ties are real). Ties go to the most even cut, then to the first. A
+    cut that saves nothing is made too, since later ones may save; classes with equal nodes are united again
+    if the union satisfies the models. Frequency caps are decided in compiled code; other models are checked
+    for at most 64 cuts of a region, the cheapest first. O(rows log rows) if cuts are not lopsided.
 
-    A class that no cut divides is dealt to smaller ones, where that loses less and they satisfy the models:
-    in the order of the sensitive values, so that each has a like share of every value. That helps where
-    models are near what the whole class allows.
+    A class that no cut divides is dealt into smaller classes if that loses less and they satisfy the models.
+    Rows are dealt in the order of the sensitive values, so that each class has a similar share of every
+    value. That helps if the models allow little more than the distribution of the whole class.
 
-    Where a group of values has more than its share of the whole table, as few rows as possible are taken out
-    first, by chance. Parts that satisfy the models are found in a region that does not (it may be so for
-    models that are not monotone). What is left over joins the nearest class that accepts it, or is
-    suppressed. Below the root a class takes at most one vertex of any record.
+    If a group of values has more than its share of the whole table, as few rows as possible are removed
+    first, at random. Parts that satisfy the models are also found in a region that violates them (possible
+    for models that are not monotone). Leftover rows join the nearest class that accepts them, or are
+    suppressed. Below the root a class has at most one vertex of any record.
     """
 
     kind: Literal["mondrian"] = "mondrian"
 
     def find_classes(self, given: StepInput) -> Partition:
-        """Cut the rows of the scope; this engine starts from all of them, not from an earlier partition."""
+        """Cut the rows of the scope, starting from all rows."""
         from hierdata.engines.mondrian.run import mondrian
 
         return mondrian(given)

@@ -1,4 +1,4 @@
-"""One run of mondrian: thin, cut, unite what looks alike, attach what is left."""
+"""One run of mondrian: thin the rows, cut them, unite equal classes, attach leftovers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def mondrian(given: StepInput) -> Partition:
 
 
 def _list_separations(caps: Sequence[RowCaps]) -> Iterator[Apart]:
-    """What may not meet where regions fail: values that count together, rows of one record."""
+    """Iterate over the groups to keep apart in failing regions: values that count together, or records."""
     for own in reversed(caps):
         if len(set(own.caps.share)) == 1:
             ends = own.caps.reach or [(group, group) for group in range(len(own.caps.share))]
@@ -70,7 +70,7 @@ def _list_separations(caps: Sequence[RowCaps]) -> Iterator[Apart]:
 def unite_equal_classes(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The classes, those of equal nodes united where the union satisfies the constraints."""
+    """Unite classes with equal nodes if the union satisfies the constraints."""
     if not (classes != SUPPRESSED).any():
         return classes
     published = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)

@@ -1,1 +1,1 @@
-"""Records change their classes, whose sizes stay: what engines for t-closeness share (TC section 4)."""
+"""Engines for t-closeness that move records between classes and keep class sizes (TC section 4)."""

@@ -1,4 +1,4 @@
-"""Rows in classes of fixed sizes: the arrays on which swaps work, and who is asked about a swap."""
+"""Rows in classes of fixed sizes: the arrays for swaps, and the constraints that swaps must keep."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Classes as runs of ``classes.members``; ``asked`` are the models that the arrays do not know."""
+    """Classes as runs of ``classes.members``; ``asked`` are the models that the arrays do not cover."""
 
     classes: ReassignedClasses
     ground: ClosenessArrays
@@ -35,7 +35,7 @@ class Arrangement:
     def of(
         cls, forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
     ) -> Arrangement:
-        """The classes as they are; rows without one stay out."""
+        """Build the arrangement of classes; rows without a class stay out."""
         sizes = class_sizes(classes)
         line = RowLine.of(forest, scope)
         caps, asked = split_decided(forest, scope, constraints.without_mended({"closeness"}))
@@ -56,7 +56,7 @@ class Arrangement:
         return made
 
     def numbers(self) -> NDArray[np.int64]:
-        """The class of each row, SUPPRESSED for those that stayed out."""
+        """Return the class of each row, SUPPRESSED for rows without a class."""
         found = np.full(self.loss.places.shape[0], SUPPRESSED, np.int64)
         found[self.classes.members] = np.repeat(
             np.arange(len(self.classes.beyond)), np.diff(self.classes.starts)
@@ -67,6 +67,6 @@ class Arrangement:
 def initial_classes(
     forest: Forest, scope: Scope, constraints: Constraints, partition: Partition
 ) -> NDArray[np.int64]:
-    """The classes of the step before, without rows whose values the original lacks: no class holds them."""
+    """Return the classes of the previous step, without rows that have a value missing from the original."""
     forbidden = strangers(forest, scope, constraints)
     return dense(np.where(forbidden, SUPPRESSED, classes_of(partition, scope)))

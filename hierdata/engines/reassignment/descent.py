@@ -1,4 +1,4 @@
-"""Two classes exchange a record as long as that helps: first towards closeness, then against loss."""
+"""Swap records of two classes, first to reach closeness, then to lower the loss."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hierdata.engines.reassignment.repair import enlarge_classes, may_stay
 from hierdata.forest.forest import Forest, Scope
 
 _PATIENCE = 16
-"""So many windows are looked at while no swap is found."""
+"""The number of windows searched before a class is given up."""
 _ASKED = 64
-"""So many swaps of a class are shown to the models that must be asked, the best first."""
+"""The number of swaps of a class that are checked by the other models, the best first."""
 
 
 class Descent:
-    """The swaps of an arrangement, which they change; ``window`` pairs of rows are compared for each."""
+    """Swaps that improve an arrangement in place; ``window`` pairs of rows are compared for each."""
 
     def __init__(self, arrangement: Arrangement, window: int) -> None:
         self._at = arrangement
@@ -30,9 +30,9 @@ class Descent:
         self.made = 0
 
     def towards_closeness(self, progress: Callable[[int], None]) -> None:
-        """Swap until every class is within its bounds, or a pass over those that are not helps none of them.
+        """Swap until every class is within its bounds, or a pass brings no further class within them.
 
-        The farthest comes first, and is worked on until it is within.
+        The class farthest from its bounds comes first, and is swapped until it is within them.
         """
         beyond = self._at.classes.beyond
         while True:
@@ -45,7 +45,7 @@ class Descent:
                 return
 
     def reduce_loss(self, passes: int, progress: Callable[[int], None]) -> None:
-        """Swap what loses less and takes nobody farther, class after class, until a pass changes nothing."""
+        """Make swaps that lower the loss and take no class farther, until a pass changes nothing."""
         for _ in range(passes):
             before = self.made
             for own in range(len(self._at.classes.beyond)):
@@ -56,9 +56,10 @@ class Descent:
                 return
 
     def swap(self, own: int, least: int) -> bool:
-        """Make the best swap of a class that all models allow; whether there was one.
+        """Make the best swap of a class that all models allow; return whether there was one.
 
-        ``least`` is how much nearer to its bounds it must bring the two classes; 0: or lose less.
+        ``least`` is how much nearer to its bounds the swap must bring the two classes; 0 also allows swaps
+        that only lower the loss.
         """
         at = self._at
         wanted = 1
@@ -68,7 +69,7 @@ class Descent:
                 own, least, self._window, _PATIENCE * self._window,
                 at.classes, at.ground, at.loss, at.caps, found,
             )  # fmt: skip
-            for one, other in found[wanted // 4 : count, :2].tolist():  # the others were refused before
+            for one, other in found[wanted // 4 : count, :2].tolist():  # the first quarter was refused before
                 if self._try_exchange(one, other):
                     return True
             if count < wanted or wanted >= _ASKED:
@@ -76,7 +77,7 @@ class Descent:
             wanted *= 4
 
     def _try_exchange(self, one: int, other: int) -> bool:
-        """Exchange two entries, and answer whether all models allow it; else they stand as before."""
+        """Swap two entries if all models allow it; return whether they do."""
         at = self._at
         members, starts = at.classes.members, at.classes.starts
         members[[one, other]] = members[[other, one]]
@@ -101,9 +102,9 @@ def descend_classes(
     passes: int,
     progress: Callable[[int], None],
 ) -> tuple[NDArray[np.int64], int]:
-    """The classes after all swaps, and how many were united on the way, for want of closeness at their size.
+    """Return the classes after all swaps, and how many were united because their size allowed no closeness.
 
-    Larger classes are nearer to the original, so that ends: with one class at the latest.
+    Larger classes are nearer to the original, so this ends, with one class at the latest.
     """
     before = int(classes.max(initial=-1))
     while True:

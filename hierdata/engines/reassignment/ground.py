@@ -1,4 +1,4 @@
-"""Closeness constraints as arrays: which sets of values hold the value of each row."""
+"""Closeness constraints as arrays for compiled code."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hierdata.forest.forest import MISSING, Forest, Scope, look_up
 from hierdata.privacy.base import FOREIGN, Closeness
 
 _FINE = 2**20
-"""Bounds with larger denominators are rounded down to this part of 1 for the search."""
+"""Bounds with a larger denominator are rounded down to a multiple of 1 / 2^20 for the search."""
 
 
 def ground_of(
     forest: Forest, scope: Scope, forms: list[tuple[int, Closeness]], largest: int
 ) -> ClosenessArrays:
-    """The constraints in the layout of the kernels, for classes of ``largest`` rows at most.
+    """Pack the constraints in the layout of the kernels, for classes of at most ``largest`` rows.
 
-    Where products would not fit into 64 bits, low bits of the counts are dropped: that steers the search, and
-    the models have the last word.
+    If products would not fit into 64 bits, low bits of the counts are dropped. This only affects the search;
+    the models decide at the end.
     """
     codes = codes_of(forest, scope)
     first, parents, weights, expected = [0], [], [], []
@@ -37,7 +37,7 @@ def ground_of(
         bound = form.bound
         if bound.denominator > _FINE:
             bound = Fraction(floor(bound * _FINE), _FINE)
-        # A distance is scale * rows * total at most, and with a value more or less stands beside its changes.
+        # A distance is at most scale * rows * total; the kernels add its changes for one value more or less.
         dropped = bits_over(8 * form.scale * (largest + 1) * form.total * bound.denominator)
         parents += [base, *(number[form.parent[own]] for own in order)]
         weights += [0, *(form.weight[own] for own in order)]
@@ -64,7 +64,7 @@ def ground_of(
 
 
 def _from_above(parent: tuple[int, ...]) -> Iterator[int]:
-    """The sets in depth-first order: each stands behind the one that holds it."""
+    """Iterate over the sets in depth-first order, each after the set that holds it."""
     below: dict[int, list[int]] = {}
     for own, above in enumerate(parent):
         below.setdefault(above, []).append(own)

@@ -1,4 +1,4 @@
-"""What is done with classes that no reassignment brought within their bounds."""
+"""Repair the classes that no reassignment brought within their bounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 _TRIED = 64
-"""So many unions of a class are shown to the models, the one of least loss first."""
+"""The number of unions of a class that are checked by the models, the one of least loss first."""
 
 
 def publish_classes(
@@ -41,12 +41,12 @@ def publish_classes(
     united: int,
     rng: np.random.Generator,
 ) -> Partition:
-    """The partition of classes, repaired: every class satisfies all constraints, and costs say what it took.
+    """Repair classes until each satisfies all constraints, and build their partition, with the costs.
 
-    A class that fails is united with another, the one of least loss with which all hold, or else with the
-    nearest, and again. Where other models forbid that, its rows join the nearest classes that accept them
-    (``rows.leftovers``); what none accepts is suppressed. If no class is left, all rows are tried as one.
-    ``united`` is how many the search united before.
+    A failing class is united with the class of least loss with which all constraints hold, or else with the
+    nearest class, and so on. If other models forbid that, its rows join the nearest classes that accept them
+    (``rows.leftovers``); the other rows are suppressed. If no class is left, all rows are tried as one class.
+    ``united`` is the number of classes that the search has united.
     """
     costs = Counter(before.costs)
     reached = _smallest(forest, scope, constraints, classes)
@@ -75,7 +75,7 @@ def publish_classes(
 def _find_failing(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Which classes lack something; one without values may hold and be too small all the same."""
+    """Mark failing classes, also those that are too small: a class without values may satisfy every model."""
     small = class_sizes(classes) < constraints.min_class_size
     return small | ~check_classes(forest, scope, constraints, classes)
 
@@ -83,7 +83,7 @@ def _find_failing(
 def enlarge_classes(
     forest: Forest, scope: Scope, classes: NDArray[np.int64], failing: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """The classes, each that fails united with the one by which that loses least; none takes part twice."""
+    """Unite each failing class with the class where that loses least; no class takes part twice."""
     unions = Unions(forest, scope, classes)
     members = members_of(classes)
     result = classes.copy()
@@ -97,7 +97,7 @@ def enlarge_classes(
 
 
 def may_stay(forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]) -> bool:
-    """Whether all other models hold in every class, and no record is in one twice."""
+    """Whether all models without a closeness hold in every class, and no record is in one twice."""
     held = classes >= 0
     pairs = np.unique(classes[held] * max(1, forest.record_count) + scope.records[held])
     return len(pairs) == held.sum() and bool(
@@ -108,7 +108,7 @@ def may_stay(forest: Forest, scope: Scope, constraints: Constraints, classes: ND
 def _unite_all(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
-    """The classes united until none fails, as far as the other models let them; and how many were."""
+    """Unite classes until none fails or the other models forbid it; return also how many were united."""
     united = 0
     while True:
         classes, more = _unite_failing(forest, scope, constraints, classes)
@@ -126,7 +126,7 @@ def _unite_all(
 def _unite_failing(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
-    """The classes, those that fail united with others where all constraints hold then; and how many were."""
+    """Unite failing classes with others if all constraints then hold; return also how many were united."""
     asked = ClassConstraints(forest, scope, constraints)
     unions = Unions(forest, scope, classes)
     members = members_of(classes)
@@ -146,7 +146,7 @@ def _unite_failing(
 
 
 class Unions:
-    """What uniting two classes would lose; ``free`` are those that are not united yet."""
+    """The loss of unions of two classes; ``free`` marks the classes that are not united yet."""
 
     def __init__(self, forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> None:
         trees = forest.hierarchies[scope.kind]
@@ -157,7 +157,7 @@ class Unions:
         self.free = np.ones(len(self._sizes), np.bool_)
 
     def nearest(self, own: int) -> list[int]:
-        """The other classes that are free, by what the union loses more than both, then by number."""
+        """Return the other free classes, ordered by how much the union raises the loss, then by number."""
         lost = np.zeros(len(self._sizes), np.int64)
         for roots, ancestors, losses in zip(self._roots.T, self._ancestors, self._losses, strict=True):
             here = ancestors[roots[own]]
@@ -172,7 +172,7 @@ class Unions:
 
 
 def _whole(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.int64] | None:
-    """All rows as one class, if that may be."""
+    """Return all rows as one class; None if that class fails."""
     classes = np.zeros(len(scope.rows), np.int64)
     if one_of_each_record(scope) or _find_failing(forest, scope, constraints, classes).any():
         return None
@@ -182,7 +182,7 @@ def _whole(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np
 def _smallest(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> Fraction | None:
-    """The largest distance of the class where it is least: a smaller t none reached; None without."""
+    """Return the smallest t that any class satisfies; None without classes or closeness."""
     codes = codes_of(forest, scope)
     classes = dense(classes)
     distances: list[Fraction] | None = None
@@ -202,6 +202,6 @@ def _smallest(
 
 def _unreachable(reached: Fraction) -> str:
     return (
-        f"no class comes within the t that is asked for: the smallest that was reached is "
-        f"{float(reached):.6g} ({reached}); ask for that or more, or for larger classes"
+        f"no class satisfies the t of the policy, and the smallest t that a class reached is "
+        f"{float(reached):.6g} ({reached}): set t to at least that, or ask for larger classes"
     )

@@ -1,4 +1,4 @@
-"""t-closeness by swaps: two classes exchange a record as long as that helps (TC section 4, erratum TC-5)."""
+"""t-closeness by swaps of records between two classes (TC section 4, erratum TC-5)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 class Swap(Engine):
-    """Reassign whole records between the classes of the step before, until each is close to the original.
+    """Swap whole records between the classes of the previous step, until each class is close to the original.
 
-    Records change places, never values (erratum TC-6), and the sizes of the classes stay. A swap exchanges
-    two records of two classes. t is a bound (TC-4): what counts is how far a class's largest distance, over
-    all sensitive attributes, lies beyond it. First the class that is farthest is worked on, by the swap that
-    brings both classes nearest to their bounds and, among equals, loses least of the quasi-identifiers;
-    nothing is done beyond the bound. Then, pass after pass, swaps follow that lower the loss and take no
-    class farther. All other models must hold in both classes after every swap; below the root no two
-    vertices of a record meet.
+    Records move between classes, values never do (erratum TC-6), and class sizes stay. A swap exchanges two
+    records of two classes. t is a bound (TC-4): what counts is how far the largest distance of a class, over
+    all sensitive attributes, exceeds it. The class that exceeds it most comes first, with the swap that
+    brings both classes nearest to their bounds; ties go to the swap that loses least at the
+    quasi-identifiers. Classes within the bound are not brought nearer. Further passes make swaps that lower
+    the loss and take no class farther from its bound. All other models must hold in both classes after every
+    swap; below the root a class has at most one vertex of any record.
 
-    Partners are looked for among the classes beside it in their order, ``window`` pairs of records for each
-    swap, and sixteen times as many where none is found; so a swap costs the same in tables of any length.
-    Classes that are still too far are united, each with the one by which that loses least, and swaps go on,
-    until all are within their bounds or no smaller in number. What fails then is united with the nearest
-    class with which all models hold; else its records join the nearest classes that accept them, or are
-    suppressed. ``costs`` count all of it.
+    Partners are searched in the neighbouring classes, by number: ``window`` pairs of records for each swap,
+    and sixteen times as many if no swap is found; so a swap costs the same in tables of any length. Classes
+    that are still too far are each united with the class where that loses least, and swaps go on, until all
+    classes are within their bounds or no more can be united. A class that fails then is united with the
+    nearest class such that all models hold; else its records join the nearest classes that accept them, or
+    are suppressed. ``costs`` count all of this.
     """
 
     goes_on: ClassVar[bool] = True
@@ -37,14 +37,14 @@ class Swap(Engine):
 
     kind: Literal["swap"] = "swap"
     passes: Annotated[int, Field(strict=True, ge=0)] = Field(
-        default=2, description="passes over all classes by swaps that lower the loss"
+        default=2, description="passes over all classes, with swaps that lower the loss"
     )
     window: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=8192, description="pairs of records that are compared for each swap"
+        default=8192, description="pairs of records compared for each swap"
     )
 
     def find_classes(self, given: StepInput) -> Partition:
-        """Swap records between the classes of the step before; see the class."""
+        """Swap records between the classes of the previous step."""
         from hierdata.engines.reassignment.arrangement import initial_classes
         from hierdata.engines.reassignment.descent import descend_classes
         from hierdata.engines.reassignment.repair import publish_classes

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 class Swarm(Engine):
-    """Reassign whole records between the classes of the step before by particle swarm optimization.
+    """Reassign whole records between the classes of the previous step by particle swarm optimization.
 
-    A particle is one number in 0..1 for each record. Sorted by it, ties by index, the records are cut into
-    the sizes of the classes; so every particle is a partition. It moves by
+    A particle is one number in 0..1 for each record. The records, sorted by these numbers, ties by index, are
+    cut into the class sizes; so every particle is a partition. It moves by
     v = inertia v + cognitive r1 (own best - x) + social r2 (swarm's best - x), |v| <= velocity, x = x + v,
-    with random numbers r1 and r2 for each record. The defaults keep its path stable; the constants that the
-    paper recommends do not (TC-5). Least is best: the largest distance of a class over all sensitive
-    attributes, then the mean weighted by size. Records in classes that break a share cap of another model
-    count before both. The classes of the step before, and the records dealt round robin in the order of
-    their sensitive values, are in the first swarm, so that nothing worse is found. It ends when all classes
-    are within t, or after ``rounds``.
+    with random numbers r1 and r2 for each record. The default weights keep its path stable; the constants
+    that the paper recommends do not (TC-5). The objective, in this order, is the least number of records in
+    classes that break a frequency cap of another model, the least largest distance of a class over all
+    sensitive attributes, and the least mean distance weighted by size. The first swarm contains the classes
+    of the previous step, and the records dealt round robin in the order of their sensitive values, so the
+    result is never worse than these. The search ends when all classes are within t, or after ``rounds``.
 
-    A swarm looks at no quasi-identifier: classes that it made anew generalize to almost nothing. ``swap``
-    comes nearer to t, loses less and needs less time; this engine is here to compare. What is too far in the
-    end is treated as by ``swap``. O(particles x rounds x rows log rows).
+    A swarm ignores quasi-identifiers, so the classes that it builds are generalized to almost nothing.
+    ``swap`` comes nearer to t, loses less and needs less time; this engine is for comparison. Classes that
+    are too far in the end are handled as in ``swap``. O(particles x rounds x rows log rows).
     """
 
     goes_on: ClassVar[bool] = True
@@ -39,7 +39,7 @@ class Swarm(Engine):
     kind: Literal["swarm"] = "swarm"
     particles: Annotated[int, Field(strict=True, ge=2)] = Field(default=30, description="size of the swarm")
     rounds: Annotated[int, Field(strict=True, ge=0)] = Field(
-        default=100, description="how often all particles move, at most"
+        default=100, description="largest number of moves of all particles"
     )
     inertia: NotNegative = Field(default=Fraction("0.729"), description="weight of the last velocity")
     cognitive: NotNegative = Field(
@@ -49,7 +49,7 @@ class Swarm(Engine):
     velocity: Positive = Field(default=Fraction("0.5"), description="bound of a velocity")
 
     def find_classes(self, given: StepInput) -> Partition:
-        """Let the swarm reassign the records of the step before; see the class."""
+        """Reassign the records of the classes of the previous step."""
         from hierdata.engines.reassignment.arrangement import Arrangement, initial_classes
         from hierdata.engines.reassignment.repair import publish_classes
         from hierdata.engines.reassignment.swarming import Flight, run_swarm, seeds

@@ -14,12 +14,12 @@ from hierdata.engines.reassignment.kernel import objective
 
 Keys: TypeAlias = NDArray[np.float64]
 Score: TypeAlias = tuple[int, int, int]
-"""Rows in classes that break a share cap, the largest distance, and the distances summed over rows."""
+"""Rows in classes that break a frequency cap, the largest distance, and the distances summed over rows."""
 
 
 @dataclass(frozen=True)
 class Flight:
-    """How particles move: the weights of their own direction, their own best place and the swarm's."""
+    """The motion of particles: the weights of the last velocity and of the two best places, and the bound."""
 
     inertia: float
     cognitive: float
@@ -29,7 +29,7 @@ class Flight:
     def move_keys(
         self, keys: Keys, speed: Keys, best: Keys, leader: Keys, draws: tuple[Keys, Keys]
     ) -> tuple[Keys, Keys]:
-        """The next keys, within 0..1, and the speed with which they were reached, at most the bound."""
+        """Return the next keys, within 0..1, and the next velocity, at most the bound."""
         pulled = (
             self.inertia * speed
             + self.cognitive * draws[0] * (best - keys)
@@ -40,18 +40,18 @@ class Flight:
 
 
 def decode_keys(keys: Keys, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows in the order of their keys, ties by index: cut into the sizes of the classes, a partition."""
+    """Sort the rows by their keys, ties by index; cut into the class sizes, this is a partition."""
     return rows[np.argsort(keys, kind="stable")]
 
 
 def encode_members(members: NDArray[np.int64]) -> Keys:
-    """Keys, for the rows in ascending order, that are decoded to these."""
+    """Return keys, for the rows in ascending order, that decode to these members."""
     keys: Keys = (np.argsort(members) + 0.5) / max(1, len(members))
     return keys
 
 
 def deal_rows(order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows in an order, one to each class in turn; a class that is full is passed over."""
+    """Deal rows in order, one to each class in turn; full classes are skipped."""
     sizes = np.diff(starts)
     classes = np.repeat(np.arange(len(sizes)), sizes)
     turn = np.arange(len(order)) - starts[classes]
@@ -61,14 +61,14 @@ def deal_rows(order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np
 
 
 def along_the_leaves(arrangement: Arrangement) -> NDArray[np.int64]:
-    """The rows by their sensitive values, attribute after attribute, each in the order of its leaves."""
+    """Sort the rows by their sensitive values, attribute after attribute, each in the order of its leaves."""
     rows = np.sort(arrangement.classes.members)
     ordered: NDArray[np.int64] = rows[np.lexsort((rows, *arrangement.ground.sets[::-1, rows]))]
     return ordered
 
 
 def seeds(arrangement: Arrangement) -> tuple[NDArray[np.int64], ...]:
-    """The classes as they are, and the rows dealt round robin along their sensitive values."""
+    """Return two starting points: the given classes, and the rows dealt in the order of sensitive values."""
     own = arrangement.classes
     return own.members.copy(), deal_rows(along_the_leaves(arrangement), own.starts)
 
@@ -82,10 +82,10 @@ def run_swarm(
     rng: np.random.Generator,
     progress: Callable[[int], None],
 ) -> NDArray[np.int64]:
-    """The best members that a swarm finds; it ends as soon as all classes are within their bounds.
+    """Return the best members that a swarm finds; it ends as soon as all classes are within their bounds.
 
-    Those that are handed over are in the ``first`` swarm, which has no fewer ``particles``: nothing worse is
-    found than they are.
+    The first swarm contains the members in ``first``, of which there must be at most ``particles``; so the
+    result is never worse than these.
     """
     members, starts = arrangement.classes.members, arrangement.classes.starts
     rows = np.sort(members)

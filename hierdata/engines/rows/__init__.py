@@ -1,5 +1,5 @@
-"""Classes of rows: what every engine that partitions one vertex type shares.
+"""Classes of rows: shared code of the engines that partition one vertex type.
 
-A partition in the making is an array ``classes``: for each row of the scope the number of its class, from 0
-without gaps, or SUPPRESSED.
+These engines build an array ``classes``: for each row of the scope the number of its class, from 0 without
+gaps, or SUPPRESSED.
 """

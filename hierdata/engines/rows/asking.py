@@ -1,4 +1,4 @@
-"""Asking the constraints: about a class in the making, and about all that were made."""
+"""Check constraints on one class during a search, and on all classes after it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hierdata.forest.partition import SUPPRESSED
 
 
 class ClassConstraints:
-    """Whether a class of some rows would satisfy the constraints; it is true of all where there are none."""
+    """A predicate: whether a class of some rows satisfies the constraints."""
 
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
         self._constraints = constraints
@@ -27,11 +27,11 @@ class ClassConstraints:
 
     @property
     def has_constraints(self) -> bool:
-        """Whether there is a constraint to ask."""
+        """Whether there is any constraint."""
         return bool(self._constraints.on_records or self._attributes)
 
     def __call__(self, rows: NDArray[np.int64]) -> bool:
-        """Ask them all."""
+        """Check a class of these rows."""
         constraints, root = self._constraints, []
         if constraints.population is not None:
             alone = np.zeros(len(rows), np.int64)
@@ -52,7 +52,7 @@ class ClassConstraints:
 def confirm_classes(
     forest: Forest, scope: Scope, constraints: Constraints, classes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The classes without those that fail a model, numbered without gaps."""
+    """Return the classes that satisfy all constraints, numbered without gaps."""
     classes = dense(classes)
     holds = np.append(check_classes(forest, scope, constraints, classes), False)  # SUPPRESSED is -1: the last
     return dense(np.where(holds[classes], classes, SUPPRESSED))

@@ -1,4 +1,4 @@
-"""Why no class can be: the largest parameter that the data would allow."""
+"""Explain why no class is possible, with the largest parameter that the data allow."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hierdata.records.schema import Role
 
 
 def shortage(forest: Forest, scope: Scope, constraints: Constraints) -> str:
-    """Which constraint no class of these rows can satisfy, in one sentence; "" where that is not known."""
+    """Return a sentence about a constraint that no class of these rows can satisfy; "" if none is known."""
     kind = forest.schema.types[scope.kind]
     records = len(np.unique(scope.records))
     least = constraints.min_class_size
     if records < least:
         return (
-            f"a class needs at least {least} records and {records} are there: {records} is the largest k or "
-            "l that would work; collect more records or ask for less"
+            f"a class needs at least {least} records, and there are only {records}: {records} is the largest "
+            "k or l that would work; collect more records or lower k or l"
         )
     codes = codes_of(forest, scope)
     attributes = kind.of_role(Role.SENSITIVE)
@@ -32,15 +32,14 @@ def shortage(forest: Forest, scope: Scope, constraints: Constraints) -> str:
         apart = values_apart(row_caps(codes[:, position], caps))
         if apart < asked:
             return (
-                f"a class needs {plain(asked)} or more values at {attributes[position].path} that are not "
-                f"counted together, and only {apart} can stand side by side: {apart} is the largest l that a "
-                "class can reach"
+                f"a class needs {plain(asked)} or more values at {attributes[position].path} that do not "
+                f"count together, and there are only {apart}: {apart} is the largest l that a class can reach"
             )
     return ""
 
 
 def values_apart(own: RowCaps) -> int:
-    """The most values that occur no two of which count together: their number, or from the least up."""
+    """Return the largest number of occurring values of which no two count together."""
     groups = np.unique(own.groups[own.groups >= 0]).tolist()
     if own.caps.reach is None:
         return len(groups)

@@ -1,4 +1,4 @@
-"""Share caps on rows: the group of every row, and the layout of compiled code."""
+"""Frequency caps on rows: the group of every row, and the layout of compiled code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNBOUNDED = 2**62
 
 @dataclass(frozen=True)
 class RowCaps:
-    """Share caps with the group of every row, -1 for a missing value."""
+    """Frequency caps with the group of every row, -1 for a missing value."""
 
     groups: NDArray[np.int32]
     caps: FrequencyCaps
@@ -28,7 +28,7 @@ class RowCaps:
 
 
 def pack_row_caps(bound: Sequence[RowCaps], rows: int) -> Caps:
-    """Caps on so many rows for compiled code; without any, every region passes."""
+    """Pack the caps on a table of ``rows`` rows for compiled code; without caps, every region passes."""
     counts = [len(own.caps.share) for own in bound]
     alone = [[(group, group) for group in range(count)] for count in counts]
     reach = [own.caps.reach or single for own, single in zip(bound, alone, strict=True)]
@@ -44,5 +44,5 @@ def pack_row_caps(bound: Sequence[RowCaps], rows: int) -> Caps:
 
 
 def row_caps(codes: NDArray[np.int32], caps: FrequencyCaps) -> RowCaps:
-    """The caps with the groups of rows that hold these codes."""
+    """Build the caps of rows with these codes."""
     return RowCaps(look_up(caps.group_of, codes), caps)

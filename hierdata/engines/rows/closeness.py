@@ -1,4 +1,4 @@
-"""Models that state a closeness: which rows they rule out, and in which sets a value is."""
+"""Models with a closeness: the rows they rule out, and the sets that hold a value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hierdata.privacy.base import FOREIGN, Closeness
 
 
 def strangers(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.bool_]:
-    """The rows with a value that the original lacks, which no class may hold."""
+    """Mark the rows with a value that does not occur in the original, which no class may hold."""
     codes = codes_of(forest, scope)
     found = np.zeros(len(codes), np.bool_)
     for position, one in constraints.closeness(scope.kind):
@@ -21,17 +21,17 @@ def strangers(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray
 
 
 def foreign(one: Closeness, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which of the codes are of values that the original lacks."""
+    """Mark the codes of values that do not occur in the original."""
     return np.array([*(own == FOREIGN for own in one.set_of), False], np.bool_)[codes]  # MISSING is the last
 
 
 def weighted_sets(one: Closeness) -> tuple[int, ...]:
-    """The sets that add to the distance: those of a weight."""
+    """Return the sets with a weight, which add to the distance."""
     return tuple(own for own, weight in enumerate(one.weight) if weight)
 
 
 def paths(one: Closeness) -> tuple[tuple[int, ...], ...]:
-    """For each code the positions among ``weighted_sets`` of the sets that hold it, from the least up."""
+    """Return, by code, the positions in ``weighted_sets`` of the sets that hold it, the smallest first."""
     position = {own: at for at, own in enumerate(weighted_sets(one))}
     found = []
     for own in one.set_of:

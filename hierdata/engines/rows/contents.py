@@ -1,4 +1,4 @@
-"""What classes hold of their sensitive attributes, and whether the constraints are satisfied with it."""
+"""The sensitive values of classes, and whether they satisfy the constraints."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FEW = 32
 
 
 class Contents:
-    """The views of all classes at one sensitive attribute; classes that look alike share a number.
+    """The views of all classes at one sensitive attribute; classes with equal contents share a view.
 
-    ``of_class[class]`` is a position in ``views``. A class with more than a few dozen different values has a
-    view of its own. O(rows log rows), and a view is made once.
+    ``of_class[class]`` is a position in ``views``. A class with more than 32 different values has a view of
+    its own. O(rows log rows).
     """
 
     def __init__(self, classes: NDArray[np.int64], codes: NDArray[np.int32]) -> None:
@@ -48,7 +48,7 @@ def _group_alike(
     values: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> Iterator[NDArray[np.int64]]:
-    """Classes of equal size that hold the same values equally often, group after group."""
+    """Iterate over groups of classes of equal size that hold the same values equally often."""
     for length in np.unique(lengths).tolist():
         classes = np.flatnonzero(lengths == length)
         if length > _FEW:
@@ -70,9 +70,10 @@ def check_classes(
     classes: NDArray[np.int64],
     published: NDArray[np.int32] | None = None,
 ) -> NDArray[np.bool_]:
-    """Whether each class satisfies all constraints: exact, each asked once for classes that look alike.
+    """Decide, exactly, whether each class satisfies all constraints.
 
-    ``published`` are the nodes of the classes where they are not the least that generalize all members.
+    A constraint is checked once for classes with equal contents. ``published`` are the nodes of the classes,
+    by default the lowest nodes above all members.
     """
     sizes = class_sizes(classes)
     holds = np.ones(len(sizes), np.bool_)
@@ -97,19 +98,19 @@ def check_classes(
 
 
 def accepts_all(constraints: tuple[Constraint, ...], view: ClassView) -> bool:
-    """Whether all of them hold."""
+    """Whether all constraints hold for a view."""
     return all(constraint.holds(view) for constraint in constraints)
 
 
 class Question:
-    """A constraint that is asked once for each summary."""
+    """A constraint that is checked once for each summary of a view."""
 
     def __init__(self, constraint: Constraint) -> None:
         self._constraint = constraint
         self._answers: dict[Hashable, bool] = {}
 
     def holds(self, view: ClassView) -> bool:
-        """Whether it holds of what is seen."""
+        """Whether the constraint holds for a view."""
         key = view.records, view.population, self._constraint.summary(view.counts)
         answer = self._answers.get(key)
         if answer is None:

@@ -1,4 +1,4 @@
-"""Which constraints the compiled cuts decide by themselves, and who must be asked."""
+"""Split constraints into those that compiled caps decide, and those that must be checked in Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
 
 
 def one_of_each_record(scope: Scope) -> list[RowCaps]:
-    """The cap that no record has two rows in a class; empty where no record has two."""
+    """Return the cap of one row per record in a class; empty if no record has two rows."""
     records, which = np.unique(scope.records, return_inverse=True)
     if len(records) == len(scope.records):
         return []
@@ -25,9 +25,9 @@ def one_of_each_record(scope: Scope) -> list[RowCaps]:
 def split_decided(
     forest: Forest, scope: Scope, constraints: Constraints
 ) -> tuple[list[RowCaps], Constraints]:
-    """The caps on the rows, and the constraints that these and the least size do not decide.
+    """Return the caps on the rows, and the constraints that these and the least size do not decide.
 
-    Caps decide alone where they are sufficient and every row has a value (erratum ML-8).
+    Caps decide a constraint if they are sufficient and every row has a value (erratum ML-8).
     """
     bound = one_of_each_record(scope)
     codes = codes_of(forest, scope)
@@ -54,8 +54,8 @@ def split_decided(
 def decided_by_size(constraint: Constraint, constraints: Constraints) -> bool:
     """Whether every class of the least size or more satisfies a constraint on records.
 
-    A larger class is made up of some with the least size to twice that, and if the constraint holds for
-    those and is monotone, it holds for their unions. Whoever asks for the population is asked.
+    A larger class is a union of classes of the least size to twice that. A monotone constraint that holds for
+    those holds for their union. With a population, a constraint is never decided by size.
     """
     least = constraints.min_class_size
     return (

@@ -1,4 +1,4 @@
-"""How a search of rows ends: classes that fail are dissolved, and what is left joins the others."""
+"""The end of a search over rows: dissolve failing classes, and attach their rows to others."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def finish_partition(
     rng: np.random.Generator,
     reason: Callable[[int], str],
 ) -> Partition:
-    """The partition into these classes; rows without one are attached where a class accepts them.
+    """Build the partition into these classes; rows without a class join the nearest that accepts them.
 
-    ``reason`` says for a number of rows that are published why there are no more; it is asked where rows are
-    suppressed.
+    Classes that violate a constraint are dissolved first. ``reason`` is called with the number of published
+    rows if rows are suppressed, and explains why no more are published.
     """
     failing = ~check_classes(forest, scope, constraints, classes)
     costs: Counter[str] = Counter()

@@ -18,11 +18,11 @@ from hierdata.forest.partition import SUPPRESSED
 from hierdata.privacy.base import ClassView, Constraint
 
 _COMPARED = 64
-"""How many distances are computed for each row of the scope, however many leftovers there are."""
+"""The number of distances computed per row of the scope, whatever the number of leftovers."""
 _AFFORDED = 2**24
-"""So many are computed in any case: tables up to some ten thousand rows are searched in full."""
+"""The number of distances allowed in any case: tables up to about ten thousand rows are searched in full."""
 _ASKED = 2**26
-"""How many classes more are looked at, in all, for leftovers that find none among those."""
+"""The number of further classes tried, in total, for leftovers that find no class among those."""
 
 
 def attach(
@@ -33,32 +33,32 @@ def attach(
     leftovers: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """The classes, with each leftover in the nearest class that accepts it; what none accepts stays out.
+    """Return the classes with each leftover in the nearest class that accepts it; other leftovers stay out.
 
-    A class accepts a row if every constraint still holds with it and it has no row of the same record. The
-    distance is the sum of LM' of the joins of the row's nodes and the class's; ties go to the smaller class,
-    then to the lower number. Caps that are necessary are tested in compiled code; what keeps them is asked,
-    the nearest first. In large tables with very many leftovers the nearest is taken among a random part of
-    the classes, so that no more than 64 x rows distances are computed (2^24 in small ones). A row that none
-    of those accepts is shown to all others, until 2^26 of these have been looked at.
+    A class accepts a row if every constraint still holds with the row and it has no row of the same record.
+    The distance is the sum of LM' of the joins of the row's nodes with those of the class; ties go to the
+    smaller class, then to the lower number. Necessary caps are tested in compiled code; the classes that keep
+    them are checked against all constraints, the nearest first. In large tables with very many leftovers only
+    a random part of the classes is searched, so that at most 64 x rows distances are computed (2^24 in small
+    tables). A row that none of those accepts tries all other classes, until 2^26 of them have been tried.
     """
     if not len(leftovers) or not (classes != SUPPRESSED).any():
         return classes
     kept = classes != SUPPRESSED
-    numbers = rng.permutation(int(classes.max()) + 1)  # in random order, so that neighbours are a random part
+    numbers = rng.permutation(int(classes.max()) + 1)  # so that consecutive numbers are a random part
     result = classes.copy()
     result[kept] = np.argsort(numbers)[classes[kept]]
     result = _Attachment(forest, scope, constraints, result, numbers, len(leftovers)).run(leftovers, rng)
     result[result != SUPPRESSED] = numbers[result[result != SUPPRESSED]]
     if constraints.population is not None:
-        # Where the steps of a hierarchy do not nest, the join of all members can lie below that of the steps.
+        # If levels of a hierarchy do not nest, the join of all members can be below that built row by row.
         failing = ~check_classes(forest, scope, constraints, result)
         result[failing[result] & (classes == SUPPRESSED)] = SUPPRESSED
     return result
 
 
 class _Attachment:
-    """The classes while leftovers join them; ``numbers`` are those by which ties are broken."""
+    """The classes while leftovers join them; ``numbers`` break ties."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class _Attachment:
         self._nodes: NDArray[np.int32] = nodes + self._first
         self._joins: NDArray[np.int32] = joins(hierarchies, nodes, classes) + self._first
         self._latest, self._earlier = _link_members(classes)
-        # A class that refused a row is not asked again under the same stamp.
+        # A class that refused a row is not tried again under the same stamp.
         self._stamp = 0
         self._refused = np.zeros(len(self._sizes), np.int64)
         bound = [
@@ -94,7 +94,7 @@ class _Attachment:
         ]
         caps = pack_row_caps([own for own in bound if own.fits()], len(classes))
         self._ancestors = ancestors
-        self._recurring = scope.kind > 0  # at the root a record has one row, so nobody can meet himself
+        self._recurring = scope.kind > 0  # at the root a record has one row
         self._alike = constraints.population is None and not self._recurring
         self._arrays = (
             self._refused,
@@ -112,7 +112,7 @@ class _Attachment:
         )
 
     def run(self, leftovers: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Attach the leftovers: those of equal values one after the other, in random order."""
+        """Attach the leftovers in random order, those with equal values one after the other."""
         mixed = rng.permutation(leftovers)
         starts = rng.integers(len(self._sizes), size=len(mixed))
         vectors = np.unique(self._codes[mixed], axis=0, return_inverse=True)[1].ravel()
@@ -124,13 +124,13 @@ class _Attachment:
                 if own is not None:
                     self._join(row, own)
                 elif self._alike and self._window + self._spare >= len(self._sizes):
-                    break  # all refused it, and would refuse its like
+                    break  # all classes refused the row, and would refuse equal ones
         return self._classes
 
     def _nearest(self, row: int, start: int) -> int | None:
-        """The nearest class that accepts the row; None without one."""
+        """Return the nearest class that accepts the row; None if none does."""
         if self._population is not None:
-            self._stamp += 1  # who refuses this row may accept its like
+            self._stamp += 1  # a class that refuses this row may accept a similar one
         wanted = 1
         while True:
             found, distances = np.empty((2, wanted), np.int64)
@@ -149,7 +149,7 @@ class _Attachment:
             wanted *= 4
 
     def _accepts(self, row: int, own: int) -> bool:
-        """Whether all constraints hold with the row; in its class a value occurs once more."""
+        """Whether all constraints hold for the class with the row added."""
         records = int(self._sizes[own]) + 1
         population = None
         if self._population is not None:
@@ -165,7 +165,7 @@ class _Attachment:
         return True
 
     def _class_counts(self, own: int) -> list[dict[int, int]]:
-        """How often each value occurs in a class, by sensitive attribute; counted when it is first asked."""
+        """Return how often each value occurs in a class, by sensitive attribute; counted once."""
         if own not in self._contents:
             rows = list(self._members(own))
             counted = (Counter(column) for column in self._codes[rows].T.tolist())
@@ -194,18 +194,18 @@ class _Attachment:
 
 
 class _RememberedConstraints:
-    """Constraints that are asked once for each summary."""
+    """Constraints that are checked once for each summary."""
 
     def __init__(self, constraints: Sequence[Constraint]) -> None:
         self._questions = [Question(one) for one in constraints]
 
     def hold(self, view: ClassView) -> bool:
-        """Whether all of them do."""
+        """Whether all constraints hold for a view."""
         return all(question.holds(view) for question in self._questions)
 
 
 def _link_members(classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The last member of each class, and of each row the member before it; -1 without one."""
+    """Return the last member of each class, and the member before each row; -1 for none."""
     order = np.argsort(classes, kind="stable")
     order = order[np.searchsorted(classes[order], 0) :]
     before = np.append(-1, order[:-1])

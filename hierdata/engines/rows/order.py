@@ -1,4 +1,4 @@
-"""Hierarchy nodes on a line: the depth-first order in which a cut is a threshold."""
+"""Hierarchy nodes in depth-first order, in which a cut is a threshold."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from hierdata.forest.forest import MISSING, Forest, Scope
 
 @dataclass(frozen=True)
 class RowLine:
-    """The rows of a scope by the places of their nodes, in the layout of ``kernels.cutting``.
+    """The rows of a scope by the places of their nodes in depth-first order, in the layout of compiled code.
 
-    ``places[row, i]`` is the place of the row's node among those that occur at the i-th quasi-identifier,
-    ``first[i]`` the row of ``above`` where its places begin. ``above[first[i] + place]`` are the node's
-    ancestors, numbered over all hierarchies, and ``losses[node]`` is LM' as an integer (``summable``).
+    ``places[row, i]`` is the place of the row's node among those that occur at the i-th quasi-identifier;
+    ``first[i]`` is the row of ``above`` where the places of this quasi-identifier begin.
+    ``above[first[i] + place]`` are the ancestors of the node at a place, numbered over all hierarchies, and
+    ``losses[node]`` is LM' as an integer (``summable``).
     """
 
     places: NDArray[np.int32]
@@ -29,7 +30,7 @@ class RowLine:
 
     @classmethod
     def of(cls, forest: Forest, scope: Scope) -> RowLine:
-        """The line of a scope's rows."""
+        """Build the line of the rows of a scope."""
         hierarchies, losses = forest.hierarchies[scope.kind], forest.losses[scope.kind]
         nodes = nodes_of(forest, scope)
         places = np.empty(nodes.shape, np.int32)
@@ -59,9 +60,9 @@ class RowLine:
 
 
 def depth_first(tree: Hierarchy, nodes: Sequence[int]) -> list[int]:
-    """The positions of the nodes in depth-first order; what a node generalizes follows it.
+    """Return the positions of the nodes in depth-first order; a node comes before what it generalizes.
 
-    The join of any of them is the join of the first and the last, and so it is on a line of numbers or
-    dates whose steps do not nest: a bin that holds both ends holds all between.
+    The join of nodes is the join of the first and the last of them in this order. This is also true for
+    numbers or dates with levels that do not nest: a bin that holds both ends holds everything in between.
     """
     return sorted(range(len(nodes)), key=lambda at: tree.ancestors[nodes[at]])

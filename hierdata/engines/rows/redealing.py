@@ -1,4 +1,4 @@
-"""Regions that no cut divides are dealt: every class gets a like share of each sensitive value."""
+"""Deal regions that no cut divides, so that every class gets a similar share of each sensitive value."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from hierdata.forest.partition import SUPPRESSED
 def redealt(
     forest: Forest, scope: Scope, constraints: Constraints, line: RowLine, classes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The classes, those dealt to smaller ones for which that loses less and leaves all models satisfied.
+    """Deal classes into smaller ones where that loses less and satisfies all models.
 
-    A class just within its shares cannot be cut: of two sides by quasi-identifiers, one has too many of some
-    value. Dealt in the order of the sensitive values, each of g classes gets at most c / g, rounded up, of c
-    equal values, so it is distributed like the whole. Sizes are tried from the least on, each half as large
-    again as the one before; the first that will do is taken. Never worse. O(rows log rows) for each size.
+    A class just within its caps cannot be cut: of two sides by quasi-identifiers, one has too many of some
+    value. If its rows are dealt in the order of the sensitive values, each of g classes gets at most c / g,
+    rounded up, of c equal values, so its distribution is like that of the whole. Sizes are tried from the
+    least up, each 1.5 times the one before; the first that works is used. The loss never rises.
+    O(rows log rows) for each size.
     """
     judged = [bool(own) for own in constraints.on_values[scope.kind]]
     if not any(judged):
@@ -58,7 +59,7 @@ def _blocks(rows: NDArray[np.int64], classes: NDArray[np.int64]) -> list[NDArray
 def _chunks(
     rows: NDArray[np.int64], classes: NDArray[np.int64], value: NDArray[np.int64], room: NDArray[np.int64]
 ) -> Apart:
-    """Of equal values in a class, as many as there is room for classes in it go to different ones."""
+    """Keep equal values of a class apart, in chunks of as many rows as the class has room for classes."""
     changes = (np.diff(classes[rows]) != 0) | (np.diff(value[rows]) != 0)
     first = np.append(True, changes)
     at = np.arange(len(rows))
@@ -75,7 +76,7 @@ def _better(
     classes: NDArray[np.int64],
     dealt: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """By class, whether dealing it leaves no row out, keeps all models and loses less; the last for none."""
+    """By class, whether dealing it leaves no row out, keeps all models and loses less; the last is False."""
     count = int(classes.max()) + 1
     there = dealt != SUPPRESSED
     complete = np.bincount(classes[there], minlength=count) == class_sizes(classes)

@@ -1,4 +1,4 @@
-"""The rows of a scope as a table, what a class of them publishes, and the partition that they make."""
+"""The rows of a scope as a table, the nodes that classes publish, and the resulting partition."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _BITS = 63
 
 
 def nodes_of(forest: Forest, scope: Scope) -> NDArray[np.int32]:
-    """The hierarchy nodes of the rows: one line a row, one column a quasi-identifier."""
+    """Return the hierarchy nodes of the rows: one line per row, one column per quasi-identifier."""
     return _columns(forest.nodes, forest.first_node[scope.vertices], len(forest.hierarchies[scope.kind]))
 
 
 def codes_of(forest: Forest, scope: Scope) -> NDArray[np.int32]:
-    """The codes of the rows' sensitive values, MISSING among them: one column a sensitive attribute."""
+    """Return the codes of the rows' sensitive values, or MISSING: one column per sensitive attribute."""
     return _columns(forest.sensitive, forest.first_sensitive[scope.vertices], len(forest.domains[scope.kind]))
 
 
 def classes_of(partition: Partition, scope: Scope) -> NDArray[np.int64]:
-    """The classes that an earlier step gave the rows of a scope."""
+    """Return the classes of the rows of a scope in the partition of an earlier step."""
     classes: NDArray[np.int64] = partition.equivalence_class[scope.rows]
     return classes
 
 
 def dense(classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same classes numbered from 0 without gaps, in their order."""
+    """Renumber classes from 0 without gaps, in the same order."""
     kept = classes != SUPPRESSED
     numbered = np.full(len(classes), SUPPRESSED, np.int64)
     numbered[kept] = np.unique(classes[kept], return_inverse=True)[1]
@@ -40,23 +40,23 @@ def dense(classes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def dissolve_failing(classes: NDArray[np.int64], failing: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The classes without those that fail, numbered anew; rows of these have no class."""
+    """Remove the failing classes and renumber the others; rows of failing classes have no class."""
     kept = classes != SUPPRESSED
     kept[kept] = ~failing[classes[kept]]
     return dense(np.where(kept, classes, SUPPRESSED))
 
 
 def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The number of rows of each class."""
+    """Return the number of rows of each class."""
     return np.bincount(classes[classes != SUPPRESSED]).astype(np.int64)
 
 
 def joins(
     hierarchies: Sequence[Hierarchy], nodes: NDArray[np.int32], classes: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """The least node that generalizes all rows of a class: one line a class, one column a quasi-identifier.
+    """Return the join of each class: one line per class, one column per quasi-identifier.
 
-    That is the deepest entry that the ancestors of all of them share. O(rows x depth) beside one sort.
+    The join is the deepest ancestor that all rows of the class share. O(rows x depth), plus one sort.
     """
     order = rows_by_class(classes)
     sizes = class_sizes(classes)
@@ -78,7 +78,7 @@ def joins(
 
 
 def number_hierarchies(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The ancestors of the nodes of all hierarchies under one numbering, and each one's first number."""
+    """Number the nodes of all hierarchies together; return the first number of each, and all ancestors."""
     counts = [len(tree.ancestors) for tree in hierarchies]
     first = np.cumsum([0, *counts])[:-1].astype(np.int32)
     depth = max((len(tree.ancestors[0]) for tree in hierarchies), default=1)
@@ -90,21 +90,21 @@ def number_hierarchies(hierarchies: Sequence[Hierarchy]) -> tuple[NDArray[np.int
 
 
 def summable(losses: Sequence[NDArray[np.int64]], rows: int) -> list[NDArray[np.int64]]:
-    """LM' by node and quasi-identifier, of which the sum over all rows fits into 64 bits.
+    """Return LM' by quasi-identifier and node, as integers with a sum over all rows that fits into 64 bits.
 
-    Where it would not, low bits are dropped: losses steer the search and promise nothing.
+    Low bits are dropped if necessary: these losses only guide the search.
     """
     dropped = bits_over(rows * sum(int(own.max()) for own in losses))
     return [own >> dropped for own in losses]
 
 
 def bits_over(most: int) -> int:
-    """How many low bits must go so that a number of this size fits into 64 bits with a sign."""
+    """Return how many low bits to drop so that a number up to ``most`` fits into a signed 64-bit integer."""
     return max(0, most.bit_length() - _BITS)
 
 
 def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What publishing each class loses: rows times LM' of the nodes that generalize all of it, summed."""
+    """Return the loss of publishing each class: rows times the sum of LM' of its joins."""
     published = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
     lost = np.zeros(len(published), np.int64)
     for column, losses in enumerate(summable(forest.losses[scope.kind], len(classes))):
@@ -115,17 +115,17 @@ def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArr
 def partition_of(
     forest: Forest, scope: Scope, classes: NDArray[np.int64], costs: Counter[str], reason: str = ""
 ) -> Partition:
-    """The partition of a scope into classes.
+    """Build the partition of a scope into classes.
 
-    The first member of a class represents it, with the nodes that generalize all members. Rows without a
-    class are suppressed with all that lies below them, and so are vertices of the type that are not in the
-    scope. Every other vertex represents itself.
+    The first member of a class is its representative, published by the joins of all members. Rows without a
+    class are suppressed with their subtrees, and so are vertices of the type that are not in the scope.
+    Every other vertex is its own representative.
     """
     classes = dense(classes)
     kept = np.flatnonzero(classes != SUPPRESSED)
     vertices = scope.vertices[kept]
     first = np.empty(int(classes.max(initial=SUPPRESSED)) + 1, np.int64)
-    first[classes[kept][::-1]] = vertices[::-1]  # of several entries the last stands: the first member's
+    first[classes[kept][::-1]] = vertices[::-1]  # the last assignment wins: the first member
 
     of_type = np.flatnonzero(forest.type == scope.kind)
     class_of = np.full(len(of_type), SUPPRESSED, np.int64)
@@ -145,18 +145,18 @@ def partition_of(
 
 
 def unaccepted_cost(scope: Scope) -> str:
-    """The cost that counts the rows of a scope which no class accepts."""
+    """Return the name of the cost that counts the rows of a scope that no class accepts."""
     return "vertices_that_no_class_accepts" if scope.kind else "records_that_no_class_accepts"
 
 
 def members_of(classes: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """The rows of each class, ascending."""
+    """Return the rows of each class, ascending."""
     sizes = class_sizes(classes)
     return np.split(rows_by_class(classes), np.cumsum(sizes)[:-1]) if len(sizes) else []
 
 
 def rows_by_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows that have a class, class after class."""
+    """Return the rows that have a class, ordered by class."""
     order = np.argsort(classes, kind="stable")
     return order[np.count_nonzero(classes == SUPPRESSED) :]
 

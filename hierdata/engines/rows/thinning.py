@@ -1,4 +1,4 @@
-"""What must be left out of a table before it can keep share caps as a whole."""
+"""Remove rows from a table until it can keep frequency caps as a whole."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from hierdata.engines.rows.caps import RowCaps
 def thin_rows(
     rows: NDArray[np.int64], bound: Iterable[RowCaps], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The rows, without those by which a group has more than its share; a random choice among its rows.
+    """Return the rows without those that exceed the share of their group, chosen at random in the group.
 
-    Of one cap as few are taken as possible: N rows can keep it if and only if the groups have N rows with at
-    most share * N of each. Several caps are kept in turns until none takes any more. Caps with a bound that
-    does not grow with the class, or whose groups count together, say nothing of the whole and are left.
+    For one cap the fewest possible rows are removed: N rows can keep it if and only if each group has at most
+    share * N of them. Several caps are applied in turn until none removes any more rows. Caps with a bound
+    that does not grow with the class, or with groups that count together, do not limit the whole table and
+    are ignored.
     """
     plain = [own for own in bound if own.caps.most is None and own.caps.reach is None]
     before = -1
@@ -32,7 +33,7 @@ def _thin_own_rows(rows: NDArray[np.int64], own: RowCaps, rng: np.random.Generat
     groups = own.groups[rows]
     shares = own.caps.share
     counts = np.bincount(groups[groups >= 0], minlength=len(shares)).tolist()
-    # What fits in falls with every round, at last to what keeps the cap.
+    # Iterate down to the largest total that keeps the cap.
     total, kept = -1, sum(counts)
     while kept != total:
         total = kept

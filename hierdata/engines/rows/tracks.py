@@ -1,4 +1,4 @@
-"""How many rows can be dealt to classes in which no two count together, and the dealing."""
+"""Deal rows to classes in which no two rows count together, and count how many rows can be dealt."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from hierdata.engines.rows.order import RowLine
 from hierdata.forest.forest import Scope
 
 WIDEST = 32
-"""So many rows are assigned to classes at a time: a row costs the square of it."""
+"""The number of rows assigned to classes at a time; the cost of a row is its square."""
 
 
 @dataclass(frozen=True)
 class Apart:
-    """Which rows may not meet: ``groups`` by row, -1 for a missing value, and ``ends`` by group, the last
-    group from there up that counts together with it.
+    """The rows that may not be in one class because their groups count together.
+
+    ``groups`` is by row, -1 for a missing value; ``ends`` is by group: the last group above it that counts
+    together with it.
     """
 
     groups: NDArray[np.int32]
     ends: NDArray[np.int32]
 
     def tracks(self, rows: NDArray[np.int64], each: Fraction) -> NDArray[np.int64]:
-        """As many of the rows as classes can share that take ``each`` rows or more, on average; ascending.
+        """Return the most rows that fit into classes of ``each`` rows or more on average, by ascending group.
 
-        The most rows with at most g in any window, f(g), are found from the least up; f(g) / g does not rise,
-        so the largest g with f(g) >= each * g is found by bisection. O(rows log rows).
+        f(g), the most rows with at most g in any window, is found from the least group up. f(g) / g does not
+        rise, so bisection finds the largest g with f(g) >= each * g. O(rows log rows).
         """
         rows = self._ascending(rows)
         groups = self.groups[rows]
@@ -47,17 +49,17 @@ class Apart:
         return chosen
 
     def one_track(self, rows: NDArray[np.int64]) -> int:
-        """The most of the rows no two of which count together."""
+        """Return the largest number of rows of which no two count together."""
         rows = self._ascending(rows)
         return int(keep(1, self.groups[rows], self.ends, np.empty(len(rows), np.int64)))
 
     def deal_blocks(
         self, line: RowLine, scope: Scope, blocks: Sequence[NDArray[np.int64]], least: int
     ) -> NDArray[np.int64]:
-        """The class of each row of the scope: the blocks dealt to classes of ``least`` rows or more; else -1.
+        """Deal blocks to classes of ``least`` rows or more; return the class of each row, -1 for none.
 
-        A block must not have more rows in a window than it has room for classes. Where two rows of a record
-        would meet, one of them stays without a class.
+        A block must not have more rows in a window than it has room for classes. If two rows of a record
+        would be in one class, one of them gets no class.
         """
         lengths = np.array([len(block) for block in blocks], np.int64)
         ends = np.cumsum(lengths)
@@ -78,5 +80,5 @@ class Apart:
         return class_of
 
     def _ascending(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows in ascending order of their groups; equal ones stay in their order."""
+        """Sort the rows by their groups, keeping the order of equal ones."""
         return rows[np.argsort(self.groups[rows], kind="stable")]

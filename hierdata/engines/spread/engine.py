@@ -1,4 +1,4 @@
-"""(delta,l)-diversity reached with as few rows suppressed as can be: what paper DL leaves open."""
+"""(delta,l)-diversity with as few suppressed rows as possible, a question that paper DL leaves open."""
 
 from __future__ import annotations
 
@@ -11,41 +11,40 @@ if TYPE_CHECKING:
 
 
 class Spread(Engine):
-    """Classes whose numbers lie pairwise apart, of as many rows as any partition can publish.
+    """Build classes of numbers that are pairwise apart, from as many rows as any partition can publish.
 
-    For (delta,l)-diversity and whatever limits, in the order of the values, how many near a value may stand
-    beside it. Let W(S) be the most values of S in a closed window of width 2 delta.
+    This is for (delta,l)-diversity and other models that limit how many values near a value, in the order of
+    the values, may be in its class. Let W(S) be the most values of S in a closed window of width 2 delta.
 
     - *Bound.* If S is partitioned into classes that satisfy (delta,l), then W(S) <= |S| / l: within a class,
-      a window that holds a value lies within its neighbourhood, so it holds at most size / l; and both
+      a window that holds a value is part of its neighbourhood, so it holds at most size / l values; and both
       sides add up over classes.
     - *Enough.* If W(S) <= g and S is dealt in ascending order to g classes in turn, two members of a class
       have g - 1 others between them, so they are more than 2 delta apart. With g <= |S| / s a class has s
       members or more: for s = l rounded up, the classes satisfy (delta,l).
-    - *Least suppression.* The most rows with at most g in any window, f(g), are kept by going from the least
-      up and keeping a value iff the g-th last kept one is more than 2 delta below. Since f(g) / g does not
-      rise, the largest g with f(g) >= s g is found by bisection.
+    - *Least suppression.* Let f(g) be the most rows with at most g in any window. They are found by going up
+      from the least value and keeping a value iff the g-th last kept one is more than 2 delta below. Since
+      f(g) / g does not rise, the largest g with f(g) >= s g is found by bisection.
 
-    So for whole l no partition, with any suppression, publishes more rows, as long as no model asks for
-    larger classes than l. Otherwise classes have s rows pairwise apart, s the least size that all models
-    allow, and ``reason`` states the bound for l itself: the gap is what more could be published at best.
-    Where s is above l rounded up, that asks for more than the models do: the table is cut by ``mondrian``
-    too, and what publishes more rows, or as many with less loss, is taken.
+    So for whole l no partition, with any suppression, publishes more rows, as long as no model requires
+    larger classes than l. Otherwise classes have s rows pairwise apart, where s is the least size that all
+    models allow, and ``reason`` states the bound for l itself; the difference is how many more rows could be
+    published at best. If s is above l rounded up, this is stricter than the models: the table is also cut by
+    ``mondrian``, and the result that publishes more rows, or as many with less loss, is used.
 
-    Quasi-identifiers are kept close by the cuts of ``mondrian`` under another rule: both sides must keep
-    W * s <= size, which adds up over sides, so that no row is lost by cutting. The final blocks are dealt in
-    rounds; 32 rows at a time go to the 32 classes whose turn it is by the assignment of least loss.
-    O(rows log rows).
+    The cuts of ``mondrian``, under another rule, keep quasi-identifiers close: both sides must keep
+    W * s <= size, which adds up over sides, so that cutting loses no row. The final blocks are dealt in
+    rounds: 32 rows at a time go to the next 32 classes by the assignment of least loss. O(rows log rows).
 
-    Every class is then asked by all models. Rows of those that fail, rows with a missing value, and rows that
-    were not kept where l does not settle it, join the nearest class that accepts them or are suppressed.
-    Below the root a class takes at most one vertex of any record.
+    Every class is then checked against all models. Rows of failing classes, rows with a missing value, and
+    rows that were not kept although the bound does not exclude them, join the nearest class that accepts them
+    or are suppressed. Below the root a class has at most one vertex of any record.
     """
 
     kind: Literal["spread"] = "spread"
 
     def find_classes(self, given: StepInput) -> Partition:
-        """Partition the rows of the scope. Raises PolicyError where no model limits what lies near."""
+        """Partition the rows of the scope. Raises PolicyError if no model limits values near each other."""
         from hierdata.engines.spread.run import spread_rows
 
         return spread_rows(given)

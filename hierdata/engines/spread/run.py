@@ -1,4 +1,4 @@
-"""One run of spread: keep what can be published, cut it into blocks, deal the blocks, ask all models."""
+"""One run of spread: keep the rows that can be published, cut them into blocks, deal, check all models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hierdata.records.schema import Role
 
 
 def spread_rows(given: StepInput) -> Partition:
-    """Partition the rows of the scope (see ``Spread``). Raises PolicyError where no model has a reach."""
+    """Partition the rows of the scope (see ``Spread``). Raises PolicyError if no model has a reach."""
     forest, scope, constraints = given.problem
     apart, l = nearness(forest, scope, constraints)  # noqa: E741  (the paper's letter)
     least = max(ceil(l), constraints.min_class_size)
@@ -42,7 +42,7 @@ def spread_rows(given: StepInput) -> Partition:
 
     left = np.flatnonzero(classes == SUPPRESSED)
     if least == l and len(kept) == int((classes[present] != SUPPRESSED).sum()):
-        left = left[apart.groups[left] < 0]  # for the others the bound leaves no room
+        left = left[apart.groups[left] < 0]  # by the bound, no other row can be published
     classes = attach(forest, scope, constraints, classes, left, given.rng)
     given.progress(count)
 
@@ -51,22 +51,22 @@ def spread_rows(given: StepInput) -> Partition:
     dealt = partition_of(forest, scope, classes, Counter({unaccepted_cost(scope): gone}), reason)
     if least == ceil(l):
         return dealt
-    # Classes of more than l values, all apart, are more than is asked: cuts ask for no more than the models.
+    # Classes of more than l values, all apart, are stricter than the models; cuts are not.
     by_cuts = mondrian(given)
     by_cuts = replace(by_cuts, reason=by_cuts.reason or reason)
     return max(dealt, by_cuts, key=partial(_worth, forest, scope))
 
 
 def _worth(forest: Forest, scope: Scope, partition: Partition) -> tuple[int, int]:
-    """More published rows are better, then less loss."""
+    """Return a key by which more published rows are better, then less loss."""
     classes = partition.equivalence_class[scope.rows]
     return int((classes != SUPPRESSED).sum()), -int(losses_of(forest, scope, classes).sum())
 
 
 def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Apart, Fraction]:
-    """Which values count together, and l: at most 1/l of a class may, by the strictest of the models.
+    """Return which values count together, and the l of the strictest model: at most 1/l of a class may.
 
-    Raises PolicyError where no model says so, or models of several attributes do.
+    Raises PolicyError if no model has such a limit, or models of several attributes have one.
     """
     attributes = forest.schema.types[scope.kind].of_role(Role.SENSITIVE)
     near = [
@@ -76,13 +76,13 @@ def nearness(forest: Forest, scope: Scope, constraints: Constraints) -> tuple[Ap
     near = [(position, caps) for position, caps in near if caps]
     if not near:
         raise PolicyError(
-            "spread is for models on numbers that lie near each other, such as delta-l-diversity: add one, "
-            "or take mondrian",
+            "spread needs a model that limits numbers near each other, such as delta-l-diversity: add one, "
+            "or use mondrian",
             path=forest.schema.types[scope.kind].path if scope.kind else None,
         )
     if len(near) > 1:
         raise PolicyError(
-            "spread keeps the numbers of one attribute apart: limit the model with `on`, or take mondrian",
+            "spread keeps the numbers of one attribute apart: limit the model with `on`, or use mondrian",
             path=attributes[near[1][0]].path,
         )
     ((position, caps),) = near
@@ -101,7 +101,7 @@ def _deal_classes(
     least: int,
     progress: Callable[[int], None],
 ) -> NDArray[np.int64]:
-    """Cut the kept rows where W * least <= size on both sides, and deal the blocks."""
+    """Cut the kept rows such that W * least <= size on both sides, and deal the blocks."""
     if not len(kept):
         return np.full(len(scope.rows), SUPPRESSED, np.int64)
     line = RowLine.of(forest, scope)
@@ -112,16 +112,16 @@ def _deal_classes(
 
 
 def _reason(apart: Apart, present: NDArray[np.int64], l: Fraction, least: int) -> str:  # noqa: E741
-    """What can be published at best, by counts alone."""
+    """Explain what can be published at best, by counts alone."""
     one = apart.one_track(present)
     if one < l:
         return (
-            f"at most {one} values can stand side by side without lying near each other, and a class needs "
-            f"{plain(l)}: {one} is the largest l that would work"
+            f"a class needs {plain(l)} values that are not near each other, and there are at most {one}: "
+            f"{one} is the largest l that would work"
         )
     bound = len(apart.tracks(present, l))
     text = (
-        f"at most {bound} of the {len(present)} values can be published: too many of them lie near each "
-        f"other for classes in which at most 1 in {plain(l)} does"
+        f"at most {bound} of the {len(present)} values can be published: too many of them are near each "
+        f"other for classes in which at most 1 in {plain(l)} may be near any value"
     )
-    return text if one >= least else f"{text}; a class of {least} needs some that do"
+    return text if one >= least else f"{text}; a class of {least} needs some that are near each other"

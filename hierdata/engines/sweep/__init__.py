@@ -1,1 +1,1 @@
-"""What ``sweep`` is made of: lattice nodes by rising loss, rows that are gathered, classes that lose less."""
+"""Sweep: close classes at lattice nodes by rising loss, gather the other rows, improve classes."""

@@ -1,4 +1,4 @@
-"""Who may be a class: caps for compiled code, the other models asked once for each content."""
+"""Decide which rows may be a class: caps in compiled code, other models once for each content."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from hierdata.engines.sweep.kernel import Memory, mix_words, remember
 from hierdata.forest.forest import Forest, Scope
 
 NODES = 2**14
-"""So many nodes are listed: all of eight quasi-identifiers with usual hierarchies, the cheapest of more."""
+"""The number of nodes listed: all nodes of eight usual hierarchies, and the cheapest of larger lattices."""
 
 
 def best_depths(line: RowLine, generalized: Places, most: int = NODES) -> NDArray[np.int32]:
-    """The depths of every quasi-identifier at the ``most`` nodes of least loss, best first.
+    """Return the depths of every quasi-identifier at the ``most`` nodes of least loss, best first.
 
-    The loss of a node is what publishing all rows at its depths would lose. It is a sum over the
-    quasi-identifiers, so the best nodes are among the best of all but the last, each with every depth of
-    the last. Equal losses stand in the order of the depths. Depths that change nothing are left out.
+    The loss of a node is the loss of publishing all rows at its depths. It is a sum over the
+    quasi-identifiers, so the best nodes are among the best nodes of all quasi-identifiers but the last,
+    combined with every depth of the last. Ties are in the order of the depths. Depths that change nothing
+    are left out.
     """
     sums = np.zeros(1, np.int64)
     nodes = np.zeros((1, 0), np.int32)
@@ -45,14 +46,14 @@ def best_depths(line: RowLine, generalized: Places, most: int = NODES) -> NDArra
 
 
 _REMEMBERED = 8
-"""Places in the memory for each row."""
+"""Slots of the memory per row."""
 
 
 class Answers:
-    """What the constraints say of classes of a scope's rows.
+    """The decisions of the constraints about classes of a scope's rows.
 
-    ``marks`` are 64 mixed bits of what the models see of a row; the sum over a class is its print. That two
-    contents have one print is not to be expected, and what is published is asked about once more.
+    ``marks[row]`` is a 64-bit hash of what the models see of a row; the sum over a class is the hash of its
+    content. A collision is very unlikely, and every published class is checked once more.
     """
 
     def __init__(self, forest: Forest, scope: Scope, constraints: Constraints) -> None:
@@ -75,6 +76,6 @@ class Answers:
         return bool(keeps_caps(0, len(rows), rows, *self.caps)) and (not self.asking or self._asked(rows))
 
     def ask(self, groups: Sequence[NDArray[np.int64]]) -> None:
-        """Ask about groups that keep the caps, and remember what is said."""
+        """Check groups that keep the caps, and store the decisions."""
         prints = np.array([self.marks[rows].sum(dtype=np.uint64) for rows in groups], np.uint64)
         remember(prints, np.array([self._asked(rows) for rows in groups], np.bool_), self.memory)

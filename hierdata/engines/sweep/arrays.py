@@ -1,4 +1,4 @@
-"""The rows of a scope and the joins of their nodes, in the layout of ``kernels.sweeping``."""
+"""The rows of a scope and the joins of their nodes, in the layout of ``sweep.kernel``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from hierdata.engines.rows.order import RowLine
 from hierdata.engines.sweep.kernel import Lines
 
 _TABLED = 256
-"""The joins of so many places of a quasi-identifier, and no more, are put into a table."""
+"""The largest number of places of a quasi-identifier for which a table of joins is built."""
 
 
 def order_columns(line: RowLine) -> RowLine:
-    """The line with the quasi-identifiers that have most places first, since they tell most rows apart."""
+    """Order the quasi-identifiers, those with most places first, as they distinguish most rows."""
     order = np.argsort(-np.diff(line.first), kind="stable")
     places = np.ascontiguousarray(line.places[:, order])
     return RowLine(places, np.append(line.first[order], line.first[-1]), line.above, line.losses)
 
 
 def pack_line(line: RowLine) -> Lines:
-    """The line for compiled code, with a table of joins where there are few places."""
+    """Pack the line for compiled code, with a table of joins for quasi-identifiers with few places."""
     first = line.first[:-1]
     width = line.places.max(axis=0, initial=-1).astype(np.int64) + 1
     tables = [np.zeros(0, np.int64)]
@@ -34,7 +34,7 @@ def pack_line(line: RowLine) -> Lines:
 
 
 def generalized_places(above: Places) -> Places:
-    """The node at each depth of a place; where a path ends above it or skips it, the last one before."""
+    """Return the node of each place at each depth; if its path has none there, the last node before."""
     found = above.copy()
     for depth in range(1, found.shape[1]):
         found[:, depth] = np.where(found[:, depth] < 0, found[:, depth - 1], found[:, depth])
@@ -42,7 +42,7 @@ def generalized_places(above: Places) -> Places:
 
 
 def _joins(above: Places, losses: Numbers) -> NDArray[np.int64]:
-    """The loss of the join of each two places."""
+    """Return the losses of the joins of all pairs of places."""
     found = np.zeros((len(above), len(above)), np.int64)
     for depth in range(above.shape[1]):
         own = above[:, depth]

@@ -14,16 +14,16 @@ from hierdata.engines.sweep.kernel import ASKED, LEFT, MADE, STATE, VISITS, mix_
 from hierdata.forest.partition import SUPPRESSED
 
 VISITED = 256
-"""So many nodes visit each row, on average, before the sweep ends."""
+"""The average number of node visits per row after which the sweep ends."""
 _WEIGHT = 256
-"""A group that is asked about counts for as many visits."""
+"""The number of visits that checking one group counts for."""
 
 
 def close_classes(line: RowLine, answers: Answers, progress: Callable[[int], None]) -> NDArray[np.int64]:
-    """The classes of the sweep; rows that no node closed have none.
+    """Return the classes of the sweep; rows that no node closed have no class.
 
-    At each node the rows that are left are grouped by what they are published as at its depths; every group
-    that is large enough and satisfies all models is a class.
+    At each node the remaining rows are grouped by their published values at its depths. Every group that is
+    large enough and satisfies all models becomes a class.
     """
     count = len(line.places)
     classes = np.full(count, SUPPRESSED, np.int64)

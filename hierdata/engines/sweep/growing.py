@@ -1,4 +1,4 @@
-"""Gather classes around rows that no lattice node closed, where they stand closest first."""
+"""Gather classes around rows that no lattice node closed, where rows are closest first."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from hierdata.engines.sweep.kernel_gather import crowding, gather, near
 from hierdata.forest.partition import SUPPRESSED
 
 _SAMPLE, _NEAREST = 2048, 5
-"""How close rows stand is the loss of the join with the fifth nearest of so many."""
+"""Sample size and rank: the closeness of a row is the loss of its join with the 5th nearest of 2,048 rows."""
 _COMPARED = 2**26
-"""How many rows are compared in all, and how many with the sample."""
+"""The number of row comparisons in total, and also with the sample."""
 _NEAR = 64
-"""From so many rows more than the least class size the members are taken."""
+"""The number of candidates for the members of a class, beyond the least class size."""
 _REFUSED = 64
-"""So many more rows than those with success may find no class around them."""
+"""The search ends when failures exceed successes by this number."""
 
 
 def gather_classes(
     line: RowLine, lines: Lines, answers: Answers, classes: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The classes, and new ones of rows without a class.
+    """Return the classes, with new ones built from rows without a class.
 
-    Around each row, where they stand closest first: of the nearest rows that are left those join it, one
-    after the other, that raise the loss least, until all models hold. In large tables the nearest are looked
-    for among rows that stand beside it in the order of the regions that ``mondrian`` would cut, so that no
-    more than about 2^26 rows are compared. It ends where most rows find no class.
+    A class is built around each remaining row, where rows are closest first: of the nearest remaining rows,
+    those that raise the loss least join one by one, until all models hold. In large tables the nearest rows
+    are searched in a window of rows in the order of the regions that ``mondrian`` would cut, so that at most
+    about 2^26 rows are compared. The search ends when most rows find no class.
     """
     left = np.flatnonzero(classes == SUPPRESSED)
     least = answers.least
@@ -61,7 +61,7 @@ def gather_classes(
 
 
 def _least_that_holds(found: NDArray[np.int64], lines: Lines, answers: Answers) -> int:
-    """How many of the rows, as they are gathered, first satisfy all models; 0 if they never do."""
+    """Return the least number of gathered rows that satisfy all models; 0 if none does."""
     size = 1
     for wanted in range(answers.least, len(found) + 1):
         gather(size, wanted, found, lines)

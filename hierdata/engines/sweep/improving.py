@@ -1,4 +1,4 @@
-"""Passes over classes and rows that lose less elsewhere."""
+"""Passes that dissolve classes and move rows to lower the loss."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from hierdata.engines.sweep.kernel_improve import (
 )
 
 _COMPARED = 64
-"""A pass looks at so many classes for each row of the table, once to dissolve and once to move,"""
+"""The number of classes per row of the table that a pass considers to dissolve, and again to move;"""
 _AFFORDED = 2**23
-"""and at so many in any case."""
+"""at least this number in total."""
 _OPTIONS = 4
-"""A row is offered to so many classes, the nearest first."""
+"""The number of classes that a row tries to join, the nearest first."""
 
 
 def improve_classes(
     lines: Lines, answers: Answers, classes: NDArray[np.int64], passes: int
 ) -> NDArray[np.int64]:
-    """The classes after some passes; what they lose falls, and all models hold in them as before.
+    """Return the classes after some passes, with a lower loss; all models hold in them as before.
 
-    A pass dissolves classes of at most twice the least size, then moves single rows; each time
-    those first that were looked at least often, of these those that lose most, then by their numbers. A
-    class is dissolved if its rows lose less together in other classes, a row is moved if two classes then
-    lose less. Numbers of classes may have gaps afterwards.
+    A pass dissolves classes of at most twice the least size, then moves single rows. Both start with those
+    considered least often, then those that lose most, then by number. A class is dissolved if its rows
+    together lose less in other classes; a row is moved if both classes then lose less. The numbers of classes
+    may have gaps afterwards.
     """
     count, columns = int(classes.max(initial=-1)) + 1, lines.places.shape[1]
     rows = len(classes)
@@ -77,7 +77,7 @@ def _run(
     lines: Lines,
     answers: Answers,
 ) -> NDArray[np.int64]:
-    """One half of a pass; answer its state."""
+    """Run one half of a pass; return its state."""
     rows = len(own.of)
     state = np.zeros(STATE, np.int64)
     members = np.empty(rows, np.int64)

@@ -1,4 +1,4 @@
-"""One run of sweep: close, gather, attach what is left, or start from cuts; then improve."""
+"""One run of sweep: close classes, gather, attach leftovers, or start from cuts; then improve."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 FEW, MANY = 64, 8
-"""Where nodes leave more than one row in so many, cuts may lose less; where so many stay out, they do."""
+"""If nodes leave more than 1 row in FEW, cuts are tried; above 1 in MANY after gathering, used."""
 
 
 def sweep_rows(given: StepInput, passes: int) -> Partition:
@@ -52,5 +52,5 @@ def sweep_rows(given: StepInput, passes: int) -> Partition:
 
 
 def _partition_loss(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> tuple[int, int]:
-    """How many rows have no class, and what the others lose."""
+    """Return the number of rows without a class, and the loss of the others."""
     return int((classes == SUPPRESSED).sum()), int(losses_of(forest, scope, classes).sum())
