@@ -96,7 +96,7 @@ class FrequencyCaps:
 
     def largest_counts(self, size: int) -> list[int]:
         """By group, how many values it may have among ``size`` values at a vertex."""
-        counts = (size * share // 1 for share in self.share)
+        counts = (size * share.numerator // share.denominator for share in self.share)
         return [count if self.most is None else min(count, self.most) for count in counts]
 
 
