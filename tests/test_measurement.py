@@ -198,8 +198,8 @@ BAD_PARTITIONS = {
     "no leaf": ({"depth": 1, "taxonomy": {"tree": {"*": {"l": ["flu"], "m": ["cold"]}}}}, "2 in none"),
     "two forms": ({"blocks": {"a": ["flu"]}, "levels": {"by": {"flu": 1}}}, "given by one of blocks, "),
     "no form": ({}, "given by one of blocks, "),
-    "no numbers": ({"equal_width": 2}, "bins are of numbers, and 4 of the 4 values are none"),
-    "no tree": ({"depth": 1}, "depth and taxonomy go together"),
+    "no numbers": ({"equal_width": 2}, "bins need numbers, but 4 of the 4 values are not numbers"),
+    "no tree": ({"depth": 1}, "depth and taxonomy must be stated together"),
     "unknown": ({"block": {}}, "unknown key 'block'; did you mean blocks?"),
 }
 
@@ -225,7 +225,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], type[HierdataError], str]] = {
     "no keys": (PEOPLE, {"keys": []}, PolicyError, "at least one key"),
     "a text of keys": (PEOPLE, {"keys": "age"}, PolicyError, "in a list"),
     "twice": (PEOPLE, {"keys": ["age", "age"]}, PolicyError, "named twice"),
-    "key is sensitive": (PEOPLE, {"keys": ["illness"]}, PolicyError, "no key of its own"),
+    "key is sensitive": (PEOPLE, {"keys": ["illness"]}, PolicyError, "cannot be a key"),
     "no key": (PEOPLE, {"originals": {"ward": "age"}}, PolicyError, "ward: an original"),
     "nested": ([{"age": [1], "illness": "flu"}], {}, InputError, "record 1, age: a table is flat"),
     "endless": ([{"age": 10**1001, "illness": "flu"}], {}, InputError, "record 1, age: .*too many digits"),
