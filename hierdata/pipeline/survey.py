@@ -159,7 +159,7 @@ def survey_splits(
 
 
 def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
-    """Return the paths that the policy's XSD declares as repeatable. Raises PolicyError if it does not fit."""
+    """Return the paths that the policy's XSD declares as repeatable. Raises PolicyError for a wrong kind."""
     named = policy.record_schema
     if named is None:
         return frozenset()
