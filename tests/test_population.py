@@ -204,7 +204,7 @@ def test_another_population_is_refused(
     hierdata.anonymize(records, stated, seed=SEED).save(tmp_path / "out")
     assert hierdata.verify(tmp_path / "out", stated).passed
     table(tmp_path, everybody[:-1], ";")
-    with pytest.raises(VerificationError, match="population table is not the one"):
+    with pytest.raises(VerificationError, match="population table differs from the one"):
         hierdata.verify(tmp_path / "out", stated)
     with pytest.raises(VerificationError, match="another policy"):
         hierdata.verify(tmp_path / "out", policy(file, {"kind": "k-map", "k": 3}, columns={"$.sex": "sex"}))

@@ -1,1 +1,1 @@
-"""Records as integer arrays, and what engines and recodings make of them."""
+"""Records as integer arrays, and the partitions and publications made from them."""

@@ -1,7 +1,7 @@
-"""Encoded records on their way: no more of them than a forest cannot be made without.
+"""Encoded records between processes: the minimum needed to rebuild a Forest.
 
-Records are encoded where they are read and clustered elsewhere, some of each together. ``Encoded`` is what
-travels; what all records of a collection share, a ``Frame``, is there already.
+Records are encoded where they are read, and clustered elsewhere in other combinations. Only ``Encoded`` is
+sent; every process already has the ``Frame``, which all records of a collection share.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _SPELLED = frozenset({*_DECIMALS, Numeral, *_TEXTS})
 
 @dataclass(frozen=True)
 class Encoded:
-    """Some records as arrays, one record after the other: no more than a forest cannot be made without.
+    """Some records as arrays, record by record: the minimum needed to rebuild a Forest.
 
-    ``ordinals`` are the records' places in the collection, from 0; ``size`` has the number of vertices of
-    each. Vertices have a ``type`` and a ``child_count``; ``nodes``, ``sensitive`` and ``spelling`` follow one
-    another as in a forest, with ``spellings`` of their own; ``carried`` goes by vertex.
+    ``ordinals`` are the records' positions in the collection, from 0; ``size`` is the number of vertices of
+    each. ``type`` and ``child_count`` are by vertex; ``nodes``, ``sensitive`` and ``spelling`` are laid out
+    as in a Forest, with their own ``spellings``; ``carried`` is by vertex.
     """
 
     ordinals: NDArray[np.int64]
@@ -56,9 +56,9 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Frame:
-    """What the records of a collection share: a forest is encoded records in a frame.
+    """What the records of a collection share: encoded records and a frame make a Forest.
 
-    ``hierarchies`` and ``domains`` stand by vertex type and its attributes' order.
+    ``hierarchies`` and ``domains`` are by vertex type and the order of its attributes.
     """
 
     schema: Schema
@@ -66,10 +66,10 @@ class Frame:
     domains: tuple[tuple[SensitiveDomain, ...], ...]
 
     def forest(self, encoded: Encoded, heaviest: int = 0) -> Forest:
-        """The records as a forest.
+        """Build the Forest of the records.
 
-        ``heaviest`` is the most quasi-identifiers of any record of the collection, of which these may be a
-        part: losses have one scale in all parts.
+        ``heaviest`` is the largest number of quasi-identifiers of any record of the whole collection, so that
+        losses have one scale in all parts.
         """
         count = encoded.child_count.astype(np.int64)
         record = np.repeat(np.arange(encoded.record_count), encoded.size)
@@ -77,7 +77,7 @@ class Frame:
         below = np.ones(len(count), np.bool_)
         below[roots[:-1]] = False
         parent = np.full(len(count), -1)
-        # In breadth-first order a vertex's children follow those of the one before.
+        # In breadth-first order the children of a vertex follow those of the previous vertex.
         parent[below] = np.repeat(np.arange(len(count)), count)
         return Forest(
             schema=self.schema,
@@ -100,15 +100,15 @@ class Frame:
 
 
 def _firsts(attributes: Sequence[Sequence[object]], types: NDArray[np.int32]) -> NDArray[np.int64]:
-    """By vertex, where its own begin if each vertex has as many as its type has attributes."""
+    """Return for each vertex where its entries begin; it has one entry per attribute of its type."""
     counts: NDArray[np.int64] = np.array(list(map(len, attributes)), np.int64)[types]
     return np.cumsum(counts) - counts
 
 
 def part(forest: Forest, ordinals: NDArray[np.int64], records: NDArray[np.int64]) -> Encoded:
-    """Some records of a forest, in this order, with no spelling that they do not use.
+    """Extract some records of a forest, in the given order, with only the spellings that they use.
 
-    ``ordinals`` are the places in the collection of all records of the forest.
+    ``ordinals`` are the positions in the collection of all records of the forest.
     """
     size = np.diff(forest.roots)[records]
     vertices = _ranges(forest.roots[records], size)
@@ -145,13 +145,13 @@ def part(forest: Forest, ordinals: NDArray[np.int64], records: NDArray[np.int64]
 
 
 def _ranges(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers of several ranges, one range after the other."""
+    """Concatenate ranges, given by start and length."""
     ends = np.cumsum(count)
     return np.repeat(first - (ends - count), count) + np.arange(ends[-1] if len(ends) else 0)
 
 
 def join_encoded(parts: Sequence[Encoded]) -> Encoded:
-    """The records of several parts, in their order; each spelling once."""
+    """Concatenate the records of several parts, with each spelling once."""
     if len(parts) == 1:
         return parts[0]
     places: dict[Any, int] = {}
@@ -181,10 +181,10 @@ def join_encoded(parts: Sequence[Encoded]) -> Encoded:
 
 
 def spelling_keys(column: Sequence[Scalar]) -> Sequence[Any]:
-    """What tells values apart that are spelled in different ways: True, 1, 1.0 and 1.00 are four.
+    """Return keys that distinguish values by spelling: True, 1, 1.0 and 1.00 have four keys.
 
-    Text stands for itself, anything else beside its type, decimal numbers by their spelling: that is told
-    faster than their value.
+    A text is its own key; other values are paired with their type, decimal numbers by their spelling, which
+    is compared faster than their value.
     """
     kinds = set(map(type, column))
     if kinds <= _TEXTS:
@@ -205,7 +205,7 @@ def _spell_value(value: Scalar) -> Scalar:
 
 
 def value_of(key: Any) -> Scalar:
-    """The value that a key of ``spelling_keys`` stands for."""
+    """Return the value of a key of ``spelling_keys``."""
     if type(key) is not tuple:
         return key  # type: ignore[no-any-return]
     text, kind = key

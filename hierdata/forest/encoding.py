@@ -1,4 +1,4 @@
-"""Records to arrays: every value is looked up once on the way in."""
+"""Encode records as arrays; every distinct value is looked up once."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, Schema
 
 _WAITING = 1 << 16
-"""Vertices that wait to be put in order together."""
+"""The number of vertices that are collected before they are sorted."""
 _ARRAYS = {
     **dict.fromkeys(("type", "child_count", "nodes", "sensitive", "spelling"), np.int32),
     "size": np.int64,
 }
-"""What is collected of all records, with its type; ``size`` is the number of a record's vertices."""
+"""The arrays that are collected, with their types; ``size`` is the number of a record's vertices."""
 
 Ints: TypeAlias = "NDArray[np.int64]"
 Codes: TypeAlias = "NDArray[np.int32]"
 
 
 class _Lookup(dict[Any, int]):
-    """What values came to, each looked up once; values stand in it by their keys (see spellings_apart).
+    """The codes of values, each looked up once, by the key of the value (see spelling_keys).
 
-    Those outside the domain have numbers below MISSING, and stand in ``refused`` by these.
+    Values outside the domain have codes below MISSING, which index them in ``refused``.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class _Lookup(dict[Any, int]):
 
 @dataclass
 class _Waiting:
-    """Vertices of one type that were looked up: how many each parent has, and a column an attribute.
+    """Vertices of one type that were looked up: counts by parent, and one column per attribute.
 
-    Of quasi-identifiers these are nodes, of sensitive attributes spellings.
+    Columns of quasi-identifiers hold nodes, those of sensitive attributes spellings.
     """
 
     counts: array[int]
@@ -76,7 +76,7 @@ class _Waiting:
 
 
 class _Encoder:
-    """Collects arrays while records stream by: batch after batch, and in a batch column after column."""
+    """Collects arrays from a stream of records, batch by batch, and column by column in a batch."""
 
     def __init__(self, frame: Frame, before: int) -> None:
         self._schema = frame.schema
@@ -90,7 +90,7 @@ class _Encoder:
         self._begin()
 
     def _codes_of(self, domain: SensitiveDomain) -> _Lookup:
-        """The codes of spellings; a value is looked up by its own key but once for all attributes."""
+        """Build the lookup of codes by spelling; spellings are looked up once for all attributes."""
         codes = _Lookup(domain.code_of, self._refused, self._values.__getitem__)
         codes[MISSING] = MISSING
         return codes
@@ -117,7 +117,7 @@ class _Encoder:
         return len(self._values) - 1
 
     def take_encoded(self) -> Encoded:
-        """All that was added since the last call."""
+        """Return everything that was added since the last call."""
         self.put_in_order()
         arrays = {name: np.concatenate(found) for name, found in self._found.items()}
         ordinals = np.arange(self._first, self.records)
@@ -126,7 +126,7 @@ class _Encoder:
         return encoded
 
     def add(self, batch: BoundRecords) -> None:
-        """Encode some more records. Raises InputError."""
+        """Encode more records. Raises InputError for a value outside its domain."""
         for rows, kind in zip(batch.rows, self._schema.types, strict=True):
             if rows is not None:
                 self._look_up(rows, kind.index)
@@ -137,7 +137,7 @@ class _Encoder:
             self.put_in_order()
 
     def _look_up(self, rows: VertexRows, kind: int) -> None:
-        """One type's values as nodes and spellings."""
+        """Turn the values of one type into nodes and spellings."""
         quasi, sensitive, carried = rows.values
         waiting = self._waiting[kind]
         for found, lookup, column in zip(waiting.nodes, self._nodes[kind], quasi, strict=True):
@@ -150,7 +150,7 @@ class _Encoder:
         self._unordered += rows.size
 
     def put_in_order(self) -> None:
-        """Bring what waits into breadth-first order, record by record. Raises InputError."""
+        """Sort the collected vertices breadth first, by record. Raises InputError as ``add`` does."""
         if not self._unordered:
             return
         counts = [np.array(waiting.counts, np.int64) for waiting in self._waiting]
@@ -183,12 +183,12 @@ class _Encoder:
         self._wait()
 
     def _code_spellings(self, kind: int) -> list[Sequence[int]]:
-        """The codes of the spellings that wait, of each sensitive attribute of a type."""
+        """Return the codes of the collected spellings of each sensitive attribute of a type."""
         columns = zip(self._codes[kind], self._waiting[kind].spellings, strict=True)
         return [array("i", map(lookup.__getitem__, column)) for lookup, column in columns]
 
     def _check(self, order: _Order, kinds: Codes, nodes: Codes, codes: Codes) -> None:
-        """Raise InputError for the first value outside its domain; the value stays out of the message."""
+        """Raise InputError for the first value outside its domain; the message does not contain the value."""
         if min(nodes.min(initial=0), codes.min(initial=0)) >= MISSING:
             return
         found = []
@@ -213,7 +213,7 @@ class _Encoder:
 def _flat(
     kinds: Codes, places: Sequence[Ints], columns: Sequence[Sequence[Sequence[int]]]
 ) -> NDArray[np.int32]:
-    """The columns of all types as one array, vertex after vertex."""
+    """Interleave the columns of all types in one array, vertex by vertex."""
     widths = np.array([len(own) for own in columns], np.int64)[kinds]
     first = np.cumsum(widths) - widths
     flat = np.empty(int(widths.sum()), np.int32)
@@ -225,14 +225,14 @@ def _flat(
 
 @dataclass(frozen=True)
 class _Order:
-    """The breadth-first order of vertices: the place of each, by type; how many each record has."""
+    """The breadth-first order of vertices: positions by type, and the number of vertices of each record."""
 
     places: list[Ints]
     sizes: Ints
 
 
 def _breadth_first(schema: Schema, counts: Sequence[Ints], records: int) -> _Order:
-    """Record by record, level by level; ``counts`` is how many of a type each vertex of its parent's has."""
+    """Order vertices by record and level; ``counts`` is, by type, the number below each parent vertex."""
     none = np.zeros(0, np.int64)
     record, rank, key = ([none] * len(schema.types) for _ in range(3))
     record[0] = rank[0] = np.arange(records)
@@ -254,7 +254,7 @@ def _breadth_first(schema: Schema, counts: Sequence[Ints], records: int) -> _Ord
 
 
 def _rank_numbers(parts: Sequence[Ints]) -> list[Ints]:
-    """The place of each number among those of all parts, equal ones as they stand."""
+    """Return the rank of each number among those of all parts; ties keep their order."""
     if not parts:
         return []
     whole = np.concatenate(parts)
@@ -268,8 +268,8 @@ def encode_records(
 ) -> Iterator[Encoded]:
     """Encode bound records, in pieces of about ``batch`` records; None: all in one.
 
-    ``before`` records of the collection came before these. Raises InputError for a value outside its domain
-    (record and path, never the value).
+    ``before`` is the number of records of the collection before these. Raises InputError for a value outside
+    its domain; the message has record and path, never the value.
     """
     encoder = _Encoder(frame, before)
     waiting = 0
@@ -285,7 +285,7 @@ def encode_records(
 
 
 def _next(batches: Iterator[BoundRecords], encoder: _Encoder) -> BoundRecords | None:
-    """The next batch; of two errors that of the record that came first is raised."""
+    """Return the next batch. Of two errors, the one of the earlier record is raised."""
     try:
         return next(batches, None)
     except InputError as error:
@@ -300,9 +300,9 @@ def encode(
     hierarchies: Sequence[Sequence[Hierarchy]],
     domains: Sequence[Sequence[SensitiveDomain]],
 ) -> Forest:
-    """A forest of bound records; ``hierarchies`` and ``domains`` stand by vertex type and attributes' order.
+    """Build a Forest of bound records; ``hierarchies`` and ``domains`` are by vertex type and attribute.
 
-    Raises InputError for a value outside its domain (record and path, never the value).
+    Raises InputError for a value outside its domain; the message has record and path, never the value.
     """
     frame = Frame(schema, tuple(map(tuple, hierarchies)), tuple(map(tuple, domains)))
     (all_of_them,) = encode_records(bind_by_column(records, schema), frame)

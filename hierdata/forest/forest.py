@@ -1,4 +1,4 @@
-"""All records as integer arrays, and the part of them that is partitioned."""
+"""All records as integer arrays, and the scope that is partitioned."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Forest:
     grouped by vertex type. ``roots[r]`` is the root of record r; ``roots[-1]`` the number of vertices.
     ``nodes[first_node[v] + i]`` is the hierarchy node of the i-th quasi-identifier of vertex v,
     ``sensitive[first_sensitive[v] + i]`` the code of its i-th sensitive value or MISSING, and
-    ``spelling`` beside it the index of the value's spelling in ``spellings``. ``weight[v]`` counts the
-    quasi-identifiers of v's subtree: what suppressing it costs.
+    ``spelling`` at the same index is the position of the value's spelling in ``spellings``. ``weight[v]`` is
+    the number of quasi-identifiers in v's subtree: the loss of suppressing it.
 
-    ``losses[t][i][node]`` is LM' of a node times ``scale``; ``exact`` tells whether that is an integer by
-    nature or rounded to 2^-40 (DECISIONS 17). Of a part of a collection ``heaviest`` is the most
-    quasi-identifiers that any record of the whole has, so that all parts have one scale.
+    ``losses[t][i][node]`` is LM' of a node times ``scale``; ``exact`` tells whether these are exact integers
+    or rounded to 2^-40 (DECISIONS 17). For a part of a collection ``heaviest`` is the largest number of
+    quasi-identifiers of any record of the whole, so that all parts have one scale.
     """
 
     schema: Schema
@@ -77,7 +77,7 @@ class Forest:
 
     @cached_property
     def weight(self) -> NDArray[np.int64]:
-        """Quasi-identifiers in the subtree of each vertex."""
+        """Number of quasi-identifiers in the subtree of each vertex."""
         weight = self.quasi_count.copy()
         for kind in reversed(self.schema.types[1:]):
             vertices = np.flatnonzero(self.type == kind.index)
@@ -89,17 +89,17 @@ class Forest:
         denominators = {loss.denominator for own in self.hierarchies for tree in own for loss in tree.lm}
         scale = math.lcm(*denominators)
         heaviest = int(self.weight[self.roots[:-1]].max(initial=max(self.heaviest, 1)))
-        # The loss of two trees, doubled on the way, must fit into 64 bits.
+        # Twice the loss of two trees, an intermediate result, must fit into 64 bits.
         return (scale, True) if 4 * heaviest * scale <= _LARGEST_LOSS else (_ROUNDED_SCALE, False)
 
     @property
     def scale(self) -> int:
-        """What LM' is multiplied by to be an integer."""
+        """The factor that makes LM' an integer."""
         return self._scale[0]
 
     @property
     def exact(self) -> bool:
-        """Whether ``losses`` are exact multiples, or each was rounded once."""
+        """Whether ``losses`` are exact; else each was rounded once."""
         return self._scale[1]
 
     @cached_property
@@ -113,12 +113,12 @@ class Forest:
 
 @dataclass(frozen=True)
 class Scope:
-    """What is partitioned: the vertices of one type that are still there, one row each.
+    """What is partitioned: the vertices of one type that are not yet suppressed, one row each.
 
-    ``kind`` 0 means the records with all that belongs to them. ``vertices`` are the rows' vertices,
-    ascending unless ``shuffle_rows``; ``rows`` their positions among all vertices of the type, which
-    ``Partition.equivalence_class`` goes by; ``records`` the records they belong to. A class takes at most
-    one vertex of any record.
+    ``kind`` 0 means whole records. ``vertices`` are the rows' vertices, ascending unless ``shuffle_rows``;
+    ``rows`` are their positions among all vertices of the type, the index of
+    ``Partition.equivalence_class``; ``records`` are the records they belong to. A class takes at most one
+    vertex of any record.
     """
 
     kind: int
@@ -128,18 +128,18 @@ class Scope:
 
     @classmethod
     def of(cls, forest: Forest, kind: int = 0, gone: NDArray[np.bool_] | None = None) -> Scope:
-        """The vertices of a type, those left out that are ``gone`` already."""
+        """Select the vertices of a type, without those that are ``gone`` already."""
         every = np.flatnonzero(forest.type == kind)
         rows = np.arange(len(every)) if gone is None else np.flatnonzero(~gone[every])
         vertices = every[rows]
         return cls(kind, vertices, rows, forest.record_of[vertices])
 
     def shuffle_rows(self, rng: np.random.Generator) -> Scope:
-        """The same rows in random order."""
+        """Return the rows in random order."""
         order = rng.permutation(len(self.rows))
         return Scope(self.kind, self.vertices[order], self.rows[order], self.records[order])
 
 
 def look_up(table: Sequence[int], codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The entry of each code in a table by code; MISSING for a missing value."""
+    """Look up each code in a table; MISSING for a missing value."""
     return np.array([*table, MISSING], np.int32)[codes]  # MISSING is -1: the last entry

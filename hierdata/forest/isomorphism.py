@@ -1,4 +1,4 @@
-"""The form of what is published: vertices of one form cannot be told apart by what stands there and below."""
+"""The form of published vertices: vertices of one form have equal labels and equal subtrees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hierdata.records.schema import Role, Schema
 
 
 def exempt_types(schema: Schema) -> frozenset[int]:
-    """Items of exempt arrays: the whole array tells nobody apart, so neither does their number."""
+    """Return the types of items of exempt arrays; these arrays, with their lengths, are not compared."""
     return frozenset(
         kind.index
         for kind in schema.types
@@ -26,10 +26,10 @@ def exempt_types(schema: Schema) -> frozenset[int]:
 
 
 def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """For each vertex the first one published as itself that nobody can tell from what v is published as.
+    """Return for each vertex v the first vertex, published as itself, that looks the same as v as published.
 
-    Records of one form are one class to every reader, and identical siblings one place of it. SUPPRESSED
-    where nothing is published; ``shown`` and ``nodes`` as for ``ranks``.
+    Records of one form are one class to every reader, and identical siblings are one position of it.
+    SUPPRESSED where nothing is published; ``shown`` and ``nodes`` are as for ``ranks``.
     """
     rank = ranks(forest, shown, nodes, exempt_types(forest.schema))
     first: dict[tuple[int, int], int] = {}
@@ -46,11 +46,12 @@ def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -
 def ranks(
     forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32], beside: Collection[int] = ()
 ) -> dict[int, int]:
-    """The rank of the form of each vertex that is published as itself.
+    """Rank the form of each vertex that is published as itself.
 
     v is published as ``shown[v]`` by ``nodes``, in the layout of ``Forest.nodes``. Two vertices have the same
     rank iff their subtrees are equal in vertex types, structure and labels. Ranks follow the hierarchies'
-    nodes, never the order in the input. Vertices of the types ``beside`` do not belong to what is above them.
+    nodes, never the order in the input. Vertices of the types ``beside`` do not count in the forms above
+    them.
     """
     found: dict[int, int] = {}
     below: defaultdict[int, list[int]] = defaultdict(list)
@@ -74,10 +75,10 @@ def ranks(
 
 
 def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> dict[int, bytes]:
-    """The digest of the form of each root that is published as itself: the same in all parts of a collection.
+    """Digest the form of each root that is published as itself; equal forms agree in all parts.
 
-    What differs has different digests (but for chance, 1 in 2^64 at four billion forms); ``shown`` and
-    ``nodes`` as for ``ranks``.
+    Different forms have different digests, except with a probability of 1 in 2^64 at four billion forms;
+    ``shown`` and ``nodes`` are as for ``ranks``.
     """
     beside = exempt_types(forest.schema)
     below: defaultdict[int, list[bytes]] = defaultdict(list)
@@ -106,7 +107,7 @@ def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) 
 
 
 def _first_alike(labels: Sequence[Scalar]) -> list[int]:
-    """For each node the first one with its label: a chain of single children may repeat one."""
+    """Return for each node the first with its label; a chain of single children may repeat a label."""
     first: dict[tuple[type, Scalar], int] = {}
     return [
         first.setdefault((Decimal if isinstance(label, Decimal) else type(label), label), node)

@@ -1,4 +1,4 @@
-"""A partition: what an engine answers."""
+"""A partition: the result of an engine."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ SUPPRESSED = -1
 
 @dataclass(frozen=True)
 class Partition:
-    """Rows to classes, vertices to representative vertices, and each representative vertex's nodes.
+    """A map from rows to classes and from vertices to representative vertices, with the latter's nodes.
 
-    ``kind`` is the vertex type that was partitioned, 0 for whole records. ``class_of[row]`` is the class of a
-    row, or SUPPRESSED; rows are all vertices of that type (all records) in their order.
-    ``representative[vertex]`` is the vertex of the class's first member that stands for it, or
-    SUPPRESSED; a vertex that represents itself is a vertex of the class representative, and so does every
-    vertex that was not partitioned. ``nodes`` has the layout of ``Forest.nodes``; its entries count at
-    representative vertices. ``costs`` names what the engine had to give up, in records or vertices, for the
-    report; ``reason`` says in one sentence why no more could be published, where the engine knows.
+    ``kind`` is the vertex type that was partitioned, 0 for whole records. ``equivalence_class[row]`` is the
+    class of a row, or SUPPRESSED; rows are all vertices of that type (all records) in their order.
+    ``representative[vertex]`` is the vertex of the class's first member that represents it, or SUPPRESSED.
+    Vertices of the class representative, and all vertices that were not partitioned, represent themselves.
+    ``nodes`` has the layout of ``Forest.nodes``; only the entries of representative vertices are used.
+    ``costs`` counts, for the report, what the engine had to give up, in records or vertices; ``reason`` says
+    in one sentence why no more could be published, if the engine knows.
     """
 
     equivalence_class: NDArray[np.int64]

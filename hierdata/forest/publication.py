@@ -1,4 +1,4 @@
-"""A publication: what a recoding makes of partitions."""
+"""A publication: the result of a recoding, from partitions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 class PublishedPart:
     """Documents that are written to one file, or one folder of tables, called ``name``.
 
-    ``documents`` starts anew at every call; ``count`` is their number where it is known. ``element`` is the
-    name of a document's element where the format needs one and the input's own does not fit (one class a
-    document).
+    ``documents`` starts again at every call; ``count`` is their number, None if unknown. ``element`` is the
+    name of a document's element, None to use the input's.
     """
 
     name: str
@@ -34,15 +33,16 @@ class PublishedPart:
 
 @dataclass(frozen=True)
 class Publication:
-    """What is published of a forest; the arrays have one entry a vertex, SUPPRESSED where it is not there.
+    """What is published of a forest; arrays have one entry per vertex, SUPPRESSED if it is not published.
 
-    ``parts``: the records first. ``shown[v]`` is the vertex whose ``nodes`` are published as v's
-    quasi-identifiers. ``place[v]`` is the same number for all vertices whose sensitive values cannot be told
-    apart, ``class_of[v]`` the class they are in (numbered over all partitions). ``costs`` are the engines',
-    ``reasons`` why no more could be published, by vertex type, where an engine knows. ``tables`` names the
-    sensitive attributes of which the values of one vertex stand together, by part, where sensitive values lie
-    apart from their vertices; else all of a vertex stand together. ``original`` is the collection where this
-    is of other vertices, read again from files and linked to none; None where it is of the collection itself.
+    ``parts`` starts with the records. ``shown[v]`` is the vertex whose ``nodes`` are published as v's
+    quasi-identifiers. ``equivalence_position[v]`` is the same number for all vertices whose sensitive values
+    cannot be told apart, ``equivalence_class[v]`` is their class, numbered over all partitions. ``costs`` are
+    the engines', ``reasons`` say by vertex type why no more could be published, if an engine knows. If
+    sensitive values are published apart from their vertices, ``tables`` lists by part the sensitive
+    attributes whose values are in one row; else all values of a vertex are together. ``original`` is the
+    original collection if this publication was rebuilt from files, so that vertices are not linked to it;
+    None if the forest is the original collection.
     """
 
     parts: tuple[PublishedPart, ...]
@@ -57,7 +57,7 @@ class Publication:
 
     @cached_property
     def metric_cache(self) -> dict[Hashable, Any]:
-        """What metrics have learned of it, for those that come after."""
+        """Results that metrics share (see metrics.numbering.remember_answer)."""
         return {}
 
     @property
@@ -67,9 +67,10 @@ class Publication:
 
 
 def publish_generalized(forest: Forest, partition: Partition, part: PublishedPart) -> Publication:
-    """One partition of whole records, published by the nodes of its representatives.
+    """Publish one partition of whole records by the nodes of its representatives.
 
-    What looks alike is one class, and one place in it, whatever the search meant by it.
+    Records that look alike are one class, and vertices that look alike one position, whatever the search
+    found.
     """
     shown = partition.representative
     place, classes = group_by_form(forest, shown, partition.nodes)
@@ -80,7 +81,7 @@ def publish_generalized(forest: Forest, partition: Partition, part: PublishedPar
 def group_by_form(
     forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Place and class of each vertex, where these are told by nothing but what is published."""
+    """Return position and class of each vertex, as determined by the published forms alone."""
     place = places(forest, shown, nodes)
     of_root = place[forest.roots[:-1]][forest.record_of]
     _, number = np.unique(of_root[shown >= 0], return_inverse=True)
@@ -90,9 +91,9 @@ def group_by_form(
 
 
 def publish_sliced(forest: Forest, partition: Partition) -> Publication:
-    """One partition of whole records, published by the nodes of its representatives, without parts.
+    """Publish one partition of whole records by the nodes of its representatives, without parts.
 
-    Each class has an id, and so has each of its vertices: what looks alike but for these stays two places.
+    Each class and each of its vertices has an id, so vertices that differ only by id stay two positions.
     """
     shown = partition.representative
     classes = np.where(shown >= 0, partition.equivalence_class[forest.record_of], SUPPRESSED)
@@ -103,9 +104,9 @@ def publish_sliced(forest: Forest, partition: Partition) -> Publication:
 def publish_grouped(
     forest: Forest, partitions: tuple[Partition, ...], parts: tuple[PublishedPart, ...]
 ) -> Publication:
-    """Partitions whose classes share sensitive values while every vertex keeps its own quasi-identifiers.
+    """Publish partitions whose classes share sensitive values; vertices keep their quasi-identifiers.
 
-    A vertex that any partition suppresses is gone with all below it.
+    A vertex that any partition suppresses is left out with all its descendants.
     """
     kept = np.ones(forest.vertex_count, np.bool_)
     for partition in partitions:
@@ -116,7 +117,7 @@ def publish_grouped(
     first = 0
     costs: Counter[str] = Counter()
     for partition in partitions:
-        # Of whole records every vertex has a place, of one vertex type its own vertices.
+        # A partition of whole records places every vertex, one of a vertex type only its vertices.
         whole = partition.kind == 0
         own = every if whole else np.flatnonzero(forest.type == partition.kind)
         of_own = partition.equivalence_class[forest.record_of] if whole else partition.equivalence_class

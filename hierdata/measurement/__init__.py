@@ -1,1 +1,1 @@
-"""Figures of a table without a policy, and of a release from its files."""
+"""Measure a table without a policy, and a release from its files."""

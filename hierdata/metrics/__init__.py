@@ -41,19 +41,19 @@ METRICS: dict[str, type[Metric]] = {
     "skewness_divergence": SkewnessDivergence,
 }
 RISKS: dict[str, type[Risk]] = {name: own for name, own in METRICS.items() if issubclass(own, Risk)}
-"""Those of somebody who knows keys and is after sensitive values."""
+"""The metrics of an attacker who knows keys and wants to learn sensitive values."""
 
 
 def metric_named(name: str) -> type[Metric]:
-    """The metric of a name that a policy gives: built in, or of another distribution.
+    """Return the metric of a name that a policy gives: built in, or of another distribution.
 
-    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    Raises PolicyError for one that cannot be imported, KeyError for an unknown name.
     """
     return METRICS[name] if name in METRICS else plugins.load("metrics", name, Metric)  # type: ignore[type-abstract]
 
 
 def metrics_of(names: Iterable[str]) -> dict[str, type[Metric]]:
-    """All built-in metrics, and those of other distributions that a policy names."""
+    """Return all built-in metrics, and those of other distributions that a policy names."""
     return METRICS | {name: metric_named(name) for name in names}
 
 

@@ -1,4 +1,4 @@
-"""Additional information loss: how much larger groups are than diversity asks (TC formula 8)."""
+"""Additional information loss: how much larger groups are than diversity requires (TC formula 8)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class AdditionalInformationLoss(Metric):
 
     As TC formula 8 with erratum TC-7: each table is divided by the number of its own groups. A table is a
     vertex type with sensitive attributes (tables of one type have the same groups), a group the vertices
-    whose values cannot be told apart. ``l`` is the largest that the models ask for; without one, the least
-    group of all counts. From 0, nothing bounds it; lower is better; 0 for a table without groups. It says
-    nothing of what is suppressed: that is ``suppression_ratio``.
+    whose values cannot be told apart. ``l`` is the largest that the models ask for; without one, the size
+    of the smallest group. 0 or more, without upper bound; lower is better; 0 for a table without groups.
+    Suppression is not included: see ``suppression_ratio``.
     """
 
     symbol = "AIL"
@@ -33,7 +33,7 @@ class AdditionalInformationLoss(Metric):
 
     @classmethod
     def under(cls, diversity: Fraction | None) -> AdditionalInformationLoss:
-        """The metric with the l that the models ask for."""
+        """Build the metric with the l that the models ask for."""
         return cls(diversity)
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
@@ -41,7 +41,7 @@ class AdditionalInformationLoss(Metric):
         return (_groups,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
-        """See Metric.figures; none without sensitive attributes, or where a group is smaller than l."""
+        """See Metric.figures; empty without sensitive attributes, or if a group is smaller than l."""
         groups: Sums[int, Sums[int, int]] = tallies[_groups]
         tables = [*groups.values()]
         least = min((min(sizes) for sizes in tables if sizes), default=1)
@@ -52,7 +52,7 @@ class AdditionalInformationLoss(Metric):
 
 
 def additional(tables: Sequence[Mapping[int, int]], l: Fraction) -> Fraction:  # noqa: E741
-    """The figure from how many groups of each size a table has.
+    """Compute the figure from the number of groups of each size, by table.
 
     >>> additional([{3: 2, 4: 1}, {5: 2}], Fraction(3))
     Fraction(7, 18)
@@ -66,7 +66,7 @@ def additional(tables: Sequence[Mapping[int, int]], l: Fraction) -> Fraction:  #
 
 
 def _groups(publication: Publication, forest: Forest) -> Sums[int, Sums[int, int]]:
-    """How many groups of each size the published vertices make, by vertex type with sensitive attributes."""
+    """Count the groups of each size, by vertex type with sensitive attributes."""
     return Sums({kind: _sizes(publication, forest, kind) for kind, own in enumerate(forest.domains) if own})
 
 

@@ -9,15 +9,15 @@ from hierdata.metrics.risk import Known, Risk
 
 
 class BackgroundResistance(Risk):
-    """What is left to background knowledge: 1 - DR_X(Y), 0..1, higher is better.
+    """The share that background knowledge must supply: 1 - DR_X(Y), 0..1, higher is better.
 
-    DR_X(Y) is the discrimination rate; 1: the published keys tell nothing, so that all must be known from
-    elsewhere. For what keys, X and weights are, see Risk.
+    DR_X(Y) is the discrimination rate. 1: the published keys reveal nothing, so that everything must be known
+    from elsewhere. See Risk for keys, X and weights.
     """
 
     symbol = "1 - DR"
     heading = "resistance"
-    explanation = "One less the discrimination rate: what somebody still has to know from elsewhere."
+    explanation = "1 minus the discrimination rate: what an attacker still has to know from elsewhere."
     better = "higher"
     asks = (Known,)
 

@@ -1,4 +1,4 @@
-"""What a metric is: a number about a release, with its unit, range and better direction."""
+"""The base of metrics: numbers about a release, with unit, range and better direction."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from hierdata.forest.publication import Publication
 from hierdata.metrics.sums import Sums
 
 Question: TypeAlias = Callable[[Publication, Forest], Any]
-"""What is counted of a part of a release: picklable, and equal questions are the same.
+"""Something to count in a part of a release: a picklable function; equal questions are asked once.
 
-Its answers for all parts add up to that for the whole, exactly and in any order. Parts are of different
-records, and what looks alike once it is published is in one part; they have the schema, hierarchies, domains
-and scale in common.
+The answers for all parts add up to the answer for the whole, exactly and in any order. Parts have different
+records, and records that look alike once they are published are in one part. All parts have the same schema,
+hierarchies, domains and scale.
 """
 
 
 class Tallies(Sums[Question, Any]):
-    """Answers by their questions: ``+`` adds those for two parts of a release."""
+    """Answers by question; ``+`` adds the answers for two parts of a release."""
 
     @classmethod
     def of(cls, questions: Iterable[Question], publication: Publication, forest: Forest) -> Tallies:
-        """What one part answers; a question that is asked twice is answered once."""
+        """Answer the questions for one part; repeated questions are answered once."""
         return cls({question: question(publication, forest) for question in dict.fromkeys(questions)})
 
 
@@ -35,7 +35,7 @@ class Figure:
     """One figure of a metric.
 
     ``value`` is a Fraction where it is exact, a float where the figure is irrational or a mean of shares;
-    ``high`` is None where nothing bounds it.
+    ``high`` is None without an upper bound.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Figure:
         return str(self.value) if isinstance(self.value, Fraction) else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data: the float and the exact fraction as text."""
+        """Return plain data, with the float and the exact fraction as text."""
         return {
             "value": float(self.value),
             "exact": self.exact,
@@ -63,42 +63,42 @@ class Figure:
 
 
 class Metric(ABC):
-    """A measure of what was lost or disclosed; knows neither engines nor decisions.
+    """A measure of what was lost or disclosed; independent of engines and of the policy's decisions.
 
-    It asks questions of each part of a release, and makes its figures of the sums of the answers: they are
-    those of the whole to the bit, however it was cut into parts and in whatever order these were added.
+    It asks questions of each part of a release, and computes its figures from the sums of the answers: they
+    equal those of the whole to the bit, for any division into parts and any order of addition.
     """
 
     symbol: ClassVar[str]
     better: ClassVar[Literal["lower", "higher"]]
     gated: ClassVar[tuple[str, ...]] = ()
-    """The figures that a gate may limit; empty where there is one for each sensitive attribute (see Risk)."""
+    """The figures that a gate may limit; empty if there is one for each sensitive attribute (see Risk)."""
     explanation: ClassVar[str]
-    """One line for a reader of the report who did not write the policy."""
+    """One line for readers of the report who did not write the policy."""
     ties: ClassVar[bool] = False
-    """Whether it looks at which sensitive values of one vertex belong together."""
+    """Whether it depends on which sensitive values belong to one vertex."""
     linked: ClassVar[bool] = False
-    """Whether it looks at what each published vertex was in the original."""
+    """Whether it depends on the original of each published vertex."""
     counts_exempt: ClassVar[bool] = False
-    """Whether it counts vertices that hold nothing but an exempt value."""
+    """Whether it counts vertices that have only an exempt value."""
 
     @classmethod
     def under(cls, diversity: Fraction | None) -> Metric:
-        """The metric for releases under models that ask for so much diversity (l), None where none does."""
+        """Build the metric for models that ask for a diversity l; None if no model asks for one."""
         return cls()
 
     @abstractmethod
     def questions(self, forest: Forest) -> tuple[Question, ...]:
-        """What is asked of each part of a release; the same of all."""
+        """Return the questions that are asked of each part of a release, the same for all parts."""
 
     @abstractmethod
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
-        """All figures of a release from what its parts answered; none where the metric does not apply."""
+        """Compute all figures of a release from its tallies; empty where the metric does not apply."""
 
     def tally(self, publication: Publication, forest: Forest) -> Tallies:
-        """What a part of a release answers."""
+        """Answer the metric's questions for a part of a release."""
         return Tallies.of(self.questions(forest), publication, forest)
 
     def of(self, publication: Publication, forest: Forest) -> tuple[Figure, ...]:
-        """All figures of a publication of the original forest, as a release of one part."""
+        """Compute all figures of a publication of the original forest, as a release of one part."""
         return self.figures(self.tally(publication, forest))

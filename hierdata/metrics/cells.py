@@ -1,4 +1,4 @@
-"""Counts of cells that lie in several parts of a release: compact, sorted, added up without loss."""
+"""Counts of cells over several parts of a release: compact, sorted, added exactly."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.int64]
 Lanes: TypeAlias = tuple[NDArray[Any], ...]
-"""One name for each cell, spread over arrays of integers of equal length: lanes."""
+"""A name for each cell, spread over arrays of integers of equal length, its lanes."""
 
 _LARGEST = 2**62
 _RUN = 2**22
-"""Runs of more cells than this are not joined any more: what joining needs beside them stays small."""
+"""Longer runs are not joined any more, so that joining needs little extra memory."""
 _PIECE = 2**20
-"""About so many cells are looked at together."""
+"""About this many cells are processed together."""
 
 
 @dataclass(frozen=True)
 class CellRun:
-    """Different cells in the order of their lanes, and the count of each; in as few bytes as hold these."""
+    """Distinct cells, sorted by their lanes, with counts; stored in the smallest integer types that fit."""
 
     lanes: Lanes
     counts: NDArray[Any]
 
     @classmethod
     def of(cls, lanes: Sequence[Array], counts: Array) -> CellRun:
-        """Counts of cells that may repeat, in no order."""
+        """Build a run from counts of cells that may repeat, in any order."""
         lanes, counts, starts = order_cells(lanes, counts)
         return cls(
             tuple(_narrow(lane[starts]) for lane in lanes),
@@ -41,53 +41,53 @@ class CellRun:
         return len(self.counts)
 
     def slice_lanes(self, low: int | None, high: int | None) -> CellRun:
-        """The cells whose first lane is from ``low`` to below ``high``; None: no end."""
+        """Return the cells with ``low`` <= first lane < ``high``; None: no bound."""
         first = self.lanes[0]
         start = 0 if low is None else int(np.searchsorted(first, low))
         end = len(first) if high is None else int(np.searchsorted(first, high))
         return CellRun(tuple(lane[start:end] for lane in self.lanes), self.counts[start:end])
 
     def shift_lanes(self, by: int) -> CellRun:
-        """The same cells, farther along in the first lane."""
+        """Return the cells with ``by`` added to the first lane."""
         first, *others = self.lanes
         return CellRun((_narrow(first.astype(np.int64) + by), *others), self.counts)
 
 
 def join_runs(runs: Sequence[CellRun]) -> tuple[list[Array], Array]:
-    """Lanes and counts of all runs, one after the other."""
+    """Concatenate the lanes and counts of all runs."""
     lanes = [np.concatenate(own).astype(np.int64) for own in zip(*(run.lanes for run in runs), strict=True)]
     return lanes, np.concatenate([run.counts for run in runs]).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells with their counts, in one or a few sorted runs: ``+`` adds the counts of equal ones.
+    """Cells with their counts, in one or a few sorted runs; ``+`` adds the counts of equal cells.
 
-    It grows with the number of different cells, by 2 to 9 bytes a lane and cell; above 4 million different
-    ones some are held more than once, up to as often as parts have them.
+    Its memory grows with the number of distinct cells, by 2 to 9 bytes per lane and cell. Above 4 million
+    distinct cells some are stored more than once, at most once for each part that has them.
     """
 
     runs: tuple[CellRun, ...]
 
     @classmethod
     def of(cls, lanes: Sequence[Array], counts: Array) -> Cells:
-        """Counts of cells that may repeat, in no order."""
+        """Build cells from counts of cells that may repeat, in any order."""
         return cls((CellRun.of(lanes, counts),))
 
     def __add__(self, other: Cells) -> Cells:
         runs = sorted((*self.runs, *other.runs), key=len, reverse=True)
-        # As long as the two smallest are of like size: so each cell is moved a few times only.
+        # Join the two smallest runs while their sizes are similar, so that cells are moved only a few times.
         while len(runs) > 1 and 2 * len(runs[-1]) >= len(runs[-2]) and len(runs[-2]) <= _RUN:
             runs.append(CellRun.of(*join_runs([runs.pop(), runs.pop()])))
         return Cells(tuple(runs))
 
     def shift_lanes(self, by: int) -> Cells:
-        """The same cells, farther along in the first lane."""
+        """Return the cells with ``by`` added to the first lane."""
         return Cells(tuple(run.shift_lanes(by) for run in self.runs))
 
 
 def borders(cells: Sequence[Cells], width: int) -> Iterator[tuple[int | None, int | None]]:
-    """Where to cut the first lane, at multiples of ``width``, so that not many cells lie between two cuts."""
+    """Yield bounds that cut the first lane at multiples of ``width`` into pieces of limited size."""
     runs = [run for own in cells for run in own.runs]
     pieces = -(-sum(map(len, runs)) // _PIECE)
     longest = max(runs, key=len)
@@ -98,14 +98,14 @@ def borders(cells: Sequence[Cells], width: int) -> Iterator[tuple[int | None, in
 
 
 def order_cells(lanes: Sequence[Array], counts: NDArray[Any]) -> tuple[list[Array], NDArray[Any], Array]:
-    """Cells and counts in order, and where each different cell begins."""
+    """Sort cells and counts; also return where each distinct cell begins."""
     order = np.argsort(lanes[0]) if len(lanes) == 1 else np.lexsort(lanes[::-1])
     lanes = [lane[order] for lane in lanes]
     return lanes, counts[order], starts(lanes)
 
 
 def starts(lanes: Sequence[Array]) -> Array:
-    """Where each different cell begins, of cells in order."""
+    """Return where each distinct cell begins among sorted cells."""
     new = np.zeros(len(lanes[0]), np.bool_)
     new[:1] = True
     for lane in lanes:
@@ -114,7 +114,7 @@ def starts(lanes: Sequence[Array]) -> Array:
 
 
 def rank_cells(lanes: Sequence[Array]) -> tuple[Array, Array]:
-    """Of each different cell a place where it stands, in their order; and the rank of all."""
+    """Return one index of each distinct cell, in sorted order, and the rank of all cells."""
     order = np.argsort(lanes[0]) if len(lanes) == 1 else np.lexsort(lanes[::-1])
     first = starts([lane[order] for lane in lanes])
     rank = np.empty(len(order), np.int64)
@@ -123,9 +123,9 @@ def rank_cells(lanes: Sequence[Array]) -> tuple[Array, Array]:
 
 
 def pack_columns(columns: Sequence[tuple[Array, int]]) -> tuple[list[Array], int]:
-    """Columns of numbers, each below its width, in as few lanes as hold them; the width of the last lane.
+    """Pack columns of numbers, with widths, into as few lanes as possible; return lanes and last width.
 
-    Lanes in order are columns in order.
+    The numbers of a column are below its width. Sorting by lanes is sorting by columns.
     """
     lanes: list[Array] = []
     span = _LARGEST
@@ -140,7 +140,7 @@ def pack_columns(columns: Sequence[tuple[Array, int]]) -> tuple[list[Array], int
 
 
 def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in as few bytes as hold them all."""
+    """Return the numbers in the smallest integer type that fits."""
     least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     kinds = (np.uint8, np.uint16, np.uint32) if least >= 0 else ()
     return numbers.astype(next((kind for kind in kinds if most <= np.iinfo(kind).max), np.int64))

@@ -1,4 +1,4 @@
-"""Certainty penalty: which share of its domain a published value may stand for (NCP and GCP)."""
+"""Certainty penalty: the share of its domain that a published value may stand for (NCP and GCP)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class CertaintyPenalty(Metric):
 
     NCP of a number or date is the width of what is published over the width of the domain, in all papers. Of
     a category it is leaves / all leaves, 0 for a leaf (Xu et al., KDD 2006; Ghinita et al., VLDB 2007), or
-    (leaves - 1) / (all leaves - 1), which is LM' (``lm_cost``): the figures of the second kind are called
-    ``less_one``, and are given where there is a category. Suppressed values have NCP 1 (DECISIONS 18).
+    (leaves - 1) / (all leaves - 1), which is LM' (``lm_cost``): figures of the second kind are named
+    ``less_one``, and exist where there are categories. Suppressed values have NCP 1 (DECISIONS 18).
 
-    ``gcp`` is the mean over all quasi-identifier values of the original, each of weight 1; of a table that is
-    the sum over classes of size x NCP, over rows x quasi-identifiers. Under its path stands the mean of one
-    quasi-identifier. All leaves are those of the hierarchy, whether or not they occur; a missing value is no
-    leaf and has NCP 0, beside others in a set it counts as one. Figures are exact.
+    ``gcp`` is the mean over all quasi-identifier values of the original, each of weight 1; for a table that
+    is the sum over classes of size x NCP, divided by rows x quasi-identifiers. Each quasi-identifier has its
+    mean under its path. All leaves are those of the hierarchy, whether or not they occur. A missing value is
+    not a leaf and has NCP 0; in a set with other values it counts as a leaf. Figures are exact.
     """
 
     symbol = "NCP"
@@ -39,7 +39,7 @@ class CertaintyPenalty(Metric):
     )
     explanation = (
         "The share of its domain that a published value may stand for, for each quasi-identifier and over all"
-        " (gcp): leaves over all leaves, or less one of both."
+        " (gcp): leaves divided by all leaves, or both less one."
     )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
@@ -69,7 +69,7 @@ def _figure(name: str, value: Fraction) -> Figure:
 
 @dataclass(frozen=True)
 class _Penalty(Added):
-    """Of a quasi-identifier its values, the sums of both NCP by divisor, and whether it has categories."""
+    """For a quasi-identifier: number of values, sums of both NCP by divisor, whether it has categories."""
 
     values: int
     of_leaves: Sums[int, int]
@@ -98,14 +98,14 @@ def _penalties(publication: Publication, forest: Forest) -> Sums[Site, _Penalty]
 
 
 def _sum_penalties(penalties: Iterable[tuple[int, Fraction]], gone: int) -> Sums[int, int]:
-    """How often each penalty occurs, and 1 for what is gone: their sum by divisor."""
+    """Sum counted penalties by divisor; each suppressed value adds 1."""
     return collect_sums(
         chain([(1, gone)], ((lost.denominator, count * lost.numerator) for count, lost in penalties))
     )
 
 
 def _of_leaves(tree: Hierarchy, node: int) -> Fraction:
-    """NCP by leaves / all leaves, 0 for a leaf: LM' tells the leaves of a node."""
+    """Return NCP as leaves / all leaves, 0 for a leaf; LM' gives the leaves of a node."""
     if tree.axis is not None or not tree.lm[node]:
         return tree.lm[node]
     return (tree.lm[node] * (tree.leaves - 1) + 1) / tree.leaves

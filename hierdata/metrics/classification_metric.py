@@ -1,4 +1,4 @@
-"""Classification metric: how many disagree with the majority of their class (Iyengar, KDD 2002)."""
+"""Classification metric: the share that differs from the majority of its class (Iyengar, KDD 2002)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hierdata.metrics.sums import Added, Site, Sums
 
 
 class ClassificationMetric(Metric):
-    """The share of vertices whose sensitive value is not the most frequent one at their place.
+    """The share of vertices whose sensitive value is not the most frequent one at their position.
 
-    Of n vertices with a value of the attribute, those count that are suppressed, and those whose value is not
-    the majority's among the vertices that cannot be told apart; of equally frequent values one is the
-    majority. 0..1, for each sensitive attribute under its path, and their ``mean``. Lower is better, for who
-    learns a rule from the classes (Iyengar, KDD 2002, with the sensitive value as the label); low figures go
-    with classes of one value, so it is no measure of privacy.
+    Of all vertices with a value of the attribute, it counts the suppressed ones, and those whose value is not
+    the majority's among the vertices that cannot be told apart; ties have one majority. 0..1, for each
+    sensitive attribute under its path, and their ``mean``. Lower is better for learning rules from the
+    classes (Iyengar, KDD 2002, with the sensitive value as the label). Classes of one value have low figures,
+    so it is no measure of privacy.
     """
 
     symbol = "CM"
@@ -29,7 +29,7 @@ class ClassificationMetric(Metric):
     gated = ("mean",)
     explanation = (
         "The share of vertices that are suppressed, or whose sensitive value is not the most frequent at its "
-        "place: lower serves who learns a rule from the data, not who protects it."
+        "place: lower is better for learning rules from the data, not for protecting it."
     )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
@@ -37,7 +37,7 @@ class ClassificationMetric(Metric):
         return (_count_agreeing,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
-        """See Metric.figures; none where no sensitive attribute has values."""
+        """See Metric.figures; empty if no sensitive attribute has values."""
         agreeing: Sums[Site, _Agreeing] = tallies[_count_agreeing]
         shares = {
             site.path: 1 - Fraction(agreeing[site].vertices, agreeing[site].all) for site in sorted(agreeing)
@@ -48,7 +48,7 @@ class ClassificationMetric(Metric):
 
 @dataclass(frozen=True)
 class _Agreeing(Added):
-    """How many vertices have the most frequent value of their place, of all that have a value."""
+    """The number of vertices with the most frequent value of their position, and of all with a value."""
 
     vertices: int
     all: int
@@ -61,7 +61,7 @@ def _count_agreeing(publication: Publication, forest: Forest) -> Sums[Site, _Agr
 
 
 def _majorities(own: PublishedColumn) -> int:
-    """How many vertices have the most frequent value of their place."""
+    """Count the vertices that have the most frequent value of their position."""
     sizes, places, counts = own.count_places()
     most = np.zeros(len(sizes), np.int64)
     np.maximum.at(most, places, counts)

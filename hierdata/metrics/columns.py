@@ -1,4 +1,4 @@
-"""Sensitive attributes as columns: what each vertex has, and where it lies once it is published."""
+"""Sensitive attributes as columns: the code of each vertex, and its equivalence position."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hierdata.metrics.sums import Site
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """The values of one attribute that are there: ``places`` -1 for a vertex that is not published."""
+    """The present values of one attribute; ``places`` are equivalence positions, -1 if not published."""
 
     site: Site
     places: NDArray[np.int64]
     codes: NDArray[np.int32]
 
     def count_places(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """How many values each published place has; then places, and how often one value occurs there."""
+        """Count the values of each published position; then each value at each: positions and counts."""
         there = self.places >= 0
         _, at, sizes = np.unique(self.places[there], return_inverse=True, return_counts=True)
         base = int(self.codes.max(initial=0)) + 1
@@ -31,7 +31,7 @@ class PublishedColumn:
 
 
 def columns(publication: Publication, forest: Forest) -> Iterator[PublishedColumn]:
-    """Every sensitive attribute that has values."""
+    """Yield every sensitive attribute that has values."""
     for kind, domains in enumerate(forest.domains):
         vertices = np.flatnonzero(forest.type == kind)
         for position, domain in enumerate(domains):

@@ -1,4 +1,4 @@
-"""Disclosure rate: how often a guess from the class tells a sensitive value (TC section 5, erratum TC-10)."""
+"""Disclosure rate: how often a guess from the class is right (TC section 5, erratum TC-10)."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from hierdata.metrics.sums import Added, Site, Sums, quotients, sum_by_divisor
 
 
 class DisclosureRate(Metric):
-    """The share of right guesses of somebody who draws each person's value at random from the class.
+    """The share of right guesses if each person's value is drawn at random from the class.
 
-    TC reports a disclosure rate and defines none (TC-10); this is our definition. At a place with n values,
-    c of them equal to a vertex's own, that vertex counts c / n. The figure is the mean over the published
-    vertices that have a value, for each sensitive attribute under its path, and ``largest`` of them; 0..1,
-    lower is better, 0 where nothing is published. Places of l equally frequent values come to 1 / l.
+    TC reports a disclosure rate but does not define it (TC-10); this is our definition. At a position with n
+    values, c of them equal to a vertex's own, that vertex counts c / n. The figure is the mean over the
+    published vertices that have a value, for each sensitive attribute under its path, and ``largest`` of
+    them; 0..1, lower is better, 0 if nothing is published. Positions of l equally frequent values have 1 / l.
 
-    It is a mean: a few classes that tell everything hardly show, which is what the models bound. It counts
-    what the whole table tells too, so it cannot fall far below the sum of the squared shares of the values.
-    Other attributes and similar values are not looked at.
+    It is a mean, so a few classes that reveal everything hardly change it; such classes are bounded by the
+    models. It includes what the whole table reveals, so it cannot fall far below the sum of the squared
+    shares of the values. Other attributes and similar values are ignored.
     """
 
     symbol = "DIS"
     better = "lower"
     gated = ("largest",)
     explanation = (
-        "The share of right guesses of somebody who draws each person's sensitive value at random from the "
-        "class."
+        "The share of right guesses if each person's sensitive value is drawn at random from the class."
     )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
@@ -39,7 +38,7 @@ class DisclosureRate(Metric):
         return (_guesses,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
-        """See Metric.figures; none where no sensitive attribute has values."""
+        """See Metric.figures; empty if no sensitive attribute has values."""
         guesses: Sums[Site, _Guesses] = tallies[_guesses]
         rates = {
             site.path: quotients(guesses[site].right) / max(1, guesses[site].values)
@@ -51,7 +50,7 @@ class DisclosureRate(Metric):
 
 @dataclass(frozen=True)
 class _Guesses(Added):
-    """The sum over places of sum c^2 / n, by n, and how many values are published."""
+    """The sum over positions of sum c^2 / n, by n, and the number of published values."""
 
     right: Sums[int, int]
     values: int

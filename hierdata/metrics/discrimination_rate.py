@@ -11,12 +11,12 @@ from hierdata.metrics.risk import Known, Risk
 class DiscriminationRate(Risk):
     """The rate of each sensitive attribute X given the published keys Y together (erratum DR-8).
 
-    DR_X(Y) = 1 - H(X|Y) / H(X), over the published vertices that hold X; 0: the keys tell nothing, 1: they
-    tell all; lower is better. It is the paper's homogeneity risk (table 7). The rate never falls when keys
-    are added. For what keys, X and weights are, see Risk.
+    DR_X(Y) = 1 - H(X|Y) / H(X), over the published vertices that have X. 0: the keys reveal nothing, 1: they
+    reveal everything; lower is better. It is the paper's homogeneity risk (table 7). The rate never falls
+    when keys are added. See Risk for keys, X and weights.
 
-    The paper also has rates of single values, which mix in how frequent a value is (erratum DR-7); they are
-    no figure of a release: see ``rates.ValueRate``.
+    The paper also has rates of single values, which depend on how frequent a value is (erratum DR-7); they
+    are not figures of a release: see ``rates.ValueRate``.
     """
 
     symbol = "DR"

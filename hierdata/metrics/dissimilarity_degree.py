@@ -19,9 +19,9 @@ class DissimilarityDegree(Metric):
 
     At a vertex with levels s_1..s_m: ``as_printed`` is the sum over pairs of |s_i - s_j|, divided by the
     same sum over the z levels themselves (20 for five); it grows with the class size, so compare it at
-    equal k only (erratum ML-15). Identical siblings are one vertex here, as they are to every reader, and so
-    are classes that look alike. ``mean_level_distance`` is the mean of |s_i - s_j| over pairs, divided by
-    z - 1, in 0..1. Vertices with fewer than two values are left out, and attributes without levels. Higher
+    equal k only (erratum ML-15). Identical siblings count as one vertex, as every reader sees them, and so
+    do classes that look alike. ``mean_level_distance`` is the mean of |s_i - s_j| over pairs, divided by
+    z - 1, in 0..1. Vertices with fewer than two values, and attributes without levels, are left out. Higher
     is better.
     """
 
@@ -41,7 +41,7 @@ class DissimilarityDegree(Metric):
         return (_degrees,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
-        """See Metric.figures; none where no attribute has levels."""
+        """See Metric.figures; empty if no attribute has levels."""
         degrees: _DissimilaritySums = tallies[_degrees]
         if not degrees.levels.value:
             return ()
@@ -56,7 +56,7 @@ class DissimilarityDegree(Metric):
 
 @dataclass(frozen=True)
 class _DissimilaritySums(Added):
-    """The sums over classes by divisor, how many classes have some vertex to look at, whether any can."""
+    """Whether any attribute has levels, the number of classes with pairs of values, sums by divisor."""
 
     levels: Same[bool]
     classes: int
@@ -93,14 +93,14 @@ def _degrees(publication: Publication, forest: Forest) -> _DissimilaritySums:
 
 
 def _over(levels: int) -> int:
-    """The sum of |i - j| over all pairs of so many levels."""
+    """Return the sum of |i - j| over all pairs of levels."""
     return sum(b - a for b in range(levels) for a in range(b))
 
 
 def _level_counts(
     publication: Publication, forest: Forest, kind: int, position: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The representative vertices of a type, and for each how often every level occurs among its members."""
+    """Return the representative vertices of a type, and the counts of levels among the members of each."""
     domain = forest.domains[kind][position]
     stands_for = publication.equivalence_position
     vertices = np.flatnonzero((stands_for >= 0) & (forest.type == kind))
@@ -113,7 +113,7 @@ def _level_counts(
 
 
 def _pair_distances(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Per row the sum of |i - j| over all pairs of values, from the counts of levels."""
+    """Return per row of level counts the sum of |i - j| over all pairs of values."""
     levels = counts.shape[1]
     return sum(
         ((j - i) * counts[:, i] * counts[:, j] for j in range(levels) for i in range(j)),

@@ -17,12 +17,12 @@ from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
 class DiversityDegree(Metric):
     """The mean over classes of the sum of distances over pairs of values, by two divisors.
 
-    Among q values at one place of a class, D is the sum over all pairs of their semantic distance, half
+    Among q values at one position of a class, D is the sum over all pairs of their semantic distance, half
     the path between them in the taxonomy (LE definition 4 with erratum LE-7). ``as_printed`` is DOT of
     formula 10, the mean of DOD = D / q (formula 9): it grows with q, so compare it at equal class sizes only
-    (LE-8). ``mean_pair_distance`` is the mean of D / (q (q - 1) / 2). Places with fewer than two values are
-    left out, attributes without a taxonomy too; with several attributes or, in trees, places, every
-    attribute at every place counts once. Higher is better.
+    (LE-8). ``mean_pair_distance`` is the mean of D / (q (q - 1) / 2). Positions with fewer than two values,
+    and attributes without a taxonomy, are left out. With several attributes, or several positions in trees,
+    every attribute at every position counts once. Higher is better.
     """
 
     symbol = "DOT"
@@ -41,7 +41,7 @@ class DiversityDegree(Metric):
         return (_degrees,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
-        """See Metric.figures; none where no sensitive attribute has a taxonomy."""
+        """See Metric.figures; empty if no sensitive attribute has a taxonomy."""
         degrees: _DiversitySums = tallies[_degrees]
         if degrees.deepest.value is None:
             return ()
@@ -56,7 +56,7 @@ class DiversityDegree(Metric):
 
 @dataclass(frozen=True)
 class _DiversitySums(Added):
-    """The depth of the taxonomies (None without any), places, and the sums over these by divisor."""
+    """The depth of the taxonomies (None without any), the number of positions, sums over these by divisor."""
 
     deepest: Same[int | None]
     places: int
@@ -88,10 +88,10 @@ def _degrees(publication: Publication, forest: Forest) -> _DiversitySums:
 def _places(
     publication: Publication, forest: Forest, kind: int, position: int, paths: Sequence[NodePath]
 ) -> Iterator[tuple[int, int, int]]:
-    """Edges over all pairs, number of values, and how many places of the type have both; from two values on.
+    """Yield edges over all pairs, number of values, and number of positions with both; from two values on.
 
-    O(n log n x depth): below a node of the taxonomy lie m of the q values, and the edge above it is part of
-    the way between them and the q - m others.
+    O(n log n x depth): if m of the q values are below a node of the taxonomy, the edge above it is on the
+    paths between them and the q - m others.
     """
     vertices = np.flatnonzero((publication.equivalence_position >= 0) & (forest.type == kind))
     codes = forest.sensitive[forest.first_sensitive[vertices] + position]

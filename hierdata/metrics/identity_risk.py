@@ -1,4 +1,4 @@
-"""Identity risk: how far published keys narrow down what they were (DR, table 6)."""
+"""Identity risk: how far published keys narrow down the original ones (DR, table 6)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class IdentityRisk(Risk):
     """The rate of the original keys O given the published ones Y: DR_O(Y) = 1 - H(O|Y) / H(O).
 
     Over all published vertices of the attribute's type; 0..1, lower is better. 1: the keys are published as
-    they were; 0: Y tells nothing of them. Keys that are the same everywhere have 0 (erratum DR-11). O are
-    the values of the known keys together; of the whole record its original form and the place in it. It
-    asks for keys and weight, not for values of X, so attributes of one type have one figure. Whom
-    of a population a key singles out it does not say: that is what k-map bounds.
+    they were; 0: Y reveals nothing of them. Constant keys have 0 (erratum DR-11). O is the combination of
+    values of the known keys; for the whole record, its original form and the position in it. It depends on
+    keys and weight, not on the values of X, so all attributes of a type have the same figure. It does not
+    say whom of a population a key singles out; k-map bounds that.
     """
 
     symbol = "DR(O)"

@@ -1,4 +1,4 @@
-"""How sensitive values and published keys occur together, at the vertices of one type (DR section 4)."""
+"""Joint counts of sensitive values and published keys at the vertices of one type (DR section 4)."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from hierdata.metrics.sums import Same, Sums
 from hierdata.records.key_forms import Weight
 
 _EXACT = 2**31
-"""Up to here joint weights are made whole: that a rate is rational is told from the factors of numbers."""
+"""Up to here joint weights are scaled to integers, whose factors decide whether a rate is rational."""
 _LARGEST = 2**62
 _LOCAL = 2**31
-"""No part has so many keys of its own, and no attribute that is joined with them so many values."""
+"""An exclusive bound on a part's local keys, and on the values of an attribute joined with them."""
 
 
 @dataclass(frozen=True)
 class Joint:
-    """The weight of each pair of a key and a value that occurs; keys ascending, values too.
+    """The weight of each pair of a key and a value that occurs, sorted by key, then value.
 
-    A value is a number, or several in as many lanes. Weights are whole where they are ``exact``: all
-    multiplied by one number.
+    A value is one number, or several, one per lane. ``exact`` weights are integers: all were multiplied by
+    one number.
     """
 
     key: Array
@@ -52,11 +52,11 @@ class Joint:
 
     @property
     def exact(self) -> bool:
-        """Whether weights are whole."""
+        """Whether weights are integers."""
         return self.weight.dtype.kind == "i"
 
     def split_by_key(self) -> Split:
-        """The values by key. Nothing depends on how keys are numbered."""
+        """Return how the values split by key; the numbering of keys does not matter."""
         if not len(self.key):
             return Counter()
         first = starts([self.key])
@@ -72,9 +72,9 @@ class Joint:
 
 
 class LaneLayout(NamedTuple):
-    """How lanes name cells: so many for the key, then those of the value; or one for both.
+    """How lanes name cells: ``keys`` lanes for the key, then those of the value, or one lane for both.
 
-    ``width`` is the number of values where a cell is key * width + value, else 0.
+    ``width`` is the number of values if a cell is key * width + value, else 0.
     """
 
     keys: int
@@ -83,11 +83,12 @@ class LaneLayout(NamedTuple):
 
 @dataclass(frozen=True)
 class JointTally:
-    """Keys, values and their weights at the vertices of a part of a release, ready to be added up.
+    """Keys, values and their weights at the vertices of a part of a release; tallies can be added.
 
-    Weights are fractions: ``cells`` has their dividends by divisor. ``total`` counts the vertices, which is
-    no less than the sum of weights. ``own`` is the number of keys where these are the part's own, None where
-    other parts may have the same. It grows with the different pairs of a key and a value: see Cells.
+    Weights are fractions: ``cells`` has their numerators by denominator. ``total`` is the number of vertices,
+    at least the sum of weights. ``own`` is the number of keys if these are local to the part, None if other
+    parts may have the same keys. Its size grows with the number of distinct pairs of a key and a value: see
+    Cells.
     """
 
     layout: Same[LaneLayout]
@@ -97,7 +98,7 @@ class JointTally:
 
     @classmethod
     def of(cls, key: Numbers, value: Numbers, over: Array, under: Array, total: int) -> JointTally:
-        """The sum of the fractions over / under of each pair."""
+        """Sum the fractions over / under of each pair."""
         most = _LOCAL if key.local else key.span
         if most is not None and value.span is not None and most * value.span <= _LARGEST:
             layout, lanes = LaneLayout(1, value.span), [key.lanes[0] * value.span + value.lanes[0]]
@@ -133,11 +134,11 @@ class JointTally:
 
     @cached_property
     def metric_cache(self) -> dict[int, Any]:
-        """What metrics have learned of it, for those that come after."""
+        """Results that metrics share, such as those of ``skew``."""
         return {}
 
     def joints(self) -> Iterator[Joint]:
-        """All pairs, some keys at a time where weights are whole."""
+        """Yield all pairs; with integer weights, some keys at a time."""
         bottoms = sorted(self.cells)
         scale = math.lcm(*bottoms)
         width = max(self.layout.value.width, 1)
@@ -151,7 +152,7 @@ class JointTally:
                     yield self._joint(bottoms, runs, scale)
 
     def _joint(self, bottoms: Sequence[int], runs: Sequence[Sequence[CellRun]], scale: int | None) -> Joint:
-        """Runs by divisor made into one; without a scale their weights are no whole numbers."""
+        """Join runs by divisor into one; without a scale their weights are floats."""
         lanes, over = join_runs([run for own in runs for run in own])
         under = np.repeat(bottoms, [sum(map(len, own)) for own in runs])
         (*lanes, under), over, at = order_cells([*lanes, under], over)
@@ -160,7 +161,7 @@ class JointTally:
         if scale is not None:
             weight = np.add.reduceat(over * (scale // under), at)
         else:
-            # By ascending divisors within a pair, so that no sum depends on the order of vertices.
+            # Divisors ascend within a pair, so that no sum depends on the order of vertices.
             cell = np.repeat(np.arange(len(at)), np.diff(at, append=len(over)))
             weight = np.bincount(cell, weights=over / under)
         keys, width = self.layout.value
@@ -171,7 +172,7 @@ class JointTally:
 
     @cached_property
     def _decoded_counts(self) -> tuple[Split, Lanes, list[int] | list[float]]:
-        """The values by key; each value, and its weight over all keys."""
+        """How the values split by key; the values, and the weight of each over all keys."""
         given: Counter[tuple[float, float]] = Counter()
         total: Cells | None = None
         for found in self.joints():
@@ -197,11 +198,11 @@ def joint(
     blocks: Sequence[int] | None = None,
     weight: Weight = "vertex",
 ) -> JointTally:
-    """The blocks of a sensitive attribute's values and what is known, at the published vertices of a type.
+    """Count the blocks of a sensitive attribute jointly with the keys, at the published vertices of a type.
 
-    A vertex may have any value of its place with the share that the value has there: so it is under anatomy,
-    and it comes to the same where all vertices of a place show the same. Missing values are left out. Without
-    blocks each value is one.
+    A vertex has each value of its equivalence position with the share of the value there. That is what
+    anatomy shows; where all vertices of a position show the same, the result is the same as without shares.
+    Missing values are left out. Without blocks each value is its own block.
     """
     vertices = published_vertices(publication, forest, kind)
     value = blocks_of(forest, kind, position, vertices, blocks)
@@ -213,7 +214,7 @@ def joint(
     of_key, key = rank_cells(known.lanes)
     (at_key, of_person), showing = _tally(_number_pairs(place, key), siblings)
     shown_at, shown_key = _split_pairs(at_key, key)
-    # Every key that a place shows meets every value that the place holds.
+    # Pair every key that a position shows with every value that it holds.
     holds = np.bincount(held_at, minlength=len(first))
     met = holds[shown_at]
     of_shown = np.repeat(np.arange(len(shown_at)), met)
@@ -233,16 +234,16 @@ def joint(
 def blocks_of(
     forest: Forest, kind: int, position: int, vertices: Array, blocks: Sequence[int] | None
 ) -> Numbers:
-    """The block of the sensitive value of each of these vertices, -1 where it is missing."""
+    """Return the block of the sensitive value of each vertex, -1 if it is missing."""
     codes = forest.sensitive[forest.first_sensitive[vertices] + position].astype(np.int64)
     if blocks is None:
         return Numbers((codes,), len(forest.domains[kind][position].values))
-    numbers = np.array([*blocks, -1], np.int64)  # the last for what is missing
+    numbers = np.array([*blocks, -1], np.int64)  # the last for missing values
     return Numbers((numbers[codes],), max(blocks, default=0) + 1)
 
 
 def count_sharing(forest: Forest, vertices: Array, weight: Weight) -> Array:
-    """How many of these vertices share the weight 1 with each of them, itself among them."""
+    """Return for each vertex how many of these vertices, itself included, share the weight 1."""
     if weight == "vertex":
         return np.ones(len(vertices), np.int64)
     records = forest.record_of[vertices]
@@ -250,25 +251,25 @@ def count_sharing(forest: Forest, vertices: Array, weight: Weight) -> Array:
 
 
 def tie_values(key: Numbers, value: Numbers, shared: Array) -> JointTally:
-    """Keys and values of vertices that have one of each, ``shared`` as above; without those that miss one."""
+    """Count keys with values, one of each per vertex, without missing ones; ``shared``: count_sharing."""
     there = np.ones(len(shared), np.bool_) if value.span is None else value.lanes[0] >= 0
     total = int(there.sum())
     return JointTally.of(key.of(there), value.of(there), np.ones(total, np.int64), shared[there], total)
 
 
 def _number_pairs(left: Array, right: Array) -> Array:
-    """One number for each pair; pairs in order have ascending numbers."""
+    """Number pairs so that sorted pairs have ascending numbers."""
     return left * (int(right.max(initial=0)) + 1) + right
 
 
 def _split_pairs(pairs: Array, right: Array) -> tuple[Array, Array]:
-    """The pairs again; ``right`` is what they were numbered with."""
+    """Undo ``_number_pairs``; ``right`` is what the pairs were numbered with."""
     width = int(right.max(initial=0)) + 1
     return pairs // width, pairs % width
 
 
 def _tally(left: Array, right: Array) -> tuple[tuple[Array, Array], Array]:
-    """The pairs that occur, in order, and how often each does."""
+    """Return the distinct pairs, sorted, and the count of each."""
     pairs = _number_pairs(left, right)
     found, rank = rank_cells([pairs])
     counts = np.bincount(rank, minlength=len(found)).astype(np.int64)

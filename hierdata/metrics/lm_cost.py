@@ -1,4 +1,4 @@
-"""LM cost: what generalization and suppression took away (ML section 5.1; Iyengar, KDD 2002)."""
+"""LM cost: the loss by generalization and suppression (ML section 5.1; Iyengar, KDD 2002)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _sum_losses(publication: Publication, forest: Forest) -> _Lost:
         first = forest.first_node[publication.shown[vertices]]
         for position, losses in enumerate(own):
             counts = np.bincount(publication.nodes[first + position], minlength=len(losses))
-            # Python's integers: the sum over all records may not fit into 64 bits.
+            # Python integers, since the sum over all records may exceed 64 bits.
             scaled += sum(count * loss for count, loss in zip(counts.tolist(), losses.tolist(), strict=True))
     total = Fraction(scaled, forest.scale) + int(forest.quasi_count[~kept].sum())
     return _Lost(total, forest.record_count, len(forest.nodes))

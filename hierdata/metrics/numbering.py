@@ -1,4 +1,4 @@
-"""What is known of vertices by their keys, in numbers that mean the same in every part of a release."""
+"""Numbers for the known keys of vertices, with the same meaning in every part of a release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hierdata.records.schema import Role, Schema, VertexType
 Place: TypeAlias = tuple[int, int]
 """A quasi-identifier: vertex type and position."""
 Keys: TypeAlias = tuple[Place, ...] | None
-"""The quasi-identifiers that are known; None: the whole record."""
+"""The known quasi-identifiers; None: the whole record."""
 Answer = TypeVar("Answer")
 
 _Words: TypeAlias = NDArray[np.uint64]
@@ -34,10 +34,10 @@ _SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is known of some vertices, as lanes: equal where the same is known, in any part of a release.
+    """What is known of some vertices, as lanes: equal if the same is known, in any part of a release.
 
-    ``span`` is what a single lane stays below, None where there are several. ``local``: numbers are those of
-    this part, and no other part knows the same.
+    ``span`` is an exclusive upper bound of a single lane, None for several lanes. ``local`` numbers are valid
+    in this part only, and no other part has the same knowledge.
     """
 
     lanes: tuple[Array, ...]
@@ -45,14 +45,15 @@ class Numbers:
     local: bool = False
 
     def of(self, vertices: NDArray[Any]) -> Numbers:
-        """Of some of the vertices, by place or by mask."""
+        """Select vertices by index or mask."""
         return Numbers(tuple(lane[vertices] for lane in self.lanes), self.span, self.local)
 
 
 def known_to(schema: Schema, kind: VertexType, keys: KeyForm | Sequence[str], path: str) -> Keys:
-    """The quasi-identifiers that are meant by a form or by paths, seen from ``kind``; None: the whole record.
+    """Return the quasi-identifiers that ``keys`` names, seen from ``kind``; None: the whole record.
 
-    Raises PolicyError for a path that is neither the vertex's own nor an ancestor's; ``path`` is whose keys.
+    ``path`` is the sensitive attribute, for messages. Raises PolicyError for a key that is neither the
+    vertex's own nor an ancestor's.
     """
     if keys == "record":
         return None
@@ -67,7 +68,7 @@ def known_to(schema: Schema, kind: VertexType, keys: KeyForm | Sequence[str], pa
     for key in keys:
         if key not in known:
             raise PolicyError(
-                f"a key of {path} is a quasi-identifier of its own vertex or of one above it", path=key
+                f"a key of {path} must be a quasi-identifier of its own vertex or of one above it", path=key
             )
     return tuple(known[key] for key in known if key in keys)
 
@@ -75,16 +76,16 @@ def known_to(schema: Schema, kind: VertexType, keys: KeyForm | Sequence[str], pa
 def remember_answer(
     publication: Publication, forest: Forest, name: Hashable, find: Callable[[], Answer]
 ) -> Answer:
-    """What several metrics need of one part, found once and kept with the publication."""
+    """Compute once what several metrics need of one part, and cache it with the publication."""
     known = publication.metric_cache.get((id(forest), name))
-    if known is None:  # with the forest, so that no other one gets its id
+    if known is None:  # keep the forest alive, so that its id is not reused
         known = publication.metric_cache[id(forest), name] = (forest, find())
     answer: Answer = known[1]
     return answer
 
 
 def published_vertices(publication: Publication, forest: Forest, kind: int) -> Array:
-    """The vertices of a type that are published."""
+    """Return the published vertices of a type."""
     return remember_answer(
         publication,
         forest,
@@ -94,9 +95,9 @@ def published_vertices(publication: Publication, forest: Forest, kind: int) -> A
 
 
 def published_keys(publication: Publication, forest: Forest, kind: int, keys: Keys) -> Numbers:
-    """What is published of the published vertices of a type. Of the whole record it is the place.
+    """Number what is published of the published vertices of a type; for whole records, their position.
 
-    What else is seen of the vertices of a place tells no more of their values.
+    What else is shown of the vertices of one equivalence position reveals no more of their values.
     """
 
     def find() -> Numbers:
@@ -112,7 +113,7 @@ def published_keys(publication: Publication, forest: Forest, kind: int, keys: Ke
 
 
 def published_forms(publication: Publication, forest: Forest, kind: int) -> Numbers:
-    """The place of each published vertex of a type, and all that is seen of it where this tells more."""
+    """Number the published vertices of a type by equivalence position and all that is shown of them."""
     vertices = published_vertices(publication, forest, kind)
     shown, nodes = publication.shown, publication.nodes
     if len(forest.schema.types) == 1:
@@ -126,10 +127,7 @@ def published_forms(publication: Publication, forest: Forest, kind: int) -> Numb
 
 
 def original_keys(publication: Publication, forest: Forest, kind: int, keys: Keys) -> Numbers:
-    """What is known of all vertices of a type of the original, where it is published as it stands.
-
-    Of the whole record it is the form of the record and the place in that.
-    """
+    """Number the original keys of all vertices of a type; for whole records, form and position in it."""
     every = np.arange(forest.vertex_count)
 
     def find() -> Numbers:
@@ -144,7 +142,7 @@ def original_keys(publication: Publication, forest: Forest, kind: int, keys: Key
 
 
 def every_key(forest: Forest, kind: int) -> tuple[Place, ...]:
-    """All quasi-identifiers of a type."""
+    """Return all quasi-identifiers of a type."""
     return tuple((kind, position) for position in range(len(forest.hierarchies[kind])))
 
 
@@ -157,7 +155,7 @@ def _label_vertices(
     vertices: Array,
     keys: tuple[Place, ...],
 ) -> Numbers:
-    """The labels of some quasi-identifiers of vertices and of those above them."""
+    """Number the labels of some quasi-identifiers of vertices and of their ancestors."""
     columns: list[tuple[Array, int]] = [(np.zeros(len(vertices), np.int64), 1)]
     own, above = vertices, kind
     while True:
@@ -179,9 +177,9 @@ def _label_vertices(
 def _label_numbers(
     publication: Publication, forest: Forest, kind: int, position: int
 ) -> list[tuple[Array, int]]:
-    """Columns of numbers, below their widths, that nodes share if they are published alike.
+    """Return columns of numbers with widths; nodes that are published alike have the same numbers.
 
-    A chain of single children repeats a label. Where some nodes were made for this part alone, their numbers
+    A chain of single children repeats a label. If some nodes were made for this part alone, their numbers
     are digests of 122 bits of their labels, in two columns.
     """
 
@@ -202,7 +200,7 @@ def _label_numbers(
 
 
 def _digest_of(label: Scalar) -> tuple[int, int]:
-    """Two numbers of 61 bits; the second is not 0."""
+    """Return two numbers of 61 bits; the second is not 0."""
     words = hashlib.blake2b(repr(label).encode(), digest_size=16).digest()
     return int.from_bytes(words[:8], "big") >> 3, int.from_bytes(words[8:], "big") >> 3 or 1
 
@@ -210,10 +208,10 @@ def _digest_of(label: Scalar) -> tuple[int, int]:
 def _form_digests(
     publication: Publication, forest: Forest, shown: Array, nodes: NDArray[np.int32]
 ) -> tuple[Array, ...]:
-    """A digest of 128 bits of the form of each vertex's record and of the place in it, where it is published.
+    """Digest the form of each published vertex's record and the position in it, in 128 bits.
 
-    Equal for what nobody can tell apart by what stands there and below (see forms.places): two vertices of
-    one form and under one place are one. It depends on labels alone, so it is the same in every part.
+    Equal for vertices that cannot be told apart (see isomorphism.places): vertices of one form below one
+    parent position have one position. It depends on labels alone, so it is the same in every part.
     """
     every = np.arange(forest.vertex_count)
     own, kept, beside = shown == every, shown >= 0, exempt_types(forest.schema)
@@ -229,7 +227,7 @@ def _form_digests(
                     state = _chain_numbers(state, numbers[held].astype(np.uint64))
             form[at] = state = _chain_numbers(state, below[at])
             if kind.parent is not None and kind.index not in beside:
-                # A sum of what was mixed: children have no order, and equal ones count.
+                # A sum of mixed words: independent of the order of children, and counts equal ones.
                 np.add.at(below, forest.parent[at], _mix_words(state))
         for kind in forest.schema.types:
             at = np.flatnonzero(own & (forest.type == kind.index))
@@ -241,7 +239,7 @@ def _form_digests(
 
 
 def _digest(lanes: Sequence[Array]) -> tuple[Array, ...]:
-    """128 bits of each cell, in two lanes."""
+    """Digest each cell in 128 bits, in two lanes."""
     digests = []
     for seed in _SEEDS:
         state = np.full(len(lanes[0]), seed, np.uint64)
@@ -256,7 +254,7 @@ def _chain_numbers(state: _Words, numbers: _Words) -> _Words:
 
 
 def _mix_words(numbers: _Words) -> _Words:
-    """Each bit depends on all bits: the finishing step of the generator SplitMix64, which is one to one."""
+    """Apply the bijective finalizer of SplitMix64: each bit depends on all bits."""
     mixed = numbers + np.uint64(_SEEDS[0])
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Split: TypeAlias = Mapping[tuple[float, float], int]
-"""How wholes fall into parts: how often a part of this size stands in a whole of that size, (whole, part)."""
+"""How wholes split into parts: the number of parts by (size of the whole, size of the part)."""
 
 
 def split(counts: Iterable[float]) -> Split:
-    """One whole and its parts: how often each value occurs.
+    """Split one whole into its parts, given how often each value occurs.
 
     >>> dict(split([2, 1, 1]))
     {(4, 2): 1, (4, 1): 2}
@@ -29,7 +29,7 @@ def split(counts: Iterable[float]) -> Split:
 
 
 def split_cells(wholes: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
-    """The same from arrays: a part of a whole at each place.
+    """Split wholes into parts, given as arrays with one entry per part.
 
     >>> split_cells(np.array([2, 4, 2]), np.array([1, 4, 1]))
     {(2, 1): 2, (4, 4): 1}
@@ -41,9 +41,9 @@ def split_cells(wholes: NDArray[np.int64], parts: NDArray[np.int64]) -> Split:
 
 
 def uncertainty(parts: Split) -> float:
-    """The entropy of each whole in bits, times its size, added up: sum of part * log2(whole / part).
+    """Return the sum over wholes of entropy in bits times size: sum of part * log2(whole / part).
 
-    All terms are positive, so nothing cancels and the rounding stays that of a single term.
+    All terms are positive, so nothing cancels and the rounding error stays that of a single term.
     """
     terms = (
         times * part * math.log1p((whole - part) / part) for (whole, part), times in sorted(parts.items())
@@ -52,7 +52,7 @@ def uncertainty(parts: Split) -> float:
 
 
 def entropy(counts: Iterable[int]) -> float:
-    """H(X) in bits, from how often each value occurs; 0 where none does.
+    """Return H(X) in bits, from how often each value occurs; 0 if none does.
 
     >>> entropy([1, 1, 2])
     1.5
@@ -62,28 +62,28 @@ def entropy(counts: Iterable[int]) -> float:
 
 
 def rate(left: Split, before: Split) -> Fraction | float:
-    """1 - (uncertainty that is left) / (uncertainty before); 0 where there was none (erratum DR-11).
+    """Return 1 - (uncertainty left) / (uncertainty before); 0 if there was none before (erratum DR-11).
 
-    A Fraction where it is rational, else the nearest float.
+    A Fraction if it is rational, else the nearest float.
     """
     return 1 - Prior(before).left_by(left)
 
 
 @dataclass(frozen=True)
 class ValueRate:
-    """What one value y of the keys tells of X; several keys have one value together.
+    """What one value y of the keys reveals of X; several keys have one combined value.
 
     - ``count``: the rows that show y; ``share``: p(y), exact;
     - ``entropy``: H(X|y) in bits, 0 and more;
     - ``rate``: DR_X(y) = 1 - p(y) H(X|y) / H(X), 0..1, lower is better (tables 5 and 7). It tends to 1 for
-      rare values whatever they tell (erratum DR-7): never compare values of different share with it;
+      rare values whatever they reveal (erratum DR-7): do not compare values of different shares with it;
     - ``refinement``: 1 - H(X|y) / H(X), at most 1, lower is better; negative where X is less certain among
       these rows than in the table;
     - ``divergence``: relative entropy of X given y from X in bits, 0 and more, lower is better;
     - ``distance``: half the sum of |p(x|y) - p(x)|, 0..1, exact, lower is better: t-closeness where all
-      values are equally far apart. Both see a skew, which no rate does (erratum DR-10).
+      values are equally far apart. Both detect a skew, which no rate does (erratum DR-10).
 
-    Rates and refinements are Fractions where they are rational, else floats; 0 for a constant X (DR-11).
+    Rates and refinements are Fractions if they are rational, else floats; 0 for a constant X (DR-11).
     """
 
     count: int
@@ -96,7 +96,7 @@ class ValueRate:
 
 
 class Prior:
-    """How uncertain X is before anything is known: what is known then is held against it.
+    """The uncertainty of X before anything is known, as the base of comparison.
 
     >>> Prior(split([2, 2])).left_by(split([1, 1]))
     Fraction(1, 2)
@@ -109,11 +109,11 @@ class Prior:
         self._known: dict[tuple[int, ...], tuple[float, Fraction | float]] = {}
 
     def left_by(self, parts: Split) -> Fraction | float:
-        """The share of the uncertainty that these parts leave, 0..1; 1 where there was none (DR-11)."""
+        """Return the share of the uncertainty that these parts leave, 0..1; 1 if there was none (DR-11)."""
         return min(self._quotient(parts), 1.0) if self._logarithms else Fraction(1)
 
     def value_rate(self, row: Mapping[Any, int], values: Mapping[Any, int]) -> ValueRate:
-        """The figures of one y: how often each value of X occurs with it, and how often in all."""
+        """Compute the figures of one y, from the counts of the values of X with it and in total."""
         size, whole = sum(row.values()), self._rows
         entropy, left = self._left_in(tuple(sorted(row.values())))
         shares = [(count * whole, values[value] * size) for value, count in row.items() if count]
@@ -129,18 +129,18 @@ class Prior:
         )
 
     def _left_in(self, counts: tuple[int, ...]) -> tuple[float, Fraction | float]:
-        """H(X|y) and the share that is left, by how often each value occurs with y: by no more than that."""
+        """Return H(X|y) and the share that is left, cached: both depend on the sorted counts alone."""
         if counts not in self._known:
             parts = split(counts)
             self._known[counts] = uncertainty(parts) / sum(counts), self.left_by(parts)
         return self._known[counts]
 
     def _quotient(self, left: Split) -> Fraction | float:
-        """(uncertainty that is left) / (uncertainty before).
+        """Return (uncertainty left) / (uncertainty before).
 
-        Both uncertainties of whole counts are sums of logarithms of primes with whole coefficients, and those
-        of different primes are independent: the quotient is rational exactly where the coefficients are in
-        proportion. Only then can it touch a rational limit, and then it is a Fraction.
+        With integer counts both uncertainties are sums of logarithms of primes with integer coefficients, and
+        the logarithms are linearly independent: the quotient is rational exactly if the coefficients are
+        proportional. Only then can it equal a rational limit, and then it is a Fraction.
         """
         if all(isinstance(part, int) for _, part in left):
             of_left = _prime_logarithms(left)
@@ -153,7 +153,7 @@ class Prior:
 
 
 def _prime_logarithms(parts: Split) -> dict[int, int]:
-    """The uncertainty as a sum of logarithms of primes: the coefficient of each, none of them 0."""
+    """Return the uncertainty as a sum of logarithms of primes: the non-zero coefficients by prime."""
     numbers: Counter[int] = Counter()
     for (whole, part), times in parts.items():
         numbers[int(whole)] += times * int(part)

@@ -1,4 +1,4 @@
-"""Reconstruction error: how far a published table lets one miss the original rows (LE section IV.A)."""
+"""Reconstruction error: how far a reconstruction from a published table misses the original (LE IV.A)."""
 
 from __future__ import annotations
 
@@ -16,18 +16,17 @@ from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
 
 
 class ReconstructionError(Metric):
-    """The squared distance between what is true of a vertex and what its class says (LE formulas 5 and 6).
+    """The squared distance between the true values of a vertex and its class's shares (LE formulas 5 and 6).
 
     Among the vertices whose sensitive values cannot be told apart, a share p_x has the combination x of
     values; the one with combination t counts IL = sum over x of (p_x - [x = t])^2 = 1 - 2 p_t + sum p_x^2.
     That is the whole sum, not the one term of the printed example (erratum LE-5). A suppressed vertex counts
-    1: nothing is published of it (LE-6). ``total`` adds up all vertices that have a value of every sensitive
-    attribute of their type, ``per_tuple`` divides by their number (0..1; 1 - 1/l in classes of l
-    different values). Vertices with a value missing count neither here nor in the shares. Where nothing ties
-    the values of a vertex together (slicing) p_x is the product of the shares in each sensitive table; that
-    may mislead, so the distance is up to 2 there.
-    Lower is better. Only sensitive values are looked at, as in anatomy, where quasi-identifiers are published
-    as they are: what generalization takes away is ``lm_cost``.
+    1, since nothing is published of it (LE-6). ``total`` is the sum over all vertices that have a value of
+    every sensitive attribute of their type, ``per_tuple`` divides by their number (0..1; 1 - 1/l in classes
+    of l different values). Vertices with a missing value count neither here nor in the shares. If nothing
+    links the values of a vertex (slicing), p_x is the product of the shares in each sensitive table; that can
+    mislead, so the distance is at most 2 there. Lower is better. Only sensitive values count, as in anatomy,
+    where quasi-identifiers are published unchanged; ``lm_cost`` has the loss by generalization.
     """
 
     symbol = "IL"
@@ -47,7 +46,7 @@ class ReconstructionError(Metric):
         return (_errors,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
-        """See Metric.figures; none where no vertex has all its sensitive values."""
+        """See Metric.figures; empty if no vertex has all its sensitive values."""
         errors: _Errors = tallies[_errors]
         if not errors.tuples:
             return ()
@@ -61,7 +60,7 @@ class ReconstructionError(Metric):
 
 @dataclass(frozen=True)
 class _Errors(Added):
-    """The sum of squared distances by divisor, over how many vertices, and whether nothing ties values."""
+    """The sum of squared distances by divisor, the number of vertices, and whether values are unlinked."""
 
     total: Sums[int, int]
     tuples: int
@@ -85,7 +84,7 @@ def _errors(publication: Publication, forest: Forest) -> _Errors:
 def _tuples(
     publication: Publication, forest: Forest, kind: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The place of each vertex of a type that has all its values; their combination's number by table."""
+    """Return positions of the vertices that have all values, and their combinations' numbers by table."""
     domains = forest.domains[kind]
     vertices = np.flatnonzero(forest.type == kind)
     codes = forest.sensitive[forest.first_sensitive[vertices][:, None] + np.arange(len(domains))]
@@ -104,13 +103,14 @@ def _tuples(
 
 
 def _place_errors(places: NDArray[np.int64], combinations: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """The sum of 1 - 2 p_t + sum p_x^2 over the vertices of all places, p the product over the tables.
+    """Yield divisors and dividends of the sum of 1 - 2 p_t + sum p_x^2 over the vertices of all positions.
 
-    At a place of n vertices where c of them have the value of a vertex in a table: p_t is the product of
-    c / n, and sum p_x^2 that of sum c^2 / n^2. With one table it is n - sum c^2 / n. Divisors and dividends.
+    p is the product over the tables. At a position of n vertices, c of which have a vertex's value in a
+    table, p_t is the product of c / n, and sum p_x^2 that of sum c^2 / n^2. With one table the sum over the
+    position is n - sum c^2 / n.
     """
     _, at, sizes = np.unique(places, return_inverse=True, return_counts=True)
-    # Products of several tables pass 64 bits; a square sum of one does not.
+    # Products over several tables may exceed 64 bits; the squares of one table do not.
     kind = np.int64 if len(combinations) == 1 else object
     true = np.ones(len(places), kind)
     squares = np.ones(len(sizes), kind)
@@ -124,7 +124,7 @@ def _place_errors(places: NDArray[np.int64], combinations: NDArray[np.int64]) ->
     hits = np.zeros(len(sizes), kind)
     np.add.at(hits, at, true)
     yield 1, len(places)
-    for size in np.unique(sizes).tolist():  # places of one size are added up as integers
+    for size in np.unique(sizes).tolist():  # positions of one size are summed as integers
         alike = sizes == size
         whole = size ** len(combinations)
         yield whole * whole, size * int(squares[alike].sum())

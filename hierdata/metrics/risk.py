@@ -1,4 +1,4 @@
-"""What somebody who knows published keys learns of each sensitive attribute (DR sections 4.3 and 6.1)."""
+"""What an attacker who knows published keys learns of each sensitive attribute (DR 4.3 and 6.1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hierdata.records.schema import Schema, VertexType
 
 @dataclass(frozen=True)
 class RiskTarget:
-    """A sensitive attribute X, the keys that are known, the block of each code (None: each is its own)."""
+    """A sensitive attribute X, the known keys, and the block of each code (None: each is its own)."""
 
     path: str
     kind: int
@@ -43,24 +43,24 @@ class RiskTarget:
 
 @dataclass(frozen=True)
 class Known:
-    """X and the published keys Y, over the published vertices: a question."""
+    """A question: X and the published keys Y, over the published vertices."""
 
     target: RiskTarget
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
-        """The answer of a part."""
+        """Answer for a part."""
         own = self.target
         return joint(publication, forest, own.kind, own.position, own.keys, own.blocks, own.weight)
 
 
 @dataclass(frozen=True)
 class Usual:
-    """X and the same keys O of the original collection, over all of its vertices: a question."""
+    """A question: X and the same keys O in the original collection, over all of its vertices."""
 
     target: RiskTarget
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
-        """The answer of a part."""
+        """Answer for a part."""
         own = self.target
         original = forest if publication.original is None else publication.original
         vertices = np.flatnonzero(original.type == own.kind)
@@ -71,9 +71,9 @@ class Usual:
 
 @dataclass(frozen=True)
 class Linked:
-    """The keys O of each published vertex in the original, and what is published of them: a question.
+    """A question: the original keys O of each published vertex, and the published ones.
 
-    Whoever asks it makes sure that vertices are linked to their originals.
+    The caller must ensure that vertices are linked to their originals.
     """
 
     kind: int
@@ -82,13 +82,13 @@ class Linked:
 
     @classmethod
     def of(cls, target: RiskTarget) -> Linked:
-        """What is asked of a target: the same for all attributes of one type."""
+        """Build the question about a target; it is the same for all attributes of one type."""
         return cls(target.kind, target.keys, target.weight)
 
     def __call__(self, publication: Publication, forest: Forest) -> JointTally:
-        """The answer of a part. Raises ValueError for a publication of other vertices."""
+        """Answer for a part. Raises ValueError if vertices are not linked to their originals."""
         if publication.original is not None:
-            raise ValueError("no published vertex is linked to its original")
+            raise ValueError("published vertices are not linked to their originals")
         vertices = published_vertices(publication, forest, self.kind)
         there = publication.equivalence_position[forest.type == self.kind] >= 0
         was = original_keys(publication, forest, self.kind, self.keys).of(there)
@@ -102,7 +102,7 @@ class Linked:
 
 @dataclass(frozen=True)
 class _RiskTargets:
-    """Which targets a risk has: a question."""
+    """A question: the targets of a risk."""
 
     on: tuple[str, ...] | None
     keys: KeyForm | Sequence[str]
@@ -127,20 +127,20 @@ class _RiskTargets:
 
 
 class Risk(Metric):
-    """What is learned of each sensitive attribute X by somebody who knows the published keys Y together.
+    """What an attacker who knows the published keys Y learns of each sensitive attribute X.
 
     ``on`` limits it to some attributes. With a semantic partition X is the block of the value (SeDR). Missing
     values of X are left out.
 
-    ``keys`` are the published quasi-identifiers of the attribute's own vertex (``own``), those and its
-    ancestors' (``ancestors``), the whole record's published form with the place in it (``record``), or
-    paths of the second. With the ``weight`` ``person`` each person counts 1, split over their vertices of
-    the type; the paper, which has tables only, knows no difference.
+    ``keys`` are the published quasi-identifiers of the attribute's own vertex (``own``), these and its
+    ancestors' (``ancestors``), the whole record's published form with the position in it (``record``), or
+    paths among those of ``ancestors``. With the ``weight`` ``person`` each person counts 1, divided among
+    their vertices of the type; the paper has only tables, where there is no difference.
 
-    Where sensitive values are published apart from their vertices (anatomy), a vertex may have any value of
-    its place with the share that the value has there: X given Y is the mean of these shares over all
-    vertices that show Y. In the original every vertex has its own. A figure is a Fraction where it is
-    rational, else a float; where weights have large denominators only the float is worked out.
+    If sensitive values are published apart from their vertices (anatomy), a vertex has each value of its
+    equivalence position with the share of the value there: X given Y is the mean of these shares over all
+    vertices that show Y. In the original every vertex has its own value. A figure is a Fraction if it is
+    rational, else a float; if weights have large denominators, only the float is computed.
     """
 
     unit: ClassVar[str] = "share"
@@ -148,9 +148,9 @@ class Risk(Metric):
     high: ClassVar[int | None] = 1
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     heading: ClassVar[str]
-    """The head of its column in a table of what attackers learn."""
+    """The heading of its column in the table of what attackers learn."""
     asks: ClassVar[tuple[Callable[[RiskTarget], Question], ...]]
-    """The questions about each attribute, whose answers ``compute_figure`` is given."""
+    """Builders of the questions about an attribute; ``compute_figure`` receives the answers."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class Risk(Metric):
 
     @abstractmethod
     def compute_figure(self, *answers: Any) -> Fraction | float:
-        """The figure of one attribute from the answers."""
+        """Compute the figure of one attribute from the answers."""
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""
@@ -191,9 +191,9 @@ class Risk(Metric):
         )
 
     def targets(self, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]) -> tuple[RiskTarget, ...]:
-        """What is measured. Raises PolicyError for keys that stand elsewhere and partitions that do not fit.
+        """Return what is measured. ``domains`` are given by vertex type and attribute.
 
-        Each of ``domains`` stands by vertex type and attribute.
+        Raises PolicyError for keys that are not at or above the vertex, and for partitions that do not fit.
         """
         return self._asked.targets(schema, domains)
 

@@ -1,4 +1,4 @@
-"""How far what is learned from a key lies from the original collection: no rate sees it (erratum DR-10)."""
+"""How far the values given a key are from those of the original; no rate detects this (erratum DR-10)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from hierdata.metrics.joint_counts import Joint, JointTally
 
 _Weights = NDArray[Any]
-"""Whole, or floats."""
+"""Integers or floats."""
 
 
 def skew(found: JointTally, usual: JointTally) -> tuple[Fraction | float, float]:
-    """The greatest distance and the greatest divergence of any key from the values of the original.
+    """Return the greatest distance and the greatest divergence of any key from the values of the original.
 
-    Distance: half the sum of |p(x|y) - p(x)|, 0..1, a Fraction where weights are whole. Divergence: the
-    relative entropy, the sum of p(x|y) log2 (p(x|y) / p(x)), in bits. Both are 0 where there is no key.
-    Every value that is found is usual too. Both are worked out at once, and kept.
+    Distance: half the sum of |p(x|y) - p(x)|, 0..1, a Fraction if weights are integers. Divergence: the
+    relative entropy, the sum of p(x|y) log2 (p(x|y) / p(x)), in bits. Both are 0 without keys. Every value in
+    ``found`` must be in ``usual``. Both are computed together and cached.
     """
     known = found.metric_cache.get(id(usual))
     if known is None:
@@ -34,7 +34,7 @@ def skew(found: JointTally, usual: JointTally) -> tuple[Fraction | float, float]
 
 
 def _skew(found: Joint, before: Mapping[int, float]) -> tuple[Fraction | float, float]:
-    """The same of some of the keys."""
+    """Return both for some of the keys."""
     key, value = found.key, found.value[0]
     whole = found.exact and all(isinstance(weight, int) for weight in before.values())
     kind: type = np.int64 if whole else np.float64
@@ -58,7 +58,7 @@ def _distance(
     if weight.dtype.kind == "f":
         above = np.maximum(weight / sizes[key] - usual / total, 0)
         return min(float(np.bincount(key, weights=above).max()), 1.0)
-    # Weights of a joint add up to less than 2^31 (or to the vertices), so products and their sums fit.
+    # Weights of a joint sum to less than 2^31 (or to the number of vertices), so products and sums fit.
     above = np.maximum(weight * int(total) - usual * sizes[key], 0)
     of_key = np.zeros(len(sizes), np.int64)
     np.add.at(of_key, key, above)
@@ -71,7 +71,7 @@ def _distance(
 def _divergence(
     key: NDArray[np.int64], weight: _Weights, usual: _Weights, sizes: _Weights, total: float
 ) -> float:
-    """By terms that differ: most keys show the same few."""
+    """Compute each distinct term once: most keys have the same few terms."""
     cells = [np.unique(own, return_inverse=True) for own in (sizes[key], weight, usual)]
     number = np.zeros(len(key), np.int64)
     for values, at in cells:

@@ -1,4 +1,4 @@
-"""Skewness: by how much generalizing lowered the discrimination rate (DR, section 6.1)."""
+"""Skewness: by how much generalization lowered the discrimination rate (DR, section 6.1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hierdata.metrics.risk import Known, Risk, Usual
 class Skewness(Risk):
     """DR_X(O) - DR_X(Y): the rate of the original keys O, less that of the published keys Y, -1..1.
 
-    Higher is better: it is what generalizing took away, though the paper calls it what an attacker gains
-    (erratum DR-10); what they gain is told by skewness_distance and skewness_divergence. DR_X(O) is over the
-    whole original collection, so no vertex needs to be linked. Where nothing is suppressed it is not
-    negative: coarser keys never tell more. For what keys, X and weights are, see Risk.
+    Higher is better: it is what generalization took away, though the paper calls it the attacker's gain
+    (erratum DR-10); skewness_distance and skewness_divergence measure the gain. DR_X(O) is over the whole
+    original collection, so no vertex needs to be linked. Without suppression it is not negative: coarser keys
+    never reveal more. See Risk for keys, X and weights.
     """
 
     symbol = "DR(O) - DR"

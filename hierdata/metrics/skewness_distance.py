@@ -1,4 +1,4 @@
-"""How far the odds among the vertices of one key lie from those of the original (erratum DR-10)."""
+"""Distance of the distribution given one key from that of the original collection (erratum DR-10)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class SkewnessDistance(Risk):
     """The greatest distance of X given any published key y from X in the original collection.
 
     Half the sum of |p(x|y) - p(x)|, 0..1, lower is better: t-closeness where all values are equally far
-    apart, for classes that are told apart by the known keys. p(x) is over the whole original collection.
-    For what keys, X and weights are, see Risk.
+    apart, for the classes that the known keys define. p(x) is over the whole original collection.
+    See Risk for keys, X and weights.
     """
 
     symbol = "t"

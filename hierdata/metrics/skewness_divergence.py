@@ -1,4 +1,4 @@
-"""What is learned among the vertices of one key beyond the original collection, in bits (erratum DR-10)."""
+"""Relative entropy of the distribution given one key to that of the original, in bits (erratum DR-10)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class SkewnessDivergence(Risk):
     """The greatest relative entropy of X given any published key y from X in the original collection.
 
     The sum of p(x|y) log2 (p(x|y) / p(x)), in bits, 0 and more, lower is better. p(x) is over the whole
-    original collection. For what keys, X and weights are, see Risk.
+    original collection. See Risk for keys, X and weights.
     """
 
     symbol = "D"
     heading = "divergence"
-    explanation = "The same as relative entropy, in bits."
+    explanation = "The same difference as relative entropy, in bits."
     unit = "bits"
     high = None
     asks = (Known, Usual)

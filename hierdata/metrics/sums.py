@@ -1,4 +1,4 @@
-"""What is counted of the parts of a release, and added up: exactly, in any order."""
+"""Counts of the parts of a release that can be added exactly, in any order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 class Sums(dict[Key, Value]):
-    """Values by key, added key by key; what only one side has stays as it is.
+    """Values by key, added key by key; keys of only one side keep their values.
 
     >>> Sums({"a": 1, "b": -1}) + Sums({"b": 1, "c": 2})
     {'a': 1, 'b': 0, 'c': 2}
@@ -32,7 +32,7 @@ class Sums(dict[Key, Value]):
 
 @dataclass(frozen=True)
 class Added:
-    """Base of what is added field by field."""
+    """Base of dataclasses that are added field by field."""
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(getattr(self, own.name) + getattr(other, own.name) for own in fields(self)))
@@ -40,19 +40,19 @@ class Added:
 
 @dataclass(frozen=True)
 class Same(Generic[Value]):
-    """What all parts of a release have in common."""
+    """A value that all parts of a release have in common."""
 
     value: Value
 
     def __add__(self, other: Same[Value]) -> Same[Value]:
-        """Itself. Raises ValueError for parts that differ in it: they are of different releases."""
+        """Return itself. Raises ValueError for a different value: the parts are of different releases."""
         if self.value != other.value:
-            raise ValueError("these are no parts of one release")
+            raise ValueError("the parts are of different releases")
         return self
 
 
 class Site(NamedTuple):
-    """An attribute: in order of vertex types, and in a type of positions; named by its path."""
+    """An attribute by vertex type, position in the type, and path; sites sort in this order."""
 
     kind: int
     position: int
@@ -60,7 +60,7 @@ class Site(NamedTuple):
 
 
 def sum_by_divisor(tops: NDArray[np.int64], bottoms: NDArray[np.int64]) -> Sums[int, int]:
-    """Many quotients, those of one divisor added up as integers.
+    """Sum quotients by divisor, as integers.
 
     >>> sum_by_divisor(np.array([1, 2, 5]), np.array([3, 4, 3]))
     {3: 6, 4: 2}
@@ -72,7 +72,7 @@ def sum_by_divisor(tops: NDArray[np.int64], bottoms: NDArray[np.int64]) -> Sums[
 
 
 def quotients(tops: Mapping[int, int]) -> Fraction:
-    """The sum of quotients, given by their divisors.
+    """Return the sum of quotients whose dividends are given by divisor.
 
     >>> quotients({3: 6, 4: 2})
     Fraction(5, 2)
@@ -81,7 +81,7 @@ def quotients(tops: Mapping[int, int]) -> Fraction:
 
 
 def collect_sums(pairs: Iterable[tuple[int, int]]) -> Sums[int, int]:
-    """Divisor and dividend of many quotients, those of one divisor added up.
+    """Sum quotients, given as (divisor, dividend), by divisor.
 
     >>> collect_sums([(3, 1), (4, 2), (3, 5)])
     {3: 6, 4: 2}

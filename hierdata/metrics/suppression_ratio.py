@@ -1,4 +1,4 @@
-"""Suppression ratio: the share of what was there and is not published."""
+"""Suppression ratio: the share of records and vertices that is not published."""
 
 from __future__ import annotations
 

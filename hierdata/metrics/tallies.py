@@ -1,4 +1,4 @@
-"""What is counted of a release for its report, part by part: the sum over its parts is that of the whole."""
+"""Counts of a release for its report, part by part; the sum over the parts is the count of the whole."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Counted", "Tallies", "count_part", "tally"]
 
 @dataclass(frozen=True)
 class Counted(Added):
-    """How much there was and is, beside what metrics ask.
+    """Counts of records, vertices and levels, which no metric asks for.
 
-    ``vertices`` and ``published`` by vertex type, ``levels`` by path and sensitivity level, over original
-    values. ``costs``, ``reasons`` and ``tables`` are those of the publication; reasons with in how many parts
-    each was given. ``rounded`` counts the parts in which losses were rounded once.
+    ``vertices`` and ``published`` are by vertex type, ``levels`` by path and sensitivity level, over original
+    values. ``costs``, ``reasons`` and ``tables`` are those of the publication; each reason with the number of
+    parts that gave it. ``rounded`` counts the parts in which losses were rounded once.
     """
 
     records: int
@@ -37,17 +37,17 @@ class Counted(Added):
 
 
 def tally(publication: Publication, forest: Forest, metrics: Iterable[Metric]) -> Tallies:
-    """All that is counted of one part of a release; what several metrics ask is counted once.
+    """Count everything in one part of a release; questions of several metrics are answered once.
 
-    Picklable, as the metrics are. It grows with the keys that attackers know, as ``metrics.cells`` says;
-    everything else stays small however many records there are.
+    The result is picklable, as the metrics are. It grows with the keys that attackers know (see
+    ``metrics.cells``); everything else stays small for any number of records.
     """
     asked = [question for metric in metrics for question in metric.questions(forest)]
     return Tallies.of([count_part, *asked], publication, forest)
 
 
 def count_part(publication: Publication, forest: Forest) -> Counted:
-    """What a part of a release adds to the counts of the report: a question."""
+    """Count a part of a release for the report; this is a question."""
     kept = publication.shown >= 0
     types = len(forest.schema.types)
     return Counted(
@@ -65,7 +65,7 @@ def count_part(publication: Publication, forest: Forest) -> Counted:
 
 
 def _levels(forest: Forest) -> Sums[str, Sums[int, int]]:
-    """How many original values of each sensitive attribute have each level, where it has levels."""
+    """Count the original values of each level, by sensitive attribute that has levels."""
     found: Sums[str, Sums[int, int]] = Sums()
     for kind, own in enumerate(forest.domains):
         vertices = np.flatnonzero(forest.type == kind)

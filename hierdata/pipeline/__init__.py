@@ -1,1 +1,1 @@
-"""One run over a collection, a file for each step; read ``anonymize`` first."""
+"""A run over a collection, with one file per step; read ``anonymize`` first."""

@@ -1,4 +1,4 @@
-"""The one file that knows all steps, from a collection and a policy to a verified release: read it first."""
+"""All steps from a collection and a policy to a verified release, in order. Read this file first."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ def anonymize(
     progress: Progress | None = None,
     notice: Notice | None = None,
 ) -> Release:
-    """Publish a collection under a policy: search, recode, write, verify what was written.
+    """Publish a collection under a policy: search, recode, write, verify the written files.
 
     ``source`` is a path (JSON, JSON Lines, XML, CSV, also gzipped, or Parquet), an iterable of dicts or lxml
     elements, a DataFrame or an Arrow table, the address of a store or a live object of its library (see
     ``sources.stores``); with ``tables`` in the policy a folder, or a dict of tables; ``policy`` a path, a
-    Policy or a dict. ``seed`` decides every random choice: same input, policy, seed and build give the same
-    bytes, whatever ``resources`` there are; by default 128 random bits. ``key`` is that of pseudonyms and
-    shifts, at least 32 secret bytes, which no file ever holds. ``staging`` is an existing folder for the
-    work, best on the file system where the release will be saved.
+    Policy or a dict. ``seed`` decides every random choice: the same input, policy, seed and build give the
+    same bytes with any ``resources``; by default it is 128 random bits. ``key`` is the secret key of
+    pseudonyms and shifts, at least 32 bytes; it is never written to a file. ``staging`` is an existing folder
+    for temporary files, best on the file system where the release will be saved.
 
-    ``to`` is a new place in a store, by its address or a live object. It appears, whole, when what was
-    written there has been read back and judged too. ``batch`` is how many records travel together.
+    ``to`` is a new target in a store, given by its address or a live object. It appears all at once, after
+    what was written there has been read back and judged too. ``batch`` is the number of records per request.
 
     The release is in a private folder until ``save``; with ``out`` it is saved there, before ``to`` appears.
-    Raises PolicyError, InputError, TargetError, PromiseError where no class satisfies the policy,
-    VerificationError should the judge not confirm what was written, GateError where a figure of the release
-    does not keep a limit of the policy.
+    Raises PolicyError, InputError, TargetError, PromiseError if no class satisfies the policy,
+    VerificationError if the judge does not confirm what was written, GateError if a figure of the release
+    exceeds a limit of the policy.
     """
     policy = read_policy(policy)
     seed = seed_of(seed)
@@ -77,7 +77,7 @@ def _release_records(
     progress: Progress | None,
     notice: Notice | None,
 ) -> Release:
-    """The steps of ``anonymize``, once the input is at hand."""
+    """Run the steps of ``anonymize`` on a fetched input."""
     from hierdata.pipeline.cluster import cluster_blocks
     from hierdata.pipeline.delivery import Delivery, form_in
     from hierdata.pipeline.encode import encode_blocks

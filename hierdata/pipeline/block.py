@@ -1,4 +1,4 @@
-"""Clustering: one block of records becomes classes."""
+"""A block of records that is clustered together."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hierdata.forest.partition import Partition
 class Block:
     """Records and the classes that were found for them.
 
-    ``forest`` is made of the records wherever it is asked for and does not travel: what it shares with all
-    other blocks is there already.
+    ``forest`` is built from the records where it is needed, and is not pickled: every process already has
+    what it shares with all other blocks.
     """
 
     encoded: Encoded
@@ -28,7 +28,7 @@ class Block:
         return {**self.__dict__, "forest": None}
 
     def at(self, frame: Frame, heaviest: int) -> Forest:
-        """The forest of the records, or the one that a recoding gave nodes of its own."""
+        """Return the forest of the records, built if needed; a recoding may have added nodes to it."""
         if self.forest is None:
             self.forest = frame.forest(self.encoded, heaviest)
         return self.forest
@@ -36,7 +36,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Load:
-    """What a block holds: its first record, all records, vertices, the most quasi-identifiers of one."""
+    """The size of a block: first record, records, vertices, and the most quasi-identifiers of a record."""
 
     first: int
     records: int
@@ -46,12 +46,12 @@ class Load:
 
 @dataclass(frozen=True)
 class WeighBlock:
-    """Weigh the pieces of a block, before anything is clustered."""
+    """Compute the load of a block from its pieces, before anything is clustered."""
 
     frame: Frame
 
     def __call__(self, pieces: list[Encoded]) -> Load:
-        """What the pieces hold together."""
+        """Return the load of all pieces together."""
         quasi = np.array([len(own) for own in self.frame.hierarchies], np.int64)
         heaviest = 1
         for piece in pieces:

@@ -1,4 +1,4 @@
-"""From blocks to classes: every block is clustered, and what came out alike is brought together."""
+"""From blocks to classes: cluster every block, then unite classes of several blocks that look alike."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from hierdata.release.recodings import Recoding
 
 @dataclass(frozen=True)
 class TryBlock:
-    """Let the engines try on a block what they choose from, if it is one of those asked, by its first record.
+    """Let engines try their alternatives on a block, if its first record is in ``asked``.
 
-    Answers by stage what each way would lose; nothing for other blocks.
+    Returns by stage the loss of each alternative; empty for other blocks.
     """
 
     prepared: Prepared
@@ -36,7 +36,7 @@ class TryBlock:
     asked: frozenset[int]
 
     def __call__(self, pieces: list[Encoded]) -> list[Mapping[Hashable, Trial]]:
-        """What would be lost, by stage and way."""
+        """Return the trials by stage and alternative."""
         if not pieces or int(pieces[0].ordinals[0]) not in self.asked:
             return []
         records = join_encoded(pieces)
@@ -47,9 +47,9 @@ class TryBlock:
 
 @dataclass(frozen=True)
 class ClusterBlock:
-    """Run the engines' steps on a block; ``alone`` it is all of the collection.
+    """Run the engines' steps on a block; ``alone``: it is the whole collection.
 
-    Random numbers are those of the block, whose number is its first record's.
+    Random numbers are keyed by the number of the block's first record.
     """
 
     prepared: Prepared
@@ -61,7 +61,7 @@ class ClusterBlock:
     notice: Callable[[str], None] | None = None
 
     def __call__(self, pieces: list[Encoded]) -> Block:
-        """The classes of one block. Raises PromiseError where the only block has none."""
+        """Cluster one block. Raises PromiseError if it is the only block and has no class."""
         records = join_encoded(pieces)
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
@@ -71,16 +71,16 @@ class ClusterBlock:
 
 
 _HEARD = 64
-"""Blocks whose forms one task compares, about: no process hears those of all."""
+"""About how many blocks send their forms to one task, so that no process gets those of all blocks."""
 TRIED = 4
-"""Blocks on which is tried how all are clustered: a fourth part of the way apart."""
+"""The number of blocks on which engines try their alternatives, evenly spaced."""
 
 
 @dataclass(frozen=True)
 class ClusteredBlocks:
-    """The clustered blocks, where they are; no two of them have a class that looks the same.
+    """The clustered blocks, held by the executor; no two of them have classes that look the same.
 
-    ``heaviest`` is the most quasi-identifiers of any record, which decides the scale of losses.
+    ``heaviest`` is the largest number of quasi-identifiers of any record, which decides the scale of losses.
     """
 
     blocks: Held[Block]
@@ -96,12 +96,12 @@ def cluster_blocks(
     spread: RunContext,
     notice: Callable[[str], None] | None,
 ) -> ClusteredBlocks:
-    """Cluster every block. Raises PromiseError where no class is found."""
+    """Cluster every block. Raises PromiseError if no class is found."""
     pieces, loads = blocks.pieces, blocks.loads
     heaviest = max(load.heaviest for load in loads)
     alone = len(loads) == 1
     require(loads, spread)
-    if alone:  # it is all of the collection, and what follows needs it here
+    if alone:  # the whole collection; later steps need it in this process
         pieces, spread = spread.collect_locally(pieces)
     else:
         prepared = _choose_engines(blocks, prepared, seed, heaviest)
@@ -117,7 +117,7 @@ def cluster_blocks(
 
 
 def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> Prepared:
-    """The engines go the same way in every block: the one they choose by trials in some of them."""
+    """Choose the engines' alternatives by trials in some blocks, the same for all blocks."""
     if not any(stage.steps[0].chooses for stage in prepared.stages):
         return prepared
     firsts = [load.first for load in blocks.loads if load.records]
@@ -133,13 +133,13 @@ def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: i
 
 
 def add_trials(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Trial]:
-    """What each way that was tried in all blocks loses in them together."""
+    """Sum the losses of each alternative that was tried in all of these blocks."""
     everywhere = set(trials[0]).intersection(*trials)
     return {way: reduce(add, (own[way] for own in trials)) for way in trials[0] if way in everywhere}
 
 
 def _unite_blocks(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: int) -> Held[Block]:
-    """The blocks, classes of one form all in one of them."""
+    """Exchange records so that all classes of one form are in one block."""
     place_of = {first: place for place, first in enumerate(firsts)}
     bins = 1 + found.count // _HEARD
     heard = found.exchange(FormsOfBlock(prepared.frame, heaviest, place_of, bins), bins)

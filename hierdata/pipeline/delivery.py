@@ -1,4 +1,4 @@
-"""A release into a store: written under another name, read back and judged again, then given its name."""
+"""Write a release into a store: under a temporary name, read back, judged again, then renamed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from hierdata.sources.tables import TablesForm
 
 
 def form_in(form: Form, target: Store | None) -> Form:
-    """The form of a release that goes into a store; ``form`` is the input's.
+    """Return the form of a release for a store; ``form`` is the input's.
 
-    Raises PolicyError where such records mean nothing there.
+    Raises PolicyError if the store cannot hold such records.
     """
     if target is None or target.format in (None, form.format.name):
         return form
@@ -41,7 +41,7 @@ def form_in(form: Form, target: Store | None) -> Form:
 
 @dataclass(frozen=True)
 class Delivery:
-    """Where a release goes: ``target``; ``source`` is where the originals are, where that is a store."""
+    """The delivery of a release to ``target``; ``source`` is the store of the originals, if there is one."""
 
     target: Store
     source: Store | None
@@ -51,10 +51,10 @@ class Delivery:
     notice: Callable[[str], None] | None = None
 
     def deliver(self, written: Written, verdict: Verdict, save: Callable[[], Path] | None) -> None:
-        """Write files that were judged into the store; their folder is saved before the target appears.
+        """Write judged files into the store; their folder is saved before the target appears.
 
-        Raises VerificationError where what the server holds is not what was judged, TargetError for all
-        that goes wrong on the server. Then there is no target, and nothing was saved.
+        Raises VerificationError if the server's content differs from what was judged, TargetError for errors
+        of the server. Then there is no target, and nothing was saved.
         """
         policy, form = self.prepared.policy, self.form
         tables = form.tables if isinstance(form, TablesForm) else ()
@@ -68,7 +68,7 @@ class Delivery:
                 found = judge_files(*back.parts(form), self.prepared.rules, self.spread)
             if not found.passed or _figures(found, policy) != _figures(verdict, policy):
                 raise VerificationError(
-                    "the judge did not find on the server what had been written there; it was removed again"
+                    "the content on the server differs from what was written; it was removed again"
                 )
             saved = None if save is None else save()
             try:
@@ -84,7 +84,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class _Documents:
-    """The documents of a file, each time from the beginning."""
+    """The documents of a file; every iteration starts from the beginning."""
 
     read: Callable[[], Iterator[Document]]
 
@@ -93,6 +93,6 @@ class _Documents:
 
 
 def _figures(verdict: Verdict, policy: Policy) -> object:
-    """What must be the same in the files and on the server, however each spells a value."""
+    """Return the figures that must agree between files and server, however each spells values."""
     figures = (verdict.records, verdict.classes, verdict.k, verdict.largest_class, verdict.k_exempt)
     return figures, verdict.tables, promises(policy, verdict)

@@ -1,4 +1,4 @@
-"""A draft for whatever holds records: a store, a folder or dict of tables, a file, objects in memory."""
+"""Draft a policy for any source: a store, a folder or dict of tables, a file, objects in memory."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def init(
     delimiter: str | None = None,
     progress: Progress | None = None,
 ) -> Draft:
-    """Look at a collection once, and propose a policy for it, with reasons.
+    """Read a collection once, and propose a policy for it, with reasons.
 
-    ``source`` is what ``anonymize`` takes. Of a store its own schema is read too; tables are read once more,
-    to find how they hang together. ``format``, ``records`` (where the records lie) and ``delimiter`` (of CSV)
-    stand for the keys of a policy that say so. Memory does not grow with the number of records, except where
-    tables are joined.
+    ``source`` is as for ``anonymize``. For a store its own schema is read too; tables are read a second time,
+    to find how they are related. ``format``, ``records`` (the path of the records) and ``delimiter`` (of CSV)
+    replace the policy's keys of these names. Memory does not grow with the number of records, unless tables
+    are joined.
 
-    The draft is refused as a policy until somebody has confirmed it: ``Draft.confirmed``, or without the line
-    ``draft`` in the file. Raises InputError, TargetError, and PolicyError where the input does not tell what
-    it is.
+    The draft is refused as a policy until a person confirms it, by ``Draft.confirmed`` or by removing the
+    line ``draft`` from the file. Raises InputError, TargetError, and PolicyError if the kind of input cannot
+    be determined.
     """
     stated = opening.input_keys(format, records, delimiter)
     store = store_of(source)
@@ -49,7 +49,7 @@ def init(
         return _of_files(source, stated, progress or silent)
     try:
         if stated:
-            raise PolicyError(f"{', '.join(stated)}: this is about files, and the records are on a server")
+            raise PolicyError(f"{', '.join(stated)}: applies to files only, but the records are on a server")
         documents = count_items(store.documents(), "reading", None, progress or silent)
         return build_draft(documents, Notation(), {}, store.structure())
     finally:
@@ -61,14 +61,14 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
     tables = _tables(source)
     if tables is not None:
         if "records" in stated:
-            raise PolicyError("records: this is about one file, and the records are in several tables")
+            raise PolicyError("records: applies to a single file only, but the records are in several tables")
         stated = {**stated, "tables": _joins(tables, stated, progress)}
     collection = collect(source, opening.policy(stated))
     notation = _notation(collection)
     if notation.namespaces:
         stated = {**stated, "namespaces": dict(notation.namespaces)}
         if "records" in stated and "" in notation.namespaces and not _is_pipe(source):
-            # Plain names in it are those of the root's own namespace, which was not known before.
+            # Names without prefix are in the root's own namespace, which is known only now.
             collection = collect(source, opening.policy(stated))
             notation = _notation(collection)
     return build_draft(_documents(collection, progress), notation, stated)
@@ -79,12 +79,12 @@ def _notation(collection: Collection) -> Notation:
 
 
 def _is_pipe(source: object) -> bool:
-    """Whether it can be opened once only."""
+    """Return whether the source can be opened only once."""
     return isinstance(source, str | os.PathLike) and (Path(source).is_fifo() or Path(source).is_char_device())
 
 
 def _tables(source: object) -> dict[str, object] | None:
-    """The tables by name, where the source is several of them."""
+    """Return the tables by name; None if the source is not several tables."""
     if isinstance(source, dict):
         return source
     if not isinstance(source, str | os.PathLike) or not Path(source).is_dir():
@@ -96,7 +96,7 @@ def _tables(source: object) -> dict[str, object] | None:
             continue
         name = file.name.removesuffix(suffix)
         if name in found:
-            raise InputError(f"the table {name}: there are several files of it in the folder")
+            raise InputError(f"the table {name}: the folder has several files of it")
         found[name] = file
     return found or None
 
@@ -104,7 +104,7 @@ def _tables(source: object) -> dict[str, object] | None:
 def _joins(
     tables: Mapping[str, object], stated: Mapping[str, Any], progress: Progress
 ) -> dict[str, dict[str, Any]]:
-    """How tables hang together. Their values are hashed by one key, so that they can be compared."""
+    """Find how tables are related. Their values are hashed with one key, so that they can be compared."""
     key = secrets.token_bytes(16)
     found = {}
     for name, table in tables.items():

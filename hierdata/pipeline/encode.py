@@ -1,4 +1,4 @@
-"""From splits to blocks: every record is encoded, and goes to the block that the cut says."""
+"""From splits to blocks: encode every record, and send it to its block of the cut."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from hierdata.records.binding import Binding, bind_records
 from hierdata.records.identifiers.treatment import UNTREATED, Treatment
 
 _BATCH = 8192
-"""Records that are brought to their blocks at once."""
+"""The number of records that are sent to their blocks together."""
 _ANY = 2**62
-"""Records as heavy as this may come: histograms have one scale before anybody knows the heaviest."""
+"""A bound on the weight of records: histograms need one scale before the largest weight is known."""
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """Histograms of some records of a split, and their places in it."""
+    """Histograms of some records of a split, and the ordinals of these records in it."""
 
     histograms: Histograms
     ordinals: NDArray[np.int64]
@@ -42,14 +42,14 @@ class Sampled:
 
 @dataclass(frozen=True)
 class SampleSplit:
-    """The histograms of a split's sample, thinned to a ``stride`` that all splits have in common."""
+    """Compute the histograms of a split's sample, thinned to a ``stride`` common to all splits."""
 
     binding: Binding
     frame: Frame
     stride: int
 
     def __call__(self, surveyed: Surveyed) -> Sampled:
-        """The histograms of these records."""
+        """Return the histograms of these records."""
         documents = surveyed.sample.documents(self.stride)
         (sample,) = encode_records(bind_records(documents, self.binding), self.frame)
         return Sampled(histograms(self.frame.forest(sample, _ANY)), self.stride * sample.ordinals)
@@ -57,7 +57,7 @@ class SampleSplit:
 
 @dataclass(frozen=True)
 class EncodeSplit:
-    """Encode the records of a split, for the leaves of a cut; without one all go to 0, in one piece."""
+    """Encode the records of a split by leaves of a cut; without a cut, all as one piece of leaf 0."""
 
     binding: Binding
     frame: Frame
@@ -67,7 +67,7 @@ class EncodeSplit:
     progress: Progress = silent
 
     def __call__(self, located: Located) -> Iterator[tuple[int, Encoded]]:
-        """Pieces of leaves. Raises InputError with the record's number in the collection."""
+        """Yield pieces by leaf. Raises InputError with the record's number in the collection."""
         documents = count_items(located.split.documents(), "encoding", self.total, self.progress)
         documents = self.treatment.documents(documents, located.before)
         records = bind_records(documents, self.binding, located.before)
@@ -82,13 +82,13 @@ class EncodeSplit:
 
 @dataclass(frozen=True)
 class Settle:
-    """Bring the records of a leaf to the blocks of a cut that is settled."""
+    """Send the records of a leaf to the blocks of a settled cut."""
 
     frame: Frame
     cut: Cut
 
     def __call__(self, pieces: list[Encoded]) -> Iterator[tuple[int, Encoded]]:
-        """Pieces of blocks."""
+        """Yield pieces by block."""
         for piece in pieces:
             yield from _split_by_place(piece, self.frame, self.cut.block_of)
 
@@ -98,7 +98,7 @@ def _split_by_place(
     frame: Frame,
     place_of: Callable[[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.int64]],
 ) -> Iterator[tuple[int, Encoded]]:
-    """Encoded records by the place that their histograms and ordinals have."""
+    """Split encoded records by the leaf or block of their histograms and ordinals."""
     forest = frame.forest(records, _ANY)
     places = place_of(histograms(forest).counts, records.ordinals)
     order = np.argsort(places, kind="stable")
@@ -109,21 +109,21 @@ def _split_by_place(
 
 @dataclass(frozen=True)
 class Blocks:
-    """All records of a collection in pieces, by block, with what each block holds."""
+    """All records of a collection in pieces by block, with the load of each block."""
 
     pieces: Held[list[Encoded]]
     loads: tuple[Load, ...]
 
 
 def encode_blocks(overview: Overview, prepared: Prepared, seed: bytes, spread: RunContext) -> Blocks:
-    """All records encoded and brought to their blocks. Raises InputError, PromiseError, PolicyError."""
+    """Encode all records and send them to their blocks. Raises InputError, PromiseError, PolicyError."""
     total = overview.survey.records
     fewest = prepared.constraints.min_class_size
     if total < fewest:
         asking = " and ".join(largest(prepared.policy, prepared.survey, fewest))
         raise PromiseError(
-            f"under {asking} a class needs at least {fewest} records and the collection has {total}: collect "
-            "more records or ask for less"
+            f"under {asking} a class needs at least {fewest} records, but the collection has {total}: "
+            "collect more records or ask for less"
         )
     size = block_size(prepared.policy, prepared.schema, prepared.constraints)
     made = None
@@ -136,7 +136,7 @@ def encode_blocks(overview: Overview, prepared: Prepared, seed: bytes, spread: R
 
 
 def whole(overview: Overview, prepared: Prepared, spread: RunContext) -> Forest:
-    """All records as one forest, in this process."""
+    """Encode all records as one forest, in this process."""
     overview.held.release()
     pieces = _encode_leaves(overview, prepared, spread, None)
     (all_of_them,) = pieces.collect()
@@ -145,9 +145,10 @@ def whole(overview: Overview, prepared: Prepared, spread: RunContext) -> Forest:
 
 
 def _cut_sample(overview: Overview, prepared: Prepared, size: int, salt: int) -> Cut | None:
-    """Where a sample of the records is cut into blocks of about ``size``.
+    """Grow the cut into blocks of about ``size`` records from a sample.
 
-    None where one of them does not fit: encoding meets it too, and knows its number.
+    None if a record of the sample has a value outside its domain: encoding will find it too, and then knows
+    the record's number.
     """
     stride = max(overview.held.map(_stride).collect())
     sampling = SampleSplit(prepared.binding, prepared.frame, stride)
@@ -178,7 +179,7 @@ def _stride(surveyed: Surveyed) -> int:
 def _encode_leaves(
     overview: Overview, prepared: Prepared, spread: RunContext, made: Cut | None
 ) -> Held[list[Encoded]]:
-    """The records by the leaves of a cut."""
+    """Encode the records by the leaves of a cut."""
     total = overview.survey.records
     inner, watch = spread.progress_callbacks("encoding", total, len(overview.splits))
     scatter = EncodeSplit(prepared.binding, prepared.frame, made, total, overview.treatment, inner)
@@ -194,7 +195,7 @@ def _weigh_pieces(pieces: Held[list[Encoded]], prepared: Prepared) -> Blocks:
 
 
 def _form_blocks(leaves: Blocks, made: Cut, prepared: Prepared) -> Blocks:
-    """The leaves of a cut as blocks: a sample does not tell how many records each has."""
+    """Turn leaves into blocks by their true numbers of records, which the sample only estimates."""
     settled = made.settle_counts(np.array([load.records for load in leaves.loads], np.int64))
     if settled.blocks == made.leaves and (settled.parts == 1).all():
         return leaves
@@ -204,7 +205,7 @@ def _form_blocks(leaves: Blocks, made: Cut, prepared: Prepared) -> Blocks:
 
 
 def _list_uncovered(error: InputError, prepared: Prepared) -> InputError:
-    """The error, with all values of the collection that are outside their domains where it is about one."""
+    """Extend an error about a value outside its domain by all such values of the collection."""
     from hierdata.policy.lint.lint import lint
 
     outside = [

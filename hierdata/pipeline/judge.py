@@ -1,4 +1,4 @@
-"""The judge, asked about published files that may be larger than memory."""
+"""Run the judge on published files, which may be larger than memory."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from hierdata.sources import InputSplit
 
 @dataclass(frozen=True)
 class WalkSplit:
-    """Walk the records of a split."""
+    """Run the judge's walk over the records of a split."""
 
     rules: JudgeRules
     buckets: int
 
     def __call__(self, split: InputSplit) -> Iterator[tuple[int, bytes]]:
-        """Pieces of buckets."""
+        """Yield pieces by bucket."""
         return JudgeWalk(self.rules, self.buckets)(split.count_documents())
 
 
@@ -32,9 +32,9 @@ def judge_files(
     rules: JudgeRules,
     spread: RunContext,
 ) -> Verdict:
-    """The verdict on all splits of the records, and on the parts that lie ``beside`` them.
+    """Judge all splits of the records, and the other parts, ``beside``, by name.
 
-    Records whose sensitive values lie apart are judged at once: groups reach over the whole file.
+    Records whose sensitive values are published apart are judged in one pass, since groups span the file.
     """
     if len(splits) == 1 or beside:
         documents = chain.from_iterable(split.count_documents() for split in splits)

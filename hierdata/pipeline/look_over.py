@@ -1,4 +1,4 @@
-"""Looking a collection over: what commands need of it before records are encoded, judged or measured."""
+"""Look a collection over: what commands need before records are encoded, judged or measured."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LookedOver(NamedTuple):
 
 
 def read_policy(policy: PolicySource) -> Policy:
-    """The policy from a file, plain data or a Policy. Raises PolicyError, TargetError."""
+    """Read a policy from a file, plain data or a Policy. Raises PolicyError, TargetError."""
     if isinstance(policy, str | os.PathLike):
         return load(Path(policy))
     return from_data(policy)
@@ -72,9 +72,9 @@ def look_over(
 def survey_collection(
     source: object, policy: PolicySource, *, progress: Progress | None = None
 ) -> tuple[Survey, frozenset[Keys]]:
-    """Survey a collection as ``lint`` needs it: shape, values of all declared fields and identifiers.
+    """Survey a collection for ``lint``: shape, values of all declared fields and identifiers.
 
-    With it, the paths that an XSD of the policy says to be many.
+    Also return the paths that the policy's XSD declares as repeatable.
     """
     from hierdata.pipeline.survey import find_repeated, hints_of
     from hierdata.records.identifiers.treatment import Traces

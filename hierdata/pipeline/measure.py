@@ -1,4 +1,4 @@
-"""The one file that knows all steps, from a collection and a policy to a verified release: read it first."""
+"""All steps to measure a release from its files and the original."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def measure_release(
     key: bytes | None = None,
     progress: Progress | None = None,
 ) -> ReleaseMeasurement:
-    """Every metric of a release, from the published records and the original alone.
+    """Measure every metric of a release, from the published records and the original alone.
 
-    ``published`` is a release folder, a file, or an iterable of dicts or lxml elements; ``original`` the
-    input, as for ``anonymize``. Neither a report nor a seed is asked for, and no record is linked to its
-    original: what the original has more was suppressed. ``key`` is that of the release where dates were
-    moved. Nothing is judged: see ``verify``.
+    ``published`` is a release folder, a file, or an iterable of dicts or lxml elements; ``original`` is the
+    input, as for ``anonymize``. Neither report nor seed is needed, and no record is linked to its original:
+    records that only the original has were suppressed. ``key`` is the key of the release, needed if dates
+    were moved. Nothing is judged: see ``verify``.
 
-    Raises VerificationError where the release is none of this original under this policy, InputError for
-    records that do not fit, PolicyError for attackers who do not.
+    Raises VerificationError if the release does not belong to this original and policy, InputError for
+    records that do not fit, PolicyError for attackers that do not fit.
     """
     from hierdata.measurement.release import rebuild
     from hierdata.measurement.release.measuring import measure_rebuilt

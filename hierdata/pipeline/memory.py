@@ -1,4 +1,4 @@
-"""The memory that a run may take, held against what its blocks need."""
+"""Check the memory that a run may use against the needs of its blocks."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from hierdata.pipeline.block import Load
 from hierdata.pipeline.resources import RunContext
 
 _PROCESS = 200 * 2**20
-"""Bytes that a process takes before the first record: interpreter, libraries, compiled code."""
+"""Bytes that a process uses before the first record: interpreter, libraries, compiled code."""
 _RECORD = 6_000
 _VERTEX = 1_400
-"""Bytes that a record and a vertex take at the most while their block is clustered, measured and written."""
+"""The most bytes that a record and a vertex use while their block is clustered, measured and written."""
 _COUNTED = 8
-"""Bytes that a vertex of any block takes, at the most, in the counts that metrics make of all."""
+"""The most bytes that a vertex of any block uses in the metrics' counts of all blocks."""
 
 
 def require(loads: Sequence[Load], spread: RunContext) -> None:
-    """Raise PolicyError where the memory that was allowed does not hold the largest block of every worker."""
+    """Raise PolicyError unless the allowed memory holds the largest block in every worker."""
     if spread.memory is None:
         return
     largest = max(_RECORD * load.records + _VERTEX * load.vertices for load in loads)
@@ -28,11 +28,10 @@ def require(loads: Sequence[Load], spread: RunContext) -> None:
     if need <= spread.memory:
         return
     mebibytes = -(-need // 2**20)
-    fewer = "" if workers < 2 else ", or take fewer workers"
+    fewer = "" if workers < 2 else ", or use fewer workers"
     smaller = (
-        "smaller `blocks` in the policy need less" if len(loads) > 1 else "cut the records into `blocks`"
+        "or state smaller `blocks` in the policy" if len(loads) > 1 else "or cut the records into `blocks`"
     )
     raise PolicyError(
-        f"the largest block does not fit into the memory that is allowed: {mebibytes} MiB are enough"
-        f"{fewer}; {smaller}"
+        f"the largest block does not fit into the allowed memory: allow {mebibytes} MiB{fewer}, {smaller}"
     )

@@ -1,7 +1,8 @@
-"""What looks alike is one class, whatever block it was found in: such classes are brought together.
+"""Unite classes of different blocks that look alike.
 
-Blocks know nothing of each other, and classes of two may come out equal. To every reader they are one, so
-metrics must see them as one. Each constraint that blocks are made under is monotone: the union holds.
+Blocks are clustered independently, so classes of two blocks may look the same. To every reader they are one
+class, so metrics must count them as one. All constraints used with blocks are monotone, so they hold for the
+union.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 from hierdata.pipeline.block import Block
 
 Heard = tuple[int, list[bytes]]
-"""The place of a block among all, and digests of published forms of its classes."""
+"""The index of a block, and the digests of the published forms of its classes."""
 
 
 @dataclass(frozen=True)
 class FormsOfBlock:
-    """Send the digests of the published forms of a block's classes to bins, equal ones to the same."""
+    """Send the digests of the published forms of a block's classes to bins, equal ones to the same bin."""
 
     frame: Frame
     heaviest: int
@@ -34,7 +35,7 @@ class FormsOfBlock:
     bins: int
 
     def __call__(self, block: Block) -> Iterator[tuple[int, Heard]]:
-        """Each form once, in ascending order in its bin."""
+        """Yield the forms by bin, each once, in ascending order."""
         found: list[list[bytes]] = [[] for _ in range(self.bins)]
         for form in sorted(set(_forms(block, self.frame, self.heaviest).values())):
             found[int.from_bytes(form[:4], "big") % self.bins].append(form)
@@ -45,7 +46,7 @@ class FormsOfBlock:
 
 
 def _forms(block: Block, frame: Frame, heaviest: int) -> dict[int, bytes]:
-    """The digest of each class, by its root."""
+    """Return the digest of each class, by the root of its representative."""
     (partition,) = block.partitions
     forest = block.at(frame, heaviest)
     found = digests(forest, partition.representative, partition.nodes)
@@ -53,14 +54,14 @@ def _forms(block: Block, frame: Frame, heaviest: int) -> dict[int, bytes]:
 
 
 class Shared(NamedTuple):
-    """What a bin heard: whether there are forms at all, and the first block of each that several have."""
+    """The result of a bin: whether it has any forms, and the first block of each form of several blocks."""
 
     has_forms: bool
     homes: dict[bytes, int]
 
 
 def find_shared_forms(heard: Iterable[Heard]) -> Shared:
-    """What the forms of several blocks, in the order of blocks, have in common."""
+    """Find the forms that several blocks share; ``heard`` is in the order of blocks."""
     first: dict[bytes, int] = {}
     homes: dict[bytes, int] = {}
     for block, own in heard:
@@ -72,9 +73,9 @@ def find_shared_forms(heard: Iterable[Heard]) -> Shared:
 
 @dataclass(frozen=True)
 class SplitBlock:
-    """Send classes whose form several blocks have to the first of these; the rest stays where it is.
+    """Send classes whose form several blocks share to the first of these; the rest stays in its block.
 
-    The rest goes to the bin of the block's place among all, found by its first record.
+    The rest goes to the bin of the block's index, found by the block's first record.
     """
 
     frame: Frame
@@ -83,7 +84,7 @@ class SplitBlock:
     place_of: Mapping[int, int]
 
     def __call__(self, block: Block) -> Iterator[tuple[int, Block]]:
-        """The parts of a block, with the bins that they belong to."""
+        """Yield the parts of a block by bin."""
         (partition,) = block.partitions
         own = self.place_of[int(block.encoded.ordinals[0])]
         forest = block.at(self.frame, self.heaviest)
@@ -92,7 +93,7 @@ class SplitBlock:
             if form in self.homes:
                 members = partition.equivalence_class == partition.equivalence_class[forest.record_of[root]]
                 home[members] = self.homes[form]
-        # The first part goes home even if nothing is left of it: it has what the search gave up.
+        # The first part is sent even without records, since it has the costs of the search.
         for place in (own, *np.unique(home[home != own]).tolist()):
             records = np.flatnonzero(home == place)
             encoded = part(forest, block.encoded.ordinals, records)
@@ -101,7 +102,7 @@ class SplitBlock:
 
 
 def _take_classes(partition: Partition, forest: Forest, records: NDArray[np.int64]) -> Partition:
-    """The classes of some records, all of whose members are among them."""
+    """Restrict a partition to some records, which must include all members of their classes."""
     kept = np.zeros(forest.record_count, np.bool_)
     kept[records] = True
     vertices = np.flatnonzero(kept[forest.record_of])
@@ -121,7 +122,7 @@ def _take_classes(partition: Partition, forest: Forest, records: NDArray[np.int6
 
 
 def unite_parts(blocks: list[Block]) -> Block:
-    """Several parts as one block."""
+    """Join several parts into one block."""
     if len(blocks) == 1:
         return blocks[0]
     vertices = classes = 0

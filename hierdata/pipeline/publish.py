@@ -1,4 +1,4 @@
-"""From classes to files: all that is published is written in one order, and counted for the report."""
+"""From classes to files: write everything that is published in one order, and count it for the report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from hierdata.sources import FileForm, Form, InputSplit
 
 @dataclass(frozen=True)
 class TallyBlock:
-    """What the metrics ask, answered for a block."""
+    """Answer the metrics' questions for a block."""
 
     recoding: Recoding
     frame: Frame
@@ -45,26 +45,26 @@ class TallyBlock:
     metrics: tuple[Metric, ...]
 
     def __call__(self, block: Block) -> Tallies:
-        """The answers."""
+        """Return the answers."""
         forest = block.at(self.frame, self.heaviest)
         publication = self.recoding.publish(forest, block.partitions, range(forest.record_count))
         return tally(publication, forest, self.metrics)
 
 
 Lines: TypeAlias = "list[tuple[bytes, bytes]]"
-"""Records in published form, each with its place."""
+"""Published records as bytes, each with its hash in the order of publication."""
 
 
 @dataclass(frozen=True)
 class RecordSpelling:
-    """How a published record travels: as bytes where these make a file, else as the document itself."""
+    """How a record is sent: as bytes of the file if these can be concatenated, else as a pickled document."""
 
     format: Rowwise | None
     layout: Layout
 
     @classmethod
     def of(cls, form: Form) -> RecordSpelling:
-        """The spelling for files of a form."""
+        """Return the spelling for files of a form."""
         if isinstance(form, FileForm):
             format, layout = form.format, form.layout
             if isinstance(format, Rowwise) and format.joins(layout):
@@ -72,7 +72,7 @@ class RecordSpelling:
         return cls(None, Layout())
 
     def lines(self, documents: Iterable[Document]) -> Iterator[bytes]:
-        """Each document as bytes."""
+        """Yield each document as bytes."""
         if self.format is None:
             yield from (pickle.dumps(document, protocol=5) for document in documents)
             return
@@ -87,7 +87,7 @@ class RecordSpelling:
 
 @dataclass(frozen=True)
 class PublishBlock:
-    """The published records of a block, for the ``ranges`` of places that they belong to."""
+    """Publish the records of a block, divided into ``ranges`` of the order of publication."""
 
     recoding: Recoding
     frame: Frame
@@ -97,7 +97,7 @@ class PublishBlock:
     spelling: RecordSpelling
 
     def __call__(self, block: Block) -> Iterator[tuple[int, Lines]]:
-        """Lines by range."""
+        """Yield lines by range."""
         places = places_of(self.seed, block.encoded.ordinals.tolist())
         order = sorted(range(len(places)), key=places.__getitem__)
         forest = block.at(self.frame, self.heaviest)
@@ -112,12 +112,12 @@ class PublishBlock:
 
 @dataclass(frozen=True)
 class WriteRange:
-    """Put the lines of a range in order, into a private file of their own in ``folder``."""
+    """Sort the lines of a range into a new private file in ``folder``."""
 
     folder: Path
 
     def __call__(self, lines: list[Lines]) -> Path:
-        """The file."""
+        """Return the file."""
         with room():
             handle, name = tempfile.mkstemp(prefix="range-", dir=self.folder)
         with room(), os.fdopen(handle, "wb") as stream:
@@ -126,23 +126,23 @@ class WriteRange:
 
 
 def order_lines(lines: list[Lines]) -> list[Document]:
-    """The documents of a range that travelled as themselves."""
+    """Sort the lines of a range that are pickled documents; return the documents."""
     return [pickle.loads(line) for _, line in sorted(chain.from_iterable(lines))]
 
 
 _RANGE = 20_000
-"""Records that are put in order together."""
+"""About how many records are sorted together."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The file (or folder of tables) of each part, the records first, and its documents' element."""
+    """The file (or folder of tables) of each part, the records first, and the element of its documents."""
 
     files: dict[str, Path]
     elements: dict[str, str | None]
 
     def parts(self, form: Form) -> tuple[Sequence[InputSplit], dict[str, Iterator[Document]]]:
-        """The records, in parts that can be read side by side, and what lies beside them."""
+        """Return the records, in splits for parallel reading, and the documents of the other parts."""
         records, *others = self.files
         beside = {part: form.read(self.files[part], self.elements[part], alone=True) for part in others}
         return form.splits(self.files[records], self.elements[records], alone=True), beside
@@ -150,7 +150,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Publishing:
-    """How classes are published: ``form`` and ``folder`` of the files, and what ``metrics`` ask."""
+    """How classes are published: ``form`` and ``folder`` of the files, and the ``metrics`` to count for."""
 
     recoding: Recoding
     prepared: Prepared
@@ -160,7 +160,7 @@ class Publishing:
     metrics: tuple[Metric, ...]
 
     def publish(self, classes: ClusteredBlocks) -> tuple[Written, Tallies]:
-        """Write all parts with what describes them, and count what the report asks for."""
+        """Write all parts and their XSD, and count what the report needs."""
         written, tallies = self._publish_blocks(classes)
         xsd = description(written.files, self.prepared.policy)
         if xsd is not None:
@@ -183,7 +183,7 @@ class Publishing:
         return self.prepared.survey.records
 
     def _publish_local(self, classes: ClusteredBlocks) -> tuple[Written, Tallies]:
-        """Publish the one block that is here."""
+        """Publish the only block, in this process."""
         (block,) = classes.blocks.collect()
         forest = block.at(self.prepared.frame, classes.heaviest)
         order = order_of(self.seed, forest.record_count)
@@ -197,7 +197,7 @@ class Publishing:
         return Written(files, elements), tally(publication, forest, self.metrics)
 
     def _write_in_order(self, classes: ClusteredBlocks) -> Path:
-        """Write the records of all blocks into one file, in the order of the whole."""
+        """Write the records of all blocks into one file, in the order of publication."""
         spread, ranges = classes.spread, -(-self._total // _RANGE)
         spelling = RecordSpelling.of(self.form)
         publish = PublishBlock(
@@ -217,7 +217,7 @@ class Publishing:
 
 
 def _concatenate(parts: Iterator[Path], file: Path) -> None:
-    """Append one file after the other, and remove each."""
+    """Concatenate files, and remove each."""
     try:
         with write_stream(file) as stream:
             for part in parts:

@@ -1,4 +1,4 @@
-"""An executor at work for somebody who watches."""
+"""The resources of a run: executor, workers, memory, and progress."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Resources:
-    """What a run may use. Nothing that comes out depends on it.
+    """What a run may use. The output does not depend on it.
 
-    ``executor`` is ``serial``, ``processes`` or ``spark``; by default ``processes`` where the input can be
+    ``executor`` is ``serial``, ``processes`` or ``spark``; by default ``processes`` if the input can be
     read in several parts and there are several processors. ``workers`` is the number of processes, by
-    default one for each processor. ``memory`` is what they may take together, in bytes: a run that needs
-    more is refused. ``master`` is the address of a Spark cluster.
+    default one for each processor. ``memory`` is the limit for all of them together, in bytes: a run that
+    needs more is refused. ``master`` is the address of a Spark cluster.
     """
 
     executor: str | None = None
@@ -31,7 +31,7 @@ class Resources:
     master: str | None = None
 
     def kind(self, splits: int) -> str:
-        """The executor for an input in so many parts."""
+        """Return the name of the executor for an input in ``splits`` parts."""
         if self.executor is not None:
             return self.executor
         if self.master is not None:
@@ -43,11 +43,11 @@ class Resources:
     def open_context(
         self, splits: int, beside: Path | None, progress: Progress, requires: object = ()
     ) -> Iterator[RunContext]:
-        """An executor at work, with a private folder for what does not stay in memory.
+        """Open an executor, with a private folder for data that does not stay in memory.
 
-        The folder is made in ``beside`` (by default where temporary files lie), and gone with the executor.
-        ``requires`` is checked by every worker (see Executor). Raises TargetError when the folder cannot be
-        made, PolicyError for an executor that there is not.
+        The folder is created in ``beside`` (by default in the folder of temporary files), and removed with
+        the executor. ``requires`` is checked by every worker (see Executor). Raises TargetError when the
+        folder cannot be created, PolicyError for an unknown executor.
         """
         with (
             PrivateFolder(beside, "what does not fit into memory") as folder,
@@ -65,7 +65,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class RunContext:
-    """An executor, who is told how far it is, what memory it may take, and a private folder for its files."""
+    """An executor, its private folder, the memory it may use, and the callback for progress."""
 
     executor: Executor
     folder: Path
@@ -78,7 +78,7 @@ class RunContext:
         return self.executor.runs_here
 
     def progress_callbacks(self, stage: str, total: int | None, tasks: int) -> tuple[Progress, Watch]:
-        """Who is told of every record where one task does all of the work here, else who of every task."""
+        """Return the callbacks per record, for a single task in this process, and per task; one is silent."""
         if self.progress is silent:
             return silent, ignore_progress
         if tasks == 1 and self.is_local:
@@ -93,7 +93,7 @@ class RunContext:
         return silent, watch
 
     def collect_locally(self, held: Held[Value]) -> tuple[Held[Value], RunContext]:
-        """Values, few enough for this process, and who works on them here."""
+        """Bring values into this process; return them with a context that works on them here."""
         if self.is_local:
             return held, self
         serial = open_executor("serial", folder=self.folder, memory=self.memory)

@@ -1,4 +1,4 @@
-"""The search for classes: the stages of a policy run one after the other, each by its engine."""
+"""The search for classes: run the stages of a policy in order, each with its engines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_CLASS = "no class that was tried satisfies all models, and every record would
 
 @contextmanager
 def announcing(notice: Callable[[str], None] | None) -> Iterator[None]:
-    """Tell ``notice`` where kernels must be compiled first."""
+    """Call ``notice`` if kernels must be compiled first."""
     if notice is None:
         yield
         return
@@ -42,11 +42,11 @@ def search(
     alone: bool,
     progress: Progress,
 ) -> tuple[Forest, tuple[Partition, ...]]:
-    """Run the engines' steps, vertex type after vertex type; what one suppresses the next does not see.
+    """Run the engines' steps, one vertex type after the other; a step does not see suppressed vertices.
 
-    Answers the partitions as the recoding has prepared them, with the forest that has their nodes. The
-    records are a block of a collection, or ``alone`` all of it: then PromiseError is raised where a stage
-    finds no class.
+    Returns the forest with the nodes of the recoding, and the partitions as the recoding prepared them. The
+    records are a block of a collection, or ``alone`` the whole collection: then PromiseError is raised if a
+    stage finds no class.
     """
     total = forest.record_count
 
@@ -59,7 +59,7 @@ def search(
     for stage in prepared.stages:
         scope = Scope.of(forest, stage.kind, gone)
         if prepared.policy.recoding_traits.separates_values:
-            # Ties go by the order of the rows, and groups would tell who stood beside whom in the input.
+            # Ties depend on the order of rows, so groups would reveal neighbours in the input.
             scope = scope.shuffle_rows(rng)
         partition: Partition | None = None
         for engine, constraints in stage.work():
@@ -79,22 +79,23 @@ def search(
 
 
 def try_first_step(forest: Forest, stage: Stage, rng: np.random.Generator) -> Mapping[Hashable, Trial]:
-    """What each way that the first step of a stage chooses from would lose here."""
+    """Return the loss of each alternative of the first step of a stage on these records."""
     engine, constraints = next(stage.work())
     return engine.run_trials(forest, Scope.of(forest, stage.kind), constraints, rng)
 
 
 def nothing_holds(prepared: Prepared) -> str:
-    """Why no class was found, with the strongest parameters that would hold of all records; "" if all do."""
+    """Name the models that fail even for all records together, and what they reach; "" if none does."""
     policy = prepared.policy
     short = [f"{policy.rules_by_keys[keys][0]}: {what}" for keys, what in shortfalls(policy, prepared.survey)]
     return f"{NO_CLASS}: {'; '.join(short)}" if short else ""
 
 
 def _explain_failure(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Generator) -> str:
-    """Why no class was found where all records together would be one: how near swaps come to a t, if asked.
+    """Explain why no class was found although all records together would be one.
 
-    They exchange the records of the classes that the first step finds without it.
+    If the models limit t-closeness, report how near swaps come to t: they exchange records between the
+    classes that the first step finds without this limit.
     """
     remedy = "ask for less; `hierdata lint --data` shows which levels have no room at this k"
     others = stage.constraints.without_mended({"closeness"})

@@ -1,4 +1,4 @@
-"""What the seed of a release decides: the random numbers of the search, and the order of publication."""
+"""What the seed of a release determines: random numbers of the search, and the order of publication."""
 
 from __future__ import annotations
 
@@ -16,19 +16,17 @@ BYTES = 16
 
 
 def seed_of(stated: object) -> bytes:
-    """The seed that was asked for; where there is none, bits of the system's. Raises PolicyError."""
+    """Return the stated seed, or a random one from the system. Raises PolicyError for another type."""
     if stated is None:
         return os.urandom(BYTES)
     if not isinstance(stated, bytes):
         kind = type(stated).__name__
-        raise PolicyError(
-            f"a seed is secret bytes, such as os.urandom({BYTES}), and this has the type {kind}"
-        )
+        raise PolicyError(f"a seed must be secret bytes, such as os.urandom({BYTES}); it has the type {kind}")
     return stated
 
 
 def generator(seed: bytes, block: int) -> np.random.Generator:
-    """The random numbers of one block of a collection, keyed by its number (DECISIONS 6)."""
+    """Build the random generator of one block of a collection, keyed by the block's number (DECISIONS 6)."""
     import numpy as np
 
     key = hashlib.blake2b(block.to_bytes(8), key=_key(seed), digest_size=16).digest()
@@ -36,16 +34,16 @@ def generator(seed: bytes, block: int) -> np.random.Generator:
 
 
 def order_of(seed: bytes, count: int) -> list[int]:
-    """The ordinals in the order of publication, by a keyed hash: it tells nothing of the input's order."""
+    """Return the ordinals in the order of publication, by a keyed hash, independent of the input's order."""
     return sorted(range(count), key=places_of(seed, range(count)).__getitem__)
 
 
 def places_of(seed: bytes, ordinals: Iterable[int]) -> list[bytes]:
-    """The hash of each ordinal, by which records are put in the order of publication."""
+    """Return the hash of each ordinal; records are published in the order of hashes."""
     keyed = hashlib.blake2b(key=_key(seed), person=b"order", digest_size=16)
 
     def place(ordinal: int) -> bytes:
-        own = keyed.copy()  # to set up the key for each takes a third of the time
+        own = keyed.copy()  # setting up the key for each would take a third of the time
         own.update(ordinal.to_bytes(8))
         return own.digest()
 
@@ -53,7 +51,7 @@ def places_of(seed: bytes, ordinals: Iterable[int]) -> list[bytes]:
 
 
 def salt_of(seed: bytes) -> int:
-    """64 bits that key the cut into blocks."""
+    """Derive the 64 bits that key the cut into blocks."""
     return int.from_bytes(hashlib.blake2b(seed, person=b"cut", digest_size=8).digest())
 
 

@@ -1,4 +1,4 @@
-"""The survey: what must be known of all records before the first is encoded."""
+"""The survey: facts of all records that are needed before the first is encoded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hierdata.sources import Collection, FileForm, FilesForm, Form, InputSplit, 
 
 @dataclass
 class Sample:
-    """Every ``stride``-th record of a split, pickled; the stride doubles when there are more than ``most``.
+    """Every ``stride``-th record of a split, pickled; the stride doubles to keep at most ``most`` records.
 
     It needs neither randomness nor the number of records, and two samples can be brought to one stride.
     """
@@ -36,7 +36,7 @@ class Sample:
     records: list[bytes] = field(default_factory=list)
 
     def watch_documents(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Pass documents on, and keep the sample."""
+        """Yield the documents unchanged, and keep the sample."""
         for ordinal, document in enumerate(documents):
             if self.most and ordinal % self.stride == 0:
                 if len(self.records) == self.most:
@@ -46,16 +46,16 @@ class Sample:
             yield document
 
     def documents(self, stride: int) -> Iterator[Document]:
-        """Every ``stride``-th record of the split; a multiple of the sample's own stride."""
+        """Yield every ``stride``-th record of the split; a multiple of the sample's own stride."""
         yield from map(pickle.loads, self.records[:: stride // self.stride])
 
 
 @dataclass
 class Surveyed:
-    """What a split has.
+    """The survey of a split.
 
-    ``marks`` are those of its pseudonyms, by domain (see Traces). If one of its records is wrong, ``error``
-    says so; ``within`` tells that the record is numbered within the split, and not in the whole collection.
+    ``marks`` are those of its pseudonyms, by domain (see Traces). ``error`` is set if a record is wrong;
+    ``within`` tells that the error numbers the record within the split, not in the whole collection.
     """
 
     survey: Survey
@@ -67,7 +67,7 @@ class Surveyed:
 
 @dataclass(frozen=True)
 class SurveySplit:
-    """Survey a split: the values of the ``declared`` fields, and ``most`` records at most as a sample.
+    """Survey a split: the values of the ``declared`` fields, and a sample of at most ``most`` records.
 
     ``schema`` is a JSON Schema that every record must satisfy, before the ``treatment``.
     """
@@ -79,7 +79,7 @@ class SurveySplit:
     progress: Progress = silent
 
     def __call__(self, split: InputSplit) -> Surveyed:
-        """The survey of one split."""
+        """Survey one split."""
         sample = Sample(self.most)
         traces = Traces()
         read = _Reading(split)
@@ -95,7 +95,7 @@ class SurveySplit:
 
 
 class _Reading:
-    """The documents of a split; ``failed`` tells that one could not be read."""
+    """The documents of a split; ``failed`` is set if one could not be read."""
 
     def __init__(self, split: InputSplit) -> None:
         self._split = split
@@ -110,12 +110,12 @@ class _Reading:
 
 
 _SAMPLE = 40_000
-"""Records that the cut is made from."""
+"""The largest number of records that the cut is grown from."""
 
 
 @dataclass(frozen=True)
 class Overview:
-    """What the survey found: the collection's statistics, and the splits with what each has of a sample."""
+    """What the survey found: the collection's statistics, and the splits, each with its sample."""
 
     policy: Policy
     survey: Survey
@@ -126,11 +126,11 @@ class Overview:
 
 
 def check_key(treatment: Treatment, kind: str) -> None:
-    """Raise PolicyError where an executor of this kind would write a key down."""
+    """Raise PolicyError if an executor of this kind would write a key to a file."""
     if treatment.needs_key and kind in EXECUTORS and not EXECUTORS[kind].keeps_secrets:
         raise PolicyError(
-            "Spark writes what it sends to its workers into files, and no file may hold a key: pseudonyms "
-            "and shifts need the executor serial or processes"
+            "Spark writes what it sends to its workers into files, and a key must not be in a file: "
+            "pseudonyms and shifts need the executor serial or processes"
         )
 
 
@@ -141,7 +141,7 @@ def survey_splits(
     spread: RunContext,
     treatment: Treatment,
 ) -> Overview:
-    """Survey all splits of a collection; the policy comes back with rules for what it keeps unlisted.
+    """Survey all splits of a collection; the returned policy has rules for unlisted fields that it keeps.
 
     Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
     """
@@ -159,7 +159,7 @@ def survey_splits(
 
 
 def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
-    """The paths that the policy's XSD says to be many. A JSON Schema goes with JSON, an XSD with XML."""
+    """Return the paths that the policy's XSD declares as repeatable. Raises PolicyError for a wrong kind."""
     named = policy.record_schema
     if named is None:
         return frozenset()
@@ -167,7 +167,7 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
     is_xml = form.format.has_elements
     if named.lower().endswith(".xsd") != is_xml:
         kind = "an XSD" if is_xml else "a JSON Schema"
-        raise PolicyError(f"the records are {form.format.name}: name {kind} under schema, or none")
+        raise PolicyError(f"the records are {form.format.name}: name {kind} under schema, or nothing")
     if not isinstance(form, FileForm | FilesForm) or not is_xml:
         return frozenset()
     from hierdata.records.xsd import many_hints
@@ -176,7 +176,7 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
 
 
 def order_elements(collection: Collection, overview: Overview) -> Form:
-    """The form of the release: elements in the order of the XSD, or else of their first appearance."""
+    """Return the form of the release: elements in the order of the XSD, else of their first appearance."""
     form, named = collection.form, overview.policy.record_schema
     if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
         return form
@@ -192,7 +192,7 @@ def order_elements(collection: Collection, overview: Overview) -> Form:
 def _survey_splits(
     splits: Sequence[InputSplit], policy: Policy, spread: RunContext, most: int, treatment: Treatment
 ) -> tuple[Survey, list[int], Held[Surveyed]]:
-    """The survey of all splits, how many records each has, and what is held of them."""
+    """Survey all splits; return the survey, the number of records of each, and the held results."""
     named = policy.record_schema
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
     inner, watch = spread.progress_callbacks("reading", None, len(splits))
@@ -221,14 +221,14 @@ def _statistics(surveyed: Surveyed) -> tuple[Survey, dict[str, bytearray], Input
 
 
 def find_repeated(marks: Mapping[str, bytearray], policy: Policy) -> dict[str, int]:
-    """By domain how many pseudonyms stand in more than one record, where the policy does not let them."""
+    """Count by domain the pseudonyms that occur in several records, where the policy does not allow it."""
     linked = linked_domains(policy)
     counted = {domain: _count_repeated(own) for domain, own in marks.items() if domain not in linked}
     return {domain: count for domain, count in counted.items() if count}
 
 
 def _count_repeated(marks: bytearray) -> int:
-    """How many marks stand in more than one record: each has it once."""
+    """Count the marks that occur in several records; a record has each of its marks once."""
     halves = np.frombuffer(marks, np.uint64).reshape(-1, MARK // 8)
     order = np.lexsort(halves.T)
     same = (halves[order[1:]] == halves[order[:-1]]).all(axis=1)
@@ -236,7 +236,7 @@ def _count_repeated(marks: bytearray) -> int:
 
 
 def _renumber_error(error: InputError, before: int) -> InputError:
-    """The error with the record's number in the collection."""
+    """Return the error with the record's number in the collection."""
     record = None if error.record is None else error.record + before
     return InputError(error.message, record=record, path=error.path, revealed=error.revealed)
 

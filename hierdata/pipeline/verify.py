@@ -1,4 +1,4 @@
-"""The one file that knows all steps, from a collection and a policy to a verified release: read it first."""
+"""All steps to verify a release from its files."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def plugins_needed(published: object) -> Iterator[None]:
-    """Where the policy of a release is read: without a plug-in that it needs nothing can be judged.
+    """Read the policy of a release inside this context, which checks the plug-ins that are needed.
 
-    Raises VerificationError, as it does where a plug-in has another version than the release was made with.
+    Raises VerificationError if a plug-in is missing or has another version than the release was made with.
     """
     try:
         check_plugins(published)
@@ -50,10 +50,12 @@ def verify(
 
     ``published`` is a release folder, a file, or an iterable of dicts or lxml elements. The facts frozen at
     publication (levels by frequency) come from the folder's ``steward/verification.json`` or from
-    ``facts``; with ``original`` they are worked out again from the input, and frozen facts that differ
-    raise VerificationError, as does a ``release.json`` that claims other than was found. A model whose facts
-    are missing is not judged and does not pass. Where dates were moved, ``original`` needs the ``key`` of the
-    release. The verdict is the same whatever ``resources`` there are.
+    ``facts``; with ``original`` they are computed again from the input. A model whose facts are missing is
+    not judged and does not pass. If dates were moved, ``original`` needs the ``key`` of the release. The
+    verdict does not depend on ``resources``.
+
+    Raises VerificationError if frozen facts differ from those of ``original``, or if the claims of
+    ``release.json`` differ from what was found.
     """
     with plugins_needed(published):
         policy = read_policy(policy)
@@ -70,7 +72,7 @@ def _verdict(
     resources: Resources | None,
     progress: Progress | None,
 ) -> Verdict:
-    """The steps of ``verify``, once the records are at hand."""
+    """Run the steps of ``verify`` on fetched records."""
     from hierdata.pipeline.judge import judge_files
 
     files = find_release_files(Path(published), policy) if isinstance(published, str | os.PathLike) else None
@@ -91,8 +93,8 @@ def _verdict(
         known = references(prepared)
         if frozen is not None and not frozen.are_of(prepared):
             raise VerificationError(
-                "the facts frozen at publication are not those of the original under this policy: the file "
-                "was changed, or it belongs to another input"
+                "the facts frozen at publication differ from those of the original under this policy: the "
+                "file was changed, or it belongs to another input"
             )
     rules = judge_rules(policy, scales, known, vertices, books)
     splits = record_splits(published, files, policy)

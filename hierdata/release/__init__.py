@@ -1,1 +1,1 @@
-"""All that lies in the folder of a release."""
+"""The contents of a release folder, and the release itself."""

@@ -1,4 +1,4 @@
-"""What a run came to: the figures of a release collected into the models of its files."""
+"""Collect the results of a run into the models of a release's files, and write these."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ def write_files(
     gates: tuple[GateVerdict, ...],
     stated: tuple[str, ...] = (),
 ) -> StewardReport:
-    """Write everything of a release but its records; answer the steward's report.
+    """Write all files of a release except the published data; return the steward's report.
 
-    ``stated`` are limitations of how the input was read.
+    ``stated`` are limitations of how the input was read. Raises TargetError where a file cannot be read or
+    written.
     """
     book = codebook(prepared)
     tables = tallies[count_part].tables.value
@@ -93,7 +94,7 @@ def build_report(
     book: Codebook,
     stated: tuple[str, ...] = (),
 ) -> StewardReport:
-    """Promised, achieved, lost."""
+    """Build the steward's report: what was promised, achieved and lost."""
     policy = prepared.policy
     exempt, absent = _reasons_given(policy)
     every = metrics_of(policy.metrics)
@@ -139,7 +140,7 @@ def build_report(
 
 
 def codebook(prepared: Prepared) -> Codebook:
-    """How to read the published values: nothing that only the data tell."""
+    """Build the codebook: how to read the published values, without anything that only the data tell."""
     policy = prepared.policy
     books = prepared.codebooks
     spelled = policy.recoding_traits.generalized
@@ -168,14 +169,14 @@ def codebook(prepared: Prepared) -> Codebook:
 
 
 def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
-    """The policy's reasons by path: why a field is exempt, and why a missing pseudonym tells nothing."""
+    """Return the policy's reasons by path: why fields are exempt, why a missing pseudonym tells nothing."""
     given = {keys: (str(policy.rules_by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
     exempt = dict(one for keys, one in given.items() if keys not in policy.pseudonyms)
     return exempt, {path: reason for path, reason in given.values() if path not in exempt and reason}
 
 
 def _identifier_caveats(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
-    """What the actions on identifiers and dates do not hide."""
+    """Return the sentences on what the actions on identifiers and dates do not hide."""
     return identifier_sentences(
         [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
         linked_domains(policy),
@@ -187,13 +188,13 @@ def _identifier_caveats(policy: Policy, absent: dict[str, str]) -> tuple[str, ..
 
 
 def _scopes(prepared: Prepared) -> tuple[str, ...]:
-    """The vertex types that were partitioned by themselves."""
+    """Return the paths of the vertex types that were partitioned independently."""
     types = prepared.schema.types if prepared.policy.recoding_traits.partitions_each_type else ()
     return tuple(kind.path for kind in types if kind.of_role(Role.SENSITIVE))
 
 
 def _treatment(field: CodebookField, action: Action | None, policy: Policy) -> str:
-    """What becomes of a field, in a few words."""
+    """Describe in a few words what happens to a field."""
     if not field.published:
         return "dropped"
     role = _role_of(field, policy)
@@ -201,7 +202,7 @@ def _treatment(field: CodebookField, action: Action | None, policy: Policy) -> s
 
 
 def _role_of(field: CodebookField, policy: Policy) -> str:
-    """What a published field is for the promise, in a few words."""
+    """Describe in a few words the role of a published field in the promise."""
     traits = policy.recoding_traits
     if field.exempt is not None:
         return "published as it stands, not judged"
@@ -228,7 +229,7 @@ def _counts(schema: Schema, counts: Counted, verdict: Verdict) -> Counts:
 
 
 def _reasons(schema: Schema, counts: Counted) -> dict[str, str]:
-    """By vertex type why no more could be published; of several blocks what is true of the most."""
+    """Return by vertex type why no more could be published: the most frequent reason among the blocks."""
     found = {}
     for kind in sorted(counts.reasons):
         given = counts.reasons[kind]
@@ -243,7 +244,7 @@ def _tally(there: int, published: int) -> Tally:
 
 
 def _levels(prepared: Prepared, counts: Counted) -> dict[str, LevelTable]:
-    """The levels of each sensitive attribute: how common, how many a class may hold, their borders."""
+    """Build the table of levels of each sensitive attribute: shares, capacities in a class, breakpoints."""
     policy, size = prepared.policy, prepared.constraints.min_class_size
     degrees = memberships(policy, prepared.survey)
     tables = {}

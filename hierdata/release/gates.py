@@ -1,4 +1,4 @@
-"""Gates: the policy's limits on figures of a release, judged once the judge has passed (DECISIONS 3)."""
+"""Gates: the policy's limits on figures of a release, checked after the judge has passed it (DECISIONS 3)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BoundGate:
-    """A gate and the metric that measures what it asks for; ``describe_gate`` is what its verdict repeats."""
+    """A gate and the metric of its figure; its verdict repeats ``stated`` (see describe_gate)."""
 
     gate: Gate
     metric: Metric
     stated: dict[str, Any]
 
     def judge(self, tallies: Tallies) -> GateVerdict:
-        """The verdict; of several attributes the one that is worst decides, and no figure does not pass."""
+        """Return the verdict. The worst of several figures decides; without a figure the gate fails."""
         found = [figure for figure in self.metric.figures(tallies) if self.gate.figure in (None, figure.name)]
         if not found:
             return GateVerdict(**self.stated, figure=None, value=None, exact=None, passed=False)
@@ -50,10 +50,10 @@ class BoundGate:
 def bind_gates(
     policy: Policy, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
 ) -> tuple[BoundGate, ...]:
-    """The gates of a policy for a collection, before anything is searched.
+    """Bind the gates of a policy to a collection, before the search.
 
-    Raises PolicyError for keys that stand where the attribute does not see them, and for partitions that miss
-    or repeat a value, of gates and of attackers whom no gate names.
+    Attackers are checked even if no gate names them. Raises PolicyError for keys that are neither at the
+    attribute's own vertex nor above it, and for partitions that miss or repeat a value.
     """
     bind_attackers(policy, schema, domains)
     return tuple(_bind_gate(policy, gate, schema, domains) for gate in policy.gates)
@@ -72,7 +72,7 @@ def _bind_gate(
 def bind_attackers(
     policy: Policy, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
 ) -> dict[str, dict[str, Risk]]:
-    """The risks that each attacker of a policy is, by their name. Raises PolicyError like ``bind_gates``."""
+    """Build the risk metrics of each attacker of a policy, by name. Raises PolicyError as bind_gates does."""
     from hierdata.metrics import RISKS
 
     bound = {
@@ -80,7 +80,7 @@ def bind_attackers(
         for name, attacker in policy.attackers.items()
     }
     for metrics in bound.values():
-        metrics["discrimination_rate"].targets(schema, domains)  # which are those of all
+        metrics["discrimination_rate"].targets(schema, domains)  # all risks of an attacker have the same
     return bound
 
 
@@ -90,7 +90,7 @@ def every_metric(
     domains: Sequence[Sequence[SensitiveDomain]],
     gates: Iterable[BoundGate],
 ) -> tuple[Metric, ...]:
-    """All metrics that a report has figures of: those of every release, the attackers' and the gates'."""
+    """Return all metrics of a report: those of every release, of the attackers and of the gates."""
     from hierdata.metrics import metrics_of
 
     attackers = bind_attackers(policy, schema, domains)
@@ -104,7 +104,7 @@ def every_metric(
 def attacker_risks(
     attackers: Mapping[str, Mapping[str, Risk]], tallies: Tallies
 ) -> dict[str, dict[str, Measure]]:
-    """What each attacker learns from a release."""
+    """Return what each attacker learns from a release, by attacker and metric."""
     found = {
         name: {risk: metric.figures(tallies) for risk, metric in metrics.items()}
         for name, metrics in attackers.items()
@@ -122,14 +122,14 @@ def _bound_to(metric: type[Risk], policy: Policy, attacker: AttackerModel) -> Ri
 
 
 def _keys(policy: Policy, attacker: AttackerModel) -> KeyForm | tuple[str, ...]:
-    """The keys of an attacker as the policy's fields spell them."""
+    """Return the keys of an attacker as the policy's fields spell them."""
     if isinstance(attacker.keys, str):
         return attacker.keys
     return tuple(_path(policy, key) for key in attacker.keys)
 
 
 def pass_gates(gates: Iterable[BoundGate], tallies: Tallies) -> tuple[GateVerdict, ...]:
-    """The verdicts of gates that all pass. Raises GateError with those that do not."""
+    """Return the verdicts if all gates pass. Raises GateError that names the gates that fail."""
     verdicts = tuple(gate.judge(tallies) for gate in gates)
     failed = [_sentence(verdict) for verdict in verdicts if not verdict.passed]
     if failed:
@@ -139,7 +139,7 @@ def pass_gates(gates: Iterable[BoundGate], tallies: Tallies) -> tuple[GateVerdic
 
 
 def agree(verdicts: Sequence[GateVerdict], policy: Policy) -> bool:
-    """Whether stated verdicts are on the gates of this policy, and all say that the limit is kept."""
+    """Return whether stated verdicts match the gates of this policy, and all say that the limit is kept."""
     return len(verdicts) == len(policy.gates) and all(
         _agrees(verdict, gate, policy) for verdict, gate in zip(verdicts, policy.gates, strict=True)
     )
@@ -161,7 +161,7 @@ def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
 
 
 def describe_gate(policy: Policy, gate: Gate) -> dict[str, Any]:
-    """What a verdict repeats of its gate: the attacker's keys by path, never the values of a partition."""
+    """Return what a verdict repeats of its gate: the attacker's keys by path, no values of a partition."""
     attacker = None if gate.metric_class.gated else gate.attacker_in(policy.attackers)
     return {
         "name": gate.name,
@@ -177,7 +177,7 @@ def describe_gate(policy: Policy, gate: Gate) -> dict[str, Any]:
 
 
 def _path(policy: Policy, text: str) -> str:
-    """A path as the policy's fields spell it."""
+    """Return a path as the policy's fields spell it."""
     return str(policy.rules_by_keys[keys_of(policy, text)][0])
 
 

@@ -1,4 +1,4 @@
-"""What lies in the public room of a release, and how it is read again (DECISIONS 1)."""
+"""The files of a release, and how they are read again (DECISIONS 1)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from hierdata.release.report.models import PluginUse, PublishedFile
 from hierdata.sources import FileForm, FilesForm, InputSplit, collect, form_of
 
 Counted: TypeAlias = Iterator[tuple[Document, int]]
-"""Documents, each with how many equal ones there are."""
+"""Documents, each with the number of its equal copies."""
 
 FACTS_FILE = Path("steward") / "verification.json"
 PUBLIC_FILES = ("release.json", "codebook.json")
-"""What lies in public/ beside the records."""
+"""The files in public/ other than published data and XSD."""
 XSD_FILE = "records.xsd"
-"""What describes published XML."""
+"""The schema of published XML."""
 RECORDS = "records"
 """The part that holds the records."""
 
 
 @dataclass(frozen=True)
 class Released:
-    """What was published: a file or folder of tables for each part, the records first.
+    """The files of a release: a file or folder of tables for each part, the records first.
 
-    ``claims`` is the release.json beside them and ``facts`` the frozen facts, where there are any; ``xsd``
-    describes them.
+    ``claims`` is the release.json, ``facts`` the file of frozen facts and ``xsd`` the schema of the parts;
+    each is None where it is missing.
     """
 
     parts: Mapping[str, Path]
@@ -45,15 +45,16 @@ class Released:
 
     @property
     def records(self) -> Path:
-        """The records."""
+        """The file or folder of the records."""
         return self.parts[RECORDS]
 
 
 def find_release_files(published: Path, policy: Policy) -> Released:
-    """The files of a release folder; a file alone is one of records, and so is a folder of tables.
+    """Find the files of a release folder; a single file, or a folder of tables, holds records alone.
 
-    Raises PolicyError for a folder that is no release, and for records alone where the policy publishes
-    sensitive values apart; VerificationError where more lies in public/.
+    Raises TargetError where nothing exists at the path, PolicyError for a folder that is not a release and
+    for records alone where the policy publishes sensitive values apart, VerificationError for unexpected
+    files in public/.
     """
     if not published.exists():
         raise TargetError("there is no such file or folder", path=str(published))
@@ -62,8 +63,7 @@ def find_release_files(published: Path, policy: Policy) -> Released:
     if not published.is_dir() or (tables and not (published / PUBLIC_FILES[0]).is_file()):
         if policy.recoding_traits.separates_values:
             raise PolicyError(
-                "the records alone tell nothing of the sensitive values that are published apart: give the "
-                "folder of the release",
+                "sensitive values are published apart from the records: give the folder of the release",
                 path=str(published),
             )
         return Released({RECORDS: published})
@@ -80,11 +80,11 @@ def find_release_files(published: Path, policy: Policy) -> Released:
         else:
             strangers += path.name not in PUBLIC_FILES or not path.is_file()
     if RECORDS not in parts:
-        raise PolicyError("this folder is no release: there is no file public/records.*", path=str(published))
+        raise PolicyError("this folder is not a release: it has no public/records.*", path=str(published))
     if strangers:
         raise VerificationError(
-            f"the folder to be given out holds {strangers} more than a release under this policy, which "
-            "nobody judges: take them away, or name the policy that it was made with",
+            f"unexpected entries in the public folder ({strangers}): remove them, or name the policy that "
+            "the release was made with",
             path=str(folder),
         )
     facts = folder.parent / FACTS_FILE
@@ -94,7 +94,7 @@ def find_release_files(published: Path, policy: Policy) -> Released:
 def check_plugins(published: object) -> None:
     """Raise MissingPluginError where a release was made with plug-ins that are not installed here.
 
-    A ``release.json`` that is none is judged later, with all that it claims.
+    A malformed ``release.json`` is accepted here; ``confirm`` refuses it later.
     """
     if not isinstance(published, str | os.PathLike) or not Path(published).is_dir():
         return
@@ -110,7 +110,7 @@ def check_plugins(published: object) -> None:
 
 
 def published_files(folder: Path) -> tuple[PublishedFile, ...]:
-    """What lies in public/ beside release.json and codebook.json, each file by its SHA-256."""
+    """List the files in public/ other than release.json and codebook.json, each with its SHA-256."""
     found = []
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.relative_to(folder).as_posix() not in PUBLIC_FILES:
@@ -123,15 +123,16 @@ def published_files(folder: Path) -> tuple[PublishedFile, ...]:
 def read_published(
     published: object, files: Released | None, policy: Policy
 ) -> tuple[Counted, dict[str, Iterator[Document]]]:
-    """The records and the documents of the parts beside them, as any reader would find them."""
+    """Read the records, and the documents of each other part by its name, as any reader would."""
     records = record_splits(published, files, policy)
     return chain.from_iterable(split.count_documents() for split in records), read_parts(files, policy)
 
 
 def record_splits(published: object, files: Released | None, policy: Policy) -> Sequence[InputSplit]:
-    """The records in parts that can be read side by side.
+    """Split the records into parts that can be read in parallel.
 
-    Raises PolicyError where they tell nothing alone, VerificationError for an XSD that is not theirs.
+    Raises PolicyError where sensitive values are published apart and no folder is given, VerificationError
+    for an XSD that does not belong to the files.
     """
     if files is None:
         if policy.recoding_traits.separates_values:
@@ -144,7 +145,7 @@ def record_splits(published: object, files: Released | None, policy: Policy) -> 
 
 
 def read_parts(files: Released | None, policy: Policy) -> dict[str, Iterator[Document]]:
-    """The documents of the parts beside the records, by their names."""
+    """Read the documents of all parts but the records, by the name of the part."""
     parts = {} if files is None else files.parts
     return {
         part: form_of(path, policy, "value").read(path, alone=True)
@@ -154,16 +155,16 @@ def read_parts(files: Released | None, policy: Policy) -> dict[str, Iterator[Doc
 
 
 def _element(part: str, policy: Policy) -> str | None:
-    """What an element of a part is called where it is no record."""
+    """Return the name of a part's elements; None where they are records."""
     if part != RECORDS:
         return "value"
     return "class" if policy.recoding_traits.publishes_classes else None
 
 
 def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
-    """The XSD of the parts of a release; None where they are not XML.
+    """Build the XSD of the parts of a release; None where they are not XML.
 
-    It is made of these files, the policy and the XSD that the policy names.
+    It depends on these files, the policy and the XSD that the policy names.
     """
     from hierdata.records.outline import outline_records
     from hierdata.records.published_xsd import Types, release_xsd
@@ -196,10 +197,10 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
 
 
 def _check_described(xsd: Path, parts: Mapping[str, Path], policy: Policy) -> None:
-    """Raise VerificationError unless an XSD is that of these parts: it could say what they do not."""
+    """Raise VerificationError unless the XSD is that of these parts: another one could tell more."""
     try:
         stated = xsd.read_bytes()
     except OSError as error:
         raise TargetError(f"the XSD cannot be read ({error.strerror})", path=str(xsd)) from None
     if stated != description(parts, policy):
-        raise VerificationError("the XSD is not the one that these files have", path=str(xsd))
+        raise VerificationError("the XSD does not belong to these files", path=str(xsd))

@@ -1,4 +1,4 @@
-"""A release: the folder that is given out in part, and its report."""
+"""A release: its folder, of which the public part is given out, and its report."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from hierdata.release.report.models import StewardReport
 
 
 class Staging:
-    """A private folder for a release in the making; removed with the object unless it was put in place.
+    """A private folder in which a release is built; removed with the object unless it was put in place.
 
-    ``path`` holds ``public/`` and ``steward/`` (closed to others). Raises TargetError when it cannot be made.
+    ``path`` holds ``public/`` and ``steward/`` (closed to other users). Raises TargetError when it cannot be
+    created.
     """
 
     def __init__(self, parent: Path | None) -> None:
@@ -33,11 +34,11 @@ class Staging:
 
 @dataclass(frozen=True)
 class Release:
-    """A judged release: the folder that will be given out in part, and its report.
+    """A judged release: its folder, of which the public part will be given out, and its report.
 
     ``folder`` holds ``public/`` and ``steward/`` (DECISIONS 1); until ``save`` it is a private temporary
-    folder that is removed with the object. ``report`` is the steward's report as plain data, ``parts`` names
-    what was published, ``records`` first; ``read`` gives the documents of a part of a saved folder.
+    folder that is removed with the object. ``report`` is the steward's report as plain data, ``parts`` are
+    the names of the published parts, ``records`` first; ``read`` reads the documents of a part of a folder.
     """
 
     folder: Path
@@ -47,13 +48,13 @@ class Release:
     temporary: Any = field(default=None, repr=False)
 
     def records(self) -> Iterator[Document]:
-        """The published records, read back from the file that was judged."""
+        """Read the published records back from the file that was judged."""
         return self.part(self.parts[0])
 
     def part(self, name: str) -> Iterator[Document]:
-        """The documents of one of ``parts``: those beside the records are rows of sensitive values.
+        """Read the documents of one of ``parts``; parts other than the records hold rows of sensitive values.
 
-        Raises PolicyError for another name.
+        Raises PolicyError for an unknown name.
         """
         if name not in self.parts:
             raise PolicyError(f"the release has no such part; it has {', '.join(self.parts)}")
@@ -63,7 +64,7 @@ class Release:
         yield from self.read(self.folder, name)  # a generator keeps the release, and so the folder, alive
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Move the release to ``directory``, whole or not at all. Raises TargetError when it exists."""
+        """Move the release to ``directory``, all or nothing. Raises TargetError if ``directory`` exists."""
         target = Path(directory)
         place(self.folder, target)
         object.__setattr__(self, "folder", target)
@@ -71,7 +72,7 @@ class Release:
 
 
 def place(staged: Path, target: Path) -> None:
-    """Rename a finished folder to its name; from another file system, copy beside the target first."""
+    """Rename a finished folder to its name; from another file system, copy it next to the target first."""
     if target.exists() or target.is_symlink():
         raise TargetError("the output directory is already there; choose a new name", path=str(target))
     try:
@@ -80,7 +81,7 @@ def place(staged: Path, target: Path) -> None:
         if staged.stat().st_dev == target.resolve().parent.stat().st_dev:
             staged.rename(target)
             return
-        # A name of our own, closed until all is there: what stands in the way is not ours to remove.
+        # Copy under a temporary private name: an existing target must not be overwritten or removed.
         with PrivateFolder(target.parent, "the release") as beside:
             shutil.copytree(staged, beside, dirs_exist_ok=True)
             beside.rename(target)

@@ -1,4 +1,4 @@
-"""What verify finds in a release: the frozen facts, and what release.json claims (DECISIONS 1 and 2)."""
+"""What verify checks in a release: the frozen facts, and the claims of release.json (DECISIONS 1 and 2)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """What was frozen at publication, read and found fit for the policy."""
+    """The facts that were frozen at publication, read and checked against the policy."""
 
     file: Verification
     scales: Mapping[Keys, LevelScale | None]
@@ -42,11 +42,11 @@ class Facts:
 
     @property
     def vertices(self) -> frozenset[Keys]:
-        """The keys down to what is many."""
+        """The paths of the vertex types below the root."""
         return frozenset(self.file.vertices)
 
     def are_of(self, prepared: Prepared) -> bool:
-        """Whether the same facts come out of a collection."""
+        """Return whether a collection gives the same facts."""
         known = {"sensitive", "quasi", "vertices", "population"}
         fresh = freeze(prepared, self.file.version)
         return self.file.model_dump(mode="json", include=known) == fresh.model_dump(
@@ -56,14 +56,13 @@ class Facts:
     def check_tables(self, policy: Policy, verdict: Verdict) -> None:
         """Raise VerificationError unless the sensitive tables are those that were published."""
         if not _describes(self.file.tables, verdict.tables, policy):
-            raise VerificationError("sensitive values stand in other tables than were published")
+            raise VerificationError("sensitive values are divided into other tables than were published")
 
 
 def fingerprint(policy: Policy) -> str:
-    """The SHA-256 of a policy's promise: models, recoding and every field that is no plain quasi-identifier.
+    """Return the SHA-256 of a policy's promise: models, recoding and all fields but plain quasi-identifiers.
 
-    How the policy is written down, where the input lies and how values are generalized do not matter to the
-    facts.
+    The facts do not depend on how the policy is written, where the input is and how values are generalized.
     """
     promise = {
         "models": [model.model_dump(mode="json") for model in policy.models],
@@ -82,7 +81,7 @@ def fingerprint(policy: Policy) -> str:
 def freeze(
     prepared: Prepared, version: str, tables: Mapping[str, tuple[str, ...]] | None = None
 ) -> Verification:
-    """What verify must know beside the policy and the published file; ``tables`` are the publication's."""
+    """Collect what verify needs besides policy and published files; ``tables`` are the publication's."""
     policy = prepared.policy
     sensitive = {}
     taxonomies, known = semantics(policy), references(prepared)
@@ -107,9 +106,10 @@ def freeze(
 
 
 def read_facts(file: Path | None, policy: Policy) -> Facts | None:
-    """The frozen facts; None where there is no file.
+    """Read the frozen facts; None without a file.
 
-    Raises VerificationError for a file that is none, belongs to another policy, or contradicts it.
+    Raises TargetError for a file that cannot be read, VerificationError for one that is not a file of facts,
+    belongs to another policy, or contradicts the policy.
     """
     if file is None:
         return None
@@ -119,7 +119,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
         raise TargetError(f"the frozen facts cannot be read ({error.strerror})", path=str(file)) from None
     except ValidationError:
         raise VerificationError(
-            "this is no file of frozen facts, or it was changed", path=str(file)
+            "this is not a file of frozen facts, or it was changed", path=str(file)
         ) from None
     _check_belongs(facts, policy, file)
     scales = {}
@@ -134,13 +134,13 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
                 counted[keys] = _thaw_reference(found.reference)
         except (KeyError, TypeError, ValueError, ArithmeticError, Uncovered):
             raise VerificationError(
-                "these are no facts of this field, or they were changed", path=path
+                "these are not facts of this field, or they were changed", path=path
             ) from None
         if not _agrees(scale, rule.levels):
-            raise VerificationError("the frozen levels are not those of the policy", path=path)
+            raise VerificationError("the frozen levels differ from the policy's", path=path)
         taxonomy = taxonomies[keys]
         if found.taxonomy != (None if taxonomy is None else taxonomy.codebook):
-            raise VerificationError("the frozen taxonomy is not that of the policy", path=path)
+            raise VerificationError("the frozen taxonomy differs from the policy's", path=path)
     return Facts(facts, scales, counted)
 
 
@@ -150,13 +150,13 @@ def _check_belongs(facts: Verification, policy: Policy, file: Path) -> None:
         raise VerificationError("the facts were frozen under another policy", path=str(file))
     if facts.population != _population(policy):
         raise VerificationError(
-            "the population table is not the one that the release was made with; the promise was about that",
+            "the population table differs from the one that the release was made with; restore that one",
             path=str(file),
         )
 
 
 def _population(policy: Policy) -> str | None:
-    """The fingerprint of the population table, where the policy names one."""
+    """Return the fingerprint of the population table, None where the policy names none."""
     return (
         None if policy.population is None else population.fingerprint(policy.folder / policy.population.file)
     )
@@ -175,7 +175,7 @@ def _thaw_reference(reference: Reference) -> dict[Scalar, int]:
 
 
 def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
-    """Whether frozen levels are what the policy says of them; only counts come from the collection."""
+    """Return whether frozen levels agree with the policy; only counts come from the collection."""
     if scale is None or levels is None:
         return scale is None and levels is None
     if levels.by == "frequency":
@@ -184,7 +184,7 @@ def _agrees(scale: LevelScale | None, levels: Levels | None) -> bool:
 
 
 def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
-    """The judgements of each model; the judge answers model by model, at one attribute after the other."""
+    """Group the verdict's judgements by model, in the judge's order: by model, then by attribute."""
     judged = iter(verdict.judgements)
     return tuple(
         Promise.of(
@@ -203,16 +203,16 @@ def _places(policy: Policy, model: PrivacyModel, scope: frozenset[Keys] | None) 
 def confirm(file: Path, policy: Policy, verdict: Verdict) -> None:
     """Raise VerificationError unless ``release.json`` promises what was judged, and no more than was found.
 
-    The files must be those that it names, byte by byte: what it says is about no others. Loss figures and
-    the counts of the input cannot be seen in the published records, so they are not judged.
-    Gates are not measured again: they must be those of the policy, each with a figure that keeps its limit.
+    The published files must be those that it names, byte by byte. Loss figures and the counts of the input
+    cannot be seen in the published records, so they are not checked. Gates are not measured again: they must
+    be those of the policy, each with a figure that keeps its limit.
     """
     try:
         stated = ReleaseFile.model_validate_json(file.read_bytes())
     except OSError as error:
         raise TargetError(f"cannot be read ({error.strerror})", path=str(file)) from None
     except ValidationError:
-        raise VerificationError("this is no release.json, or it was changed", path=str(file)) from None
+        raise VerificationError("this is not a release.json, or it was changed", path=str(file)) from None
     counts = stated.counts
     found = (verdict.records, verdict.classes, verdict.k, verdict.largest_class, verdict.k_exempt)
     claimed = (
@@ -223,17 +223,17 @@ def confirm(file: Path, policy: Policy, verdict: Verdict) -> None:
         counts.k_exempt,
     )
     if not _describes(stated.tables, verdict.tables, policy):
-        raise VerificationError("it names other sensitive tables than there are", path=str(file))
+        raise VerificationError("it names other sensitive tables than the release has", path=str(file))
     if stated.files != published_files(file.parent):
-        raise VerificationError("the files beside it are not those that it was written for", path=str(file))
+        raise VerificationError("the files next to it differ from those that it names", path=str(file))
     if claimed != found or stated.promises != promises(policy, verdict) or not agree(stated.gates, policy):
-        raise VerificationError("it claims other than the judge found in the records", path=str(file))
+        raise VerificationError("its claims differ from what the judge found in the records", path=str(file))
 
 
 def _describes(
     stated: Mapping[str, tuple[str, ...]], found: Mapping[str, tuple[str, ...]], policy: Policy
 ) -> bool:
-    """Whether tables are those that were found; where all values are missing nobody sees an attribute."""
+    """Return whether the tables agree; an attribute with only missing values is not found in any table."""
     known = Counter(str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive)
     return (
         stated.keys() == found.keys()

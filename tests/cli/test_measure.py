@@ -144,7 +144,7 @@ def test_a_release_of_other_people(run: Run, desk: Desk, release: tuple[object, 
     desk.write([{**one, "visits": [{**one["visits"][0], "ward": "north"}]} for one in PEOPLE])
     ran = run(*release)
     assert ran.code == 4
-    assert "belongs to another input, or to another policy" in ran.err
+    assert "belongs to another input or another policy" in ran.err
     assert not {"west", "east"} & set(ran.err.split())
     names = tmp_path / "names.txt"
     assert run(*release, "--reveal", names).code == 4

@@ -125,7 +125,7 @@ def test_without_a_link_there_is_no_identity_and_all_else_stays(built: Collectio
     for name, metric in RISKS.items():
         if name != "identity_risk":
             assert metric().of(apart, forest) == metric().of(publication, forest)
-    with pytest.raises(ValueError, match="no published vertex is linked"):
+    with pytest.raises(ValueError, match="published vertices are not linked"):
         IdentityRisk().of(apart, forest)
     assert [name for name, metric in RISKS.items() if metric.linked] == ["identity_risk"]
 

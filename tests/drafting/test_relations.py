@@ -107,7 +107,7 @@ def test_folders_are_looked_through_for_tables(tmp_path: Path) -> None:
     stated = read(path)
     stated.pop("draft")
     assert from_data(stated) == from_data(draft.confirmed())
-    with pytest.raises(PolicyError, match="this is about one file"):
+    with pytest.raises(PolicyError, match="applies to a single file only"):
         hierdata.init(tmp_path, records="$.x")
     (tmp_path / "visits.csv.gz").write_bytes(b"")
     with pytest.raises(InputError, match="several files"):

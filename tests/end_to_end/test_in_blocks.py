@@ -177,7 +177,7 @@ def test_blocks_that_the_promise_does_not_allow_are_refused() -> None:
 
 def test_too_little_memory_is_refused_with_what_is_enough() -> None:
     seed = bytes(16)  # where blocks are cut, and so how large they are, goes by the seed
-    with pytest.raises(PolicyError, match=r"\d+ MiB are enough; smaller `blocks`") as refused:
+    with pytest.raises(PolicyError, match=r"allow \d+ MiB, or state smaller `blocks`") as refused:
         hierdata.anonymize(LINES, with_blocks(150), seed=seed, resources=Resources("serial", memory=2**20))
     enough = int(str(refused.value).split(" MiB")[0].rpartition(" ")[2])
     for mebibytes, works in ((enough - 1, False), (enough, True)):

@@ -131,7 +131,7 @@ def test_models_that_are_asked_when_a_class_closes(
 
 def test_a_class_smaller_than_the_models_allow_is_refused() -> None:
     built = collection(1, records=9, depth=1)
-    with pytest.raises(PolicyError, match="size 2 is too small, the models need 3 records in a class"):
+    with pytest.raises(PolicyError, match="size 2 is too small: the models need 3 records in a class"):
         CluStree(size=2).step(
             built.forest,
             Scope.of(built.forest),

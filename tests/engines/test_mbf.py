@@ -263,8 +263,8 @@ def test_rows_that_are_gone_are_left_out() -> None:
             ["v00"] * 4 + ["v10"] * 2 + ["v20"] * 2 + ["v30"] * 2,
             LEDiversity(l=3, e=1),
             "4 of the 10 values at $.s0 lie in 1 of 4 buckets: while these are kept apart, at most 9 of 10 "
-            "rows can be published in classes of at least 3; 9 are; with k and l of at most 2 none would be "
-            "lost for it",
+            "rows can be published in classes of at least 3; 9 are; with k and l of at most 2 no row would "
+            "be lost for this reason",
         ),
     ],
     ids=str,

@@ -252,7 +252,7 @@ def test_pseudonyms_alone_are_verified_without_the_key(tmp_path: Path) -> None:
 
 
 def test_spark_is_refused_before_it_starts() -> None:
-    with pytest.raises(PolicyError, match="no file may hold a key"):
+    with pytest.raises(PolicyError, match="a key must not be in a file"):
         hierdata.anonymize(people(), policy(), key=KEY, resources=Resources("spark"))
 
 

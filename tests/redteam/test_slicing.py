@@ -478,7 +478,7 @@ def test_a_part_that_is_missing_fails(folder: Path, policy: dict[str, Any]) -> N
 
 def test_one_file_more_fails(folder: Path, policy: dict[str, Any]) -> None:
     (folder / "public" / "names.json").write_text("[]", "utf-8")
-    with pytest.raises(hierdata.VerificationError, match="which nobody judges"):
+    with pytest.raises(hierdata.VerificationError, match="unexpected entries in the public folder"):
         hierdata.verify(folder, policy)
 
 

@@ -99,7 +99,7 @@ def test_a_confirmed_draft_fits_the_collection(mongodb: str, database: Database,
 
 
 def test_what_is_about_files_is_refused(collection: Any, database: Database) -> None:
-    with pytest.raises(PolicyError, match="this is about files"):
+    with pytest.raises(PolicyError, match="applies to files only"):
         hierdata.init(collection, format="json")
     with pytest.raises(InputError, match="empty"):
         hierdata.init(database["nothing"])

@@ -244,7 +244,7 @@ def test_what_the_server_holds_is_judged_not_what_was_sent(
         export(self, part, path)
 
     monkeypatch.setattr(MongoTarget, "export", meddled)
-    with pytest.raises(VerificationError, match="the judge did not find on the server"):
+    with pytest.raises(VerificationError, match="the content on the server differs"):
         hierdata.anonymize(source, POLICY, to=database.release, out=tmp_path / "release", staging=tmp_path)
     assert names(database) == {"people"}
     assert left(tmp_path) == []

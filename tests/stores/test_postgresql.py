@@ -675,7 +675,7 @@ def test_what_the_judge_does_not_find_again_is_rolled_back(
             f"{address}/students#doc", POLICY, to=f"{address}/release", out=tmp_path / "out"
         ),
     )
-    assert "did not find on the server" in message
+    assert "the content on the server differs" in message
     assert list(tmp_path.iterdir()) == []
 
 

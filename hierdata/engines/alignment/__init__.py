@@ -1,1 +1,1 @@
-"""Algorithms 1 and 2 of ML over packed arrays: what the clustering engines share."""
+"""Algorithms 1 and 2 of ML on packed arrays, shared by the clustering engines."""

@@ -22,7 +22,7 @@ _PAIRINGS = {"greedy": anonytree.GREEDY, "benefit": anonytree.BENEFIT, "optimal"
 class Alignment:
     """Algorithm 1 (ML section 4) on the records of one forest, in classes of ``size`` records.
 
-    There is room for classes of ``largest`` records; ``fit_caps`` says which size the caps are for.
+    Buffers hold classes of up to ``largest`` records; ``fit_caps`` sets the class size of the caps.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Alignment:
         self.members = np.empty((largest, vertices), np.int64)
 
     def fit_caps(self, size: int) -> None:
-        """Bound the shares of all groups as in a class of ``size`` records."""
+        """Set the largest count of each group for a class of ``size`` records."""
         self.rules.caps[:] = pack_caps(self._caps, size)
 
     def pair_losses(self, record: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The loss of aligning each of the others with the record, both trees together, times the scale."""
+        """Return the loss of aligning each other record with this one: both trees, times the scale."""
         out = np.empty(len(others), np.int64)
         pair_losses_to(
             record,

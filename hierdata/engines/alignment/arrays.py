@@ -19,7 +19,7 @@ Caps = list[list[tuple[int, int, FrequencyCaps]]]
 
 
 def share_caps(constraints: Constraints) -> Caps:
-    """All share caps, their groups numbered through."""
+    """Return all share caps, with their groups numbered consecutively."""
     caps: Caps = []
     first = 0
     for kind in range(len(constraints.on_values)):
@@ -31,13 +31,13 @@ def share_caps(constraints: Constraints) -> Caps:
 
 
 def first_nodes(forest: Forest) -> list[list[int]]:
-    """By vertex type and quasi-identifier: its first node when all hierarchies are numbered through."""
+    """Return the first node of each quasi-identifier, by type, in one numbering over all hierarchies."""
     ends = iter(accumulate((len(tree.labels) for own in forest.hierarchies for tree in own), initial=0))
     return [[next(ends) for _ in own] for own in forest.hierarchies]
 
 
 def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
-    """The vertex rows of ``kernels.arrays``, and the column of the first slot."""
+    """Build the vertex rows of ``kernels.arrays``; also return the column of the first slot."""
     quasi_counts = np.array([len(own) for own in forest.hierarchies], np.int32)
     slot_counts = np.array([len(own) for own in caps], np.int32)
     first_slot = FIRST_NODE + int(quasi_counts.max(initial=1))
@@ -67,7 +67,7 @@ def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
 
 
 def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
-    """Losses by node and by pair, and the largest count of every group in a class of ``size`` records."""
+    """Pack losses by node and by pair, and the largest count of each group in a class of ``size`` records."""
     trees = [tree for own in forest.hierarchies for tree in own]
     losses = [2 * loss for own in forest.losses for loss in own]
     depth = max((len(tree.ancestors[0]) for tree in trees), default=1)
@@ -98,7 +98,7 @@ def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
 
 
 def _nests(ancestors: NDArray[np.int32], losses: NDArray[np.int64]) -> bool:
-    """Whether who shares a node shares all above it, and no node costs more than one above it."""
+    """Return whether values that share a node share all nodes above, and losses never fall upwards."""
     for level in range(1, ancestors.shape[1]):
         nodes = np.flatnonzero(ancestors[:, level] >= 0)
         shared = ancestors[nodes, level]
@@ -112,7 +112,7 @@ def _nests(ancestors: NDArray[np.int32], losses: NDArray[np.int64]) -> bool:
 
 
 def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
-    """The cap of each group in a class of ``size`` records, min(floor(size * share), most), and its reach."""
+    """Return by group the cap in a class of ``size``, min(floor(size * share), most), and its reach."""
     packed = np.empty((sum(len(cap.share) for own in caps for _, _, cap in own), 3), np.int64)
     for own in caps:
         for _, first, cap in own:
@@ -125,9 +125,9 @@ def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
 def find_unpaired(
     forest: Forest, rows: NDArray[np.int32], first_slot: int, caps: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """The vertices that are paired in no alignment while these caps hold: no class may have their value.
+    """Mark the vertices that no alignment pairs while these caps hold, as no class may have their value.
 
-    What is below such a vertex is not paired either.
+    Descendants of such a vertex are not paired either.
     """
     groups = rows[:, first_slot:]
     there = (groups >= 0) & (np.arange(groups.shape[1]) < rows[:, SLOT_COUNT, None])
@@ -140,7 +140,7 @@ def find_unpaired(
 
 
 def _join_table(ancestors: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The join of every pair of nodes: the deepest common entry of their ancestor rows."""
+    """Return the join of every pair of nodes: the deepest common entry of their ancestor rows."""
     count, depth = ancestors.shape
     joins = np.zeros((count, count), np.int32)
     for level in range(depth):

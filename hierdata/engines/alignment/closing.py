@@ -1,4 +1,4 @@
-"""What the models are asked about a class representative, beside what its growth has settled."""
+"""Check a class representative against the models that its growth has not settled already."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Members = NDArray[np.int64]
 
 
 class Closing:
-    """Asks the models about classes of at least ``size`` records.
+    """Checks classes of at least ``size`` records against the models.
 
-    ``rows`` are the rows of a representative, ``members[m, v]`` is the vertex of member m behind its v-th.
+    ``rows`` are the rows of a representative; ``members[m, v]`` is member m's vertex for its v-th vertex.
     """
 
     def __init__(self, forest: Forest, constraints: Constraints, size: int) -> None:
@@ -31,7 +31,7 @@ class Closing:
 
     @property
     def asks(self) -> bool:
-        """Whether a model is asked about the values of a class of the right size."""
+        """Whether a model must be asked about the values of a class of the right size."""
         return bool(self._attributes)
 
     @property
@@ -40,12 +40,12 @@ class Closing:
         return 0 in self._attributes or self._constraints.population is not None
 
     def holds_at_root(self, rows: Rows, members: Members) -> bool:
-        """Whether the class as a whole may be published."""
+        """Return whether the class as a whole may be published."""
         view = self._constraints.view(len(members), {}, self._root(rows))
         return all(one.holds(view) for one in self._constraints.on_records) and self._holds(0, rows, members)
 
     def find_safe_vertices(self, rows: Rows, members: Members) -> NDArray[np.bool_]:
-        """The vertices where all models hold, and above as well; for a class whose root is safe."""
+        """Mark the vertices where, and above which, all models hold; the root must be safe."""
         kept = np.ones(len(rows), np.bool_)
         if not self._attributes:
             return kept
@@ -76,10 +76,10 @@ class Closing:
 def _undecided_constraints(
     forest: Forest, constraints: Constraints, size: int
 ) -> dict[int, list[tuple[int, tuple[Constraint, ...]]]]:
-    """By vertex type, the sensitive attributes that must be looked at and the models to be asked.
+    """Return by vertex type the sensitive attributes that must be checked, each with its models.
 
-    Sufficient caps are settled when every record has a value (erratum ML-8) and a second one has joined:
-    nobody checks a record alone.
+    Sufficient caps are settled if every record has a value (erratum ML-8) and a second record has joined; a
+    single record is never checked against them.
     """
     unsettled: dict[int, list[tuple[int, tuple[Constraint, ...]]]] = {}
     for kind, attributes in enumerate(constraints.on_values):

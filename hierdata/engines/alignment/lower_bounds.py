@@ -1,16 +1,16 @@
-"""Histograms of records over taxonomy nodes: a lower bound of what aligning two records loses.
+"""Histograms of records over taxonomy nodes: a lower bound of the loss of aligning two records.
 
-LM' of the least node above two values is an ultrametric. A value pays, for each node on its path that its
-partner does not share, what LM' gains from there to the parent; a suppressed value pays all of its path, from
-what it has lost already up to 1. At a node that a of one record's values and b of the other's pass, at most
+LM' of the least node above two values is an ultrametric. For each node on its path that its partner does not
+share, a value pays the increase of LM' from the node to its parent; a suppressed value pays its whole path,
+from its present loss up to 1. If a values of one record and b of the other are below a node, at most
 min(a, b) pairs share it, so
 
-    bound = sum over nodes of (LM'(parent) - LM'(node)) * |a - b|        (the parent of a root counts 1)
+    bound = sum over nodes of (LM'(parent) - LM'(node)) * |a - b|        (LM' of a root's parent is 1)
 
-and what the values of both have lost already, which is 0 for original values, is at most the loss of any
-alignment of the two, both sides counted, whatever children go together and whatever the models forbid. It is
-a weighted L1 distance of vectors. A vertex that has no partner in any alignment pays all it has, and so does
-what is below it: known beforehand, it makes the bound closer.
+plus the present losses of the values of both, 0 for original values, is at most the loss of any alignment of
+the two, both sides counted, for any pairing of children and any models. It is a weighted L1 distance of
+vectors. A vertex that has no partner in any alignment is suppressed with all its descendants; if that is
+known beforehand, the bound is tighter.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from hierdata.forest.forest import MISSING, Forest
 __all__ = ["Histograms", "histograms"]
 
 _MOST_COLUMNS = 1024
-"""Where more nodes have weight, nodes of like weight share columns, and the bound is lower."""
+"""If more nodes have weight, nodes of similar weight share columns, and the bound is lower."""
 
 
 def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histograms:
-    """The histograms of all records of a forest.
+    """Compute the histograms of all records of a forest.
 
-    ``alone`` tells of each vertex whether no alignment finds it a partner; what is below such a vertex must
-    be marked too. Columns and weights depend on the hierarchies and the scale only.
+    ``alone`` marks the vertices that have no partner in any alignment, with all their descendants. Columns
+    and weights depend on the hierarchies and the scale only.
     """
     paths, gains, lost = node_paths(forest)
     passes, weights, columns = _columns(paths, gains)
@@ -53,7 +53,7 @@ def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histog
 
 
 def _number_nodes(forest: Forest) -> NDArray[np.int64]:
-    """The nodes of all values, numbered over all hierarchies."""
+    """Return the nodes of all values, in one numbering over all hierarchies."""
     nodes = forest.nodes.astype(np.int64)
     for kind, starts in enumerate(first_nodes(forest)):
         vertices = np.flatnonzero(forest.type == kind)
@@ -63,7 +63,7 @@ def _number_nodes(forest: Forest) -> NDArray[np.int64]:
 
 
 def node_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The paths of all nodes (-1 where they end), what LM' gains from each to the one above, and its LM'."""
+    """Return for each node its path, padded with -1, the increase of LM' to the node above, and LM'."""
     found = [
         _paths(tree, losses, forest.scale)
         for trees, own in zip(forest.hierarchies, forest.losses, strict=True)
@@ -86,9 +86,9 @@ def node_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
 def _columns(
     paths: NDArray[np.int64], gains: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """The columns that each node passes, what each is worth, and its first node.
+    """Return the columns on the path of each node, and the weight and the first node of each column.
 
-    Where nodes share a column, it is worth what the least of them gains.
+    A column of several nodes has the least increase of LM' among them as its weight.
     """
     nodes = np.flatnonzero(gains)
     if len(nodes) > _MOST_COLUMNS:
@@ -104,11 +104,11 @@ def _columns(
 def _paths(
     tree: Hierarchy, losses: NDArray[np.int64], scale: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The path of every node, from the root, what LM' gains from it to the one above, and its LM'.
+    """Return for every node its path from the root, the increase of LM' to the node above, and LM'.
 
-    Where steps do not nest (2 and 5 years) LM' is no ultrametric. Paths then leave out the depths that
-    values may share no node at although they share a deeper one, and what is above such a depth counts no
-    more than the least loss there.
+    If steps do not nest (2 and 5 years) LM' is not an ultrametric. Paths then omit the depths at which
+    values may share no node although they share a deeper one, and nodes above such a depth count at most the
+    least loss there.
     """
     above = np.array(tree.ancestors, np.int64)
     depths = range(above.shape[1])
@@ -135,7 +135,7 @@ def _paths(
 
 
 def _tells(deeper: NDArray[np.int64], depth: NDArray[np.int64]) -> bool:
-    """Whether the node at one depth follows from the one at a deeper depth."""
+    """Return whether the node at a deeper depth determines the one at ``depth``."""
     there = np.flatnonzero(deeper >= 0)
     own, above = deeper[there], depth[there]
     found = np.empty(own.max(initial=MISSING) + 1, np.int64)

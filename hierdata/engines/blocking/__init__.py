@@ -1,17 +1,18 @@
-"""The cut: which record goes to which block, so that each block can be clustered by itself.
+"""The cut: assign records to blocks, so that each block can be clustered independently.
 
-A binary tree over the records' histograms (see ``histograms``). Each of its nodes cuts along one direction:
-a record goes right where its counts, times the whole numbers of the direction, sum up to a threshold. A
-direction is a column, or many that vary together. Of the directions and thresholds that leave sides large
-enough, a node takes the one that parts the fewest records from their nearest neighbors, measured by the
-bound, against what sides of these sizes can part: what a class costs is decided by who is near.
+The cut is a binary tree over the records' histograms (see ``histograms``). Each node cuts along one
+direction, a vector of integers: a record goes right if the dot product of its counts and the direction
+reaches a threshold. A direction is one column, or many that vary together. Among the directions and
+thresholds that leave both sides large enough, a node takes the one that separates the fewest records from
+their nearest neighbors, measured by the lower bound, relative to the sizes of the sides. The loss of a class
+depends on such neighbors.
 
-Records with equal sums can be cut apart by a keyed hash of their ordinals, so equal records make no block
+Records with equal sums can be separated by a keyed hash of their ordinals, so equal records make no block
 larger than others.
 
-Everything that decides is whole numbers, and the same on every machine. Matrices are multiplied in floating
-point only where the sum of all absolute products is one up to which every integer is exact (2^24 in single,
-2^53 in double precision): there no order of summation changes a bit.
+All decisions depend on integers and are the same on every machine. Matrices are multiplied in floating point
+only if the sum of all absolute products stays in the range of exact integers (2^24 in single, 2^53 in double
+precision), so that the order of summation does not matter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Along which direction, and where, a node of the cut parts the fewest neighbors."""
+"""Choose the direction and threshold by which a node of the cut separates the fewest neighbors."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from hierdata.engines.blocking.tree import Integers
 Reals = NDArray[np.float64]
 
 _PIVOTS = 256
-"""Records, at most, whose neighbors should stay with them."""
+"""The most records whose neighbors are considered."""
 _NEIGHBORS = 10
 _PLACES = 31
-"""Thresholds that are tried along a direction."""
+"""The number of thresholds that are tried along a direction."""
 _COLUMNS = 24
-"""Directions of one column that are tried, those of the greatest spread."""
+"""The number of single columns that are tried as directions, those of the greatest spread."""
 _COMPANIES = 8
-"""How many of these are tried together with what varies with them."""
+"""The number of these that are also tried together with the columns that vary with them."""
 _ROUNDS = 8
 _NEVER = 2**62
 _LARGEST_SUM = 2**16 - 1
-"""The absolute numbers of a direction together: times a count of 255 they stay below 2^24."""
+"""The largest sum of absolute numbers of a direction: times a count of 255 it stays below 2^24."""
 
 
 def best(sample: Histograms, rows: Integers, share: int) -> tuple[Integers, int | None]:
-    """The direction that is best for some rows, and its threshold.
+    """Return the best direction for some rows, and its threshold.
 
-    Both sides must have so many of the rows. None where no threshold leaves that: then the direction along
-    which the rows differ most, or nothing but zeros where they are all equal.
+    Both sides must have at least ``share`` rows. If no threshold allows that, the threshold is None, and the
+    direction is the one along which the rows differ most, or all zeros if the rows are equal.
     """
     directions = _directions(sample.counts[rows], sample.weights)
     sums = sums_along(sample.counts[rows], directions)
@@ -47,9 +47,9 @@ def best(sample: Histograms, rows: Integers, share: int) -> tuple[Integers, int 
 
 
 def _gaps(ordered: Integers, share: int) -> tuple[Integers, Integers]:
-    """Thresholds by place and direction: the widest gaps of stretches of the sums, which are in order.
+    """Find thresholds by stretch and direction: the widest gap in each stretch of the sorted sums.
 
-    Also how many are left of each; 0 where a stretch has no gap.
+    Returns the number of rows left of each threshold, 0 if the stretch has no gap, and the thresholds.
     """
     wide = np.diff(ordered, axis=0)
     every = np.arange(ordered.shape[1])
@@ -63,10 +63,10 @@ def _gaps(ordered: Integers, share: int) -> tuple[Integers, Integers]:
 
 
 def _directions(counts: NDArray[np.uint8], weights: Integers) -> Integers:
-    """Directions to try, one a column of the result; the last is the one of the greatest spread.
+    """Return the directions to try, as columns; the last is the one of the greatest spread.
 
-    Single columns; each with what varies with it; the two halves' difference, again and again cut along
-    itself (2-means); and the first principal component, by power iteration.
+    These are: single columns; single columns with those that vary with them; the difference of two halves,
+    iterated by cutting along it (2-means); the first principal component, by power iteration.
     """
     if not len(weights):
         return np.zeros((0, 1), np.int64)
@@ -89,7 +89,7 @@ def _directions(counts: NDArray[np.uint8], weights: Integers) -> Integers:
 
 
 def _along(values: Reals, sums: Reals, weights: Integers) -> Integers:
-    """The direction in which these sums vary: each column's covariance with them, times its weight."""
+    """Return the direction in which sums vary: each column's covariance with them, times its weight."""
     centered = sums - int(sums.sum()) // len(sums)
     together = (values.T @ centered).astype(np.int64)
     shift = max(int(np.abs(together).max(initial=0)).bit_length() - 26, 0)
@@ -99,7 +99,7 @@ def _along(values: Reals, sums: Reals, weights: Integers) -> Integers:
 
 
 def _neighbors(sample: Histograms, rows: Integers) -> tuple[Integers, Integers]:
-    """Pairs of a row and one that is near: by the bound, then by place."""
+    """Return pairs of a row and a near row, nearest by the bound, then by position."""
     pivots = min(len(rows), _PIVOTS)
     number = min(_NEIGHBORS, len(rows) - 1)
     near = np.empty((pivots, number), np.int64)
@@ -107,12 +107,12 @@ def _neighbors(sample: Histograms, rows: Integers) -> tuple[Integers, Integers]:
     for pivot, row in enumerate(rows[:pivots].tolist()):
         bounds_to(sample.counts[row], sample.totals[row], rows, sample, bounds)
         bounds[pivot] = 2**40
-        # Keys that differ: which are the least does not depend on how they are found.
+        # All keys differ, so the smallest ones do not depend on the algorithm of the partition.
         near[pivot] = np.partition(bounds * len(rows) + np.arange(len(rows)), number - 1)[:number] % len(rows)
     return np.repeat(np.arange(pivots), number), near.ravel()
 
 
 def sums_along(counts: NDArray[np.uint8], directions: Integers) -> Integers:
-    """Counts along directions."""
+    """Return the dot products of counts and directions."""
     sums: Integers = (counts.astype(np.float32) @ directions.astype(np.float32)).astype(np.int64)
     return sums

@@ -1,4 +1,4 @@
-"""How the tree of a cut is made, from the root."""
+"""Grow the tree of a cut from the root."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from hierdata.engines.blocking.directions import best, sums_along
 from hierdata.engines.blocking.tree import Cut, Integers, Sizes, hashes_of
 
 _LOOKED_AT = 2048
-"""Records, at most, by which a node chooses its cut."""
+"""The most records from which a node chooses its cut."""
 _WEIGHT = 2**15
-"""The columns' weights together, rounded up."""
+"""The sum of the columns' weights, before rounding up."""
 
 
 def grow_cut(
     counts: NDArray[np.uint8], weights: Integers, ordinals: Integers, sizes: Sizes, salt: int = 0
 ) -> Cut:
-    """The cut of a collection, by the histograms of some of its records, or of all.
+    """Grow the cut of a collection from the histograms of all or some of its records.
 
-    ``ordinals`` are these records' places in the collection, all different; the order in which they come here
-    makes no difference. ``salt``, 64 bits of the seed, keys the hashes.
+    ``ordinals`` are these records' positions in the collection, all different; their order here does not
+    matter. ``salt``, 64 bits of the seed, keys the hashes.
     """
     return _Grower(counts, weights, ordinals, sizes, salt).cut()
 
 
 class _Grower:
-    """Makes a tree, node by node from the root. Its rows are the records in the order of their hashes."""
+    """Grows a tree, node by node from the root. Rows are the records in the order of their hashes."""
 
     def __init__(
         self, counts: NDArray[np.uint8], weights: Integers, ordinals: Integers, sizes: Sizes, salt: int
@@ -40,7 +40,7 @@ class _Grower:
         self._known = len(counts) == sizes.population
 
     def cut(self) -> Cut:
-        """The tree: parents before their children, leaves from left to right."""
+        """Grow the tree: parents before their children, leaves from left to right."""
         nodes: list[tuple[Integers, int, int]] = []
         below: list[list[int]] = []
         leaves = 0
@@ -70,11 +70,11 @@ class _Grower:
         )
 
     def _records(self, rows: int) -> int:
-        """How many records of the collection so many rows stand for."""
+        """Estimate the number of records of the collection that ``rows`` rows represent."""
         return rows * self._sizes.population // len(self._hashes)
 
     def _divide_rows(self, rows: Integers) -> tuple[tuple[Integers, int, int], NDArray[np.bool_]]:
-        """Direction, threshold and tie of a node, and which of its rows go right."""
+        """Return direction, threshold and tie of a node, and the mask of its rows that go right."""
         records = self._records(len(rows))
         looked_at = rows[:_LOOKED_AT]
         share = min(-(-self._sizes.smallest * len(looked_at) // records), len(looked_at) // 2)
@@ -96,14 +96,14 @@ class _Grower:
         return (direction, int(sums[first]), tie), right
 
     def _nearest_even_cut(self, place: int, count: int) -> int:
-        """The nearest place to cut so many records at that gives the left side whole classes."""
+        """Return the nearest place to cut ``count`` records so that the left side has whole classes."""
         unit, smallest = self._sizes.unit, self._sizes.smallest
         low, high = -(-smallest // unit) * unit, (count - smallest) // unit * unit
         return min(max((place + unit // 2) // unit * unit, low), high) if low <= high else place
 
 
 def _weigh_histograms(counts: NDArray[np.uint8], weights: Integers) -> Histograms:
-    """Histograms with weights in the same proportions, small enough for all sums here."""
+    """Return histograms with proportional weights that are small enough for all sums here."""
     every = weights.tolist()
     small = np.array([-(-own * _WEIGHT // sum(every)) for own in every], np.int64)
     totals = (counts @ small.astype(np.float64)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Blocks by a tree: where each record goes, and what becomes of leaves of the wrong size."""
+"""Blocks by a tree: assign records to leaves, and adjust leaves of the wrong size."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large blocks should be.
+    """The intended sizes of blocks.
 
-    ``population`` is the number of records of the collection, ``size`` of a block: blocks have from two
-    thirds of it to four thirds. None has fewer than ``least``. Where all records are known while the tree is
-    made, blocks have multiples of ``unit`` records, the size of a class, but for one with the rest.
+    ``population`` is the number of records of the collection, ``size`` that of a block: blocks have from two
+    thirds to four thirds of it, and none has fewer than ``least``. If all records are known while the tree is
+    grown, the sizes of blocks are multiples of ``unit``, the size of a class, except one with the rest.
     """
 
     population: int
@@ -38,7 +38,7 @@ class Cut:
 
     ``below[node]`` has the node to the left and to the right, ~leaf for a leaf. A record goes right if its
     sum is above ``threshold``, or equal and its hash is not below ``tie``. ``first`` is the number of a
-    leaf's first block, ``parts`` how many it has: of these, another hash of the ordinal picks one.
+    leaf's first block, ``parts`` the number of its blocks, of which another hash of the ordinal picks one.
     """
 
     sizes: Sizes
@@ -52,7 +52,7 @@ class Cut:
 
     @property
     def leaves(self) -> int:
-        """Number of leaves: what ``settle_counts`` needs a count of."""
+        """Number of leaves; ``settle_counts`` needs a count for each."""
         return len(self.first)
 
     @property
@@ -61,7 +61,7 @@ class Cut:
         return int((self.first + self.parts).max())
 
     def leaf_of(self, counts: NDArray[np.uint8], ordinals: Integers) -> Integers:
-        """The leaf of each of some records; who else is among them makes no difference."""
+        """Return the leaf of each record; it does not depend on the other records."""
         found = np.zeros(len(ordinals), np.int64)
         if len(self.below):
             hashes = hashes_of(ordinals, self.salt)
@@ -70,17 +70,17 @@ class Cut:
         return found
 
     def block_of(self, counts: NDArray[np.uint8], ordinals: Integers) -> Integers:
-        """The block of each of some records, by histogram and place in the collection."""
+        """Return the block of each record, by its histogram and position in the collection."""
         leaves = self.leaf_of(counts, ordinals)
         other = (hashes_of(ordinals, self.salt + 1) >> np.uint64(33)).astype(np.int64)
         blocks: Integers = self.first[leaves] + (other * self.parts[leaves] >> 31)
         return blocks
 
     def settle_counts(self, counts: Integers) -> Cut:
-        """The cut for so many records at each leaf: no block too small, none far too large.
+        """Adjust the cut to the number of records at each leaf: no block is too small or far too large.
 
-        A leaf with fewer than ``least`` records goes to the smallest block on the other side of the cut above
-        it. Blocks of more than twice ``size`` are dealt out evenly.
+        A leaf with fewer than ``least`` records joins the smallest block on the other side of the cut above
+        it. Blocks of more than twice ``size`` are divided evenly.
         """
         first, parts = np.zeros(self.leaves, np.int64), np.ones(self.leaves, np.int64)
         block = 0
@@ -91,11 +91,11 @@ class Cut:
         return replace(self, first=first, parts=parts)
 
     def _groups(self, counts: list[int]) -> list[tuple[list[int], int]]:
-        """Leaves that are one block, with their records: all of ``least``, or there is but one."""
+        """Group leaves into blocks of at least ``least`` records, or into one block; with their records."""
         if not len(self.below):
             return [([0], counts[0])]
         found: dict[int, list[tuple[list[int], int]]] = {}
-        for node in range(len(self.below) - 1, -1, -1):  # children stand behind their parents
+        for node in range(len(self.below) - 1, -1, -1):  # children follow their parents
             left, right = (
                 found.pop(child) if child >= 0 else [([~child], counts[~child])]
                 for child in self.below[node].tolist()
@@ -110,7 +110,7 @@ class Cut:
         return found[0]
 
     def _block_count(self, count: int) -> int:
-        """In how many blocks so many records are dealt by a hash: one comes below ``least`` once in 10^9."""
+        """Return the number of blocks of ``count`` records; a hash fills one below ``least`` once in 10^9."""
         if count <= 2 * self.sizes.size:
             return 1
         number = count // self.sizes.size
@@ -121,14 +121,14 @@ class Cut:
 def _merge_small_groups(
     groups: list[tuple[list[int], int]], small: tuple[list[int], int]
 ) -> list[tuple[list[int], int]]:
-    """The groups, the smallest of them with some more leaves."""
+    """Add the small group to the smallest of the groups."""
     place = min(range(len(groups)), key=lambda at: groups[at][1])
     leaves, count = groups[place]
     return [*groups[:place], (leaves + small[0], count + small[1]), *groups[place + 1 :]]
 
 
 def hashes_of(ordinals: Integers, salt: int) -> NDArray[np.uint64]:
-    """64 bits of each ordinal, different for each: the finalizer of splitmix64 (Steele et al., 2014)."""
+    """Hash ordinals to 64 bits, one to one: the finalizer of splitmix64 (Steele et al., 2014)."""
     mixed = (ordinals.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= np.uint64(salt % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):

@@ -1,1 +1,1 @@
-"""Buckets of rows with similar values: how classes are drawn from them, and what can be published (LE)."""
+"""Buckets of rows with similar values: classes drawn from them, and bounds on publication (LE)."""

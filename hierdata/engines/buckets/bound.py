@@ -1,4 +1,4 @@
-"""How many rows can be published at most while buckets are kept apart, and why rows are suppressed (LE-3)."""
+"""The most rows that can be published while buckets are kept apart, and why rows are suppressed (LE-3)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from hierdata.engines.buckets.buckets import Buckets, Coordinate
 
 @dataclass(frozen=True)
 class CoordinateBound:
-    """What one coordinate leaves to publish: at most ``rows``, and ``most`` of any one group."""
+    """The bound by one coordinate: at most ``rows`` rows, and ``most`` of any one group, by share."""
 
     rows: int
     most: dict[Fraction, int]
 
 
 def bound_rows(coordinate: Coordinate) -> CoordinateBound:
-    """The largest N with N <= sum over groups of min(c, floor(share * N)); rows without a value go free.
+    """Find the largest N <= sum over groups of min(c, floor(share * N)), plus the rows without a value.
 
-    Of N published values no group has more than its share: not in any class, hence not in all. Where all
-    shares are 1/l this is LE-3: S(g) = sum min(c_b, g) for the largest g with S(g) >= l g. Going down from
-    all rows ends at the largest such N, since the sum never falls as N grows. No method publishes more where
-    the caps say what the model says; on ragged taxonomies they ask for more (LE-2).
+    Of N published values no group has more than its share, since it has no more in any class. If all shares
+    are 1/l this is LE-3: S(g) = sum min(c_b, g) for the largest g with S(g) >= l g. Going down from all rows
+    ends at the largest such N, since the sum never falls as N grows. No method publishes more if the caps are
+    equivalent to the model; on ragged taxonomies they are stricter (LE-2).
     """
     sizes = coordinate.sizes
     by_share = {share: sizes[[own == share for own in coordinate.share]] for share in set(coordinate.share)}
@@ -39,16 +39,16 @@ def bound_rows(coordinate: Coordinate) -> CoordinateBound:
 
 
 def tightest(buckets: Buckets) -> tuple[Coordinate, CoordinateBound] | None:
-    """The coordinate that leaves the fewest rows to publish, and what it leaves; None without coordinates.
+    """Return the coordinate with the smallest bound, and that bound; None without coordinates.
 
-    With one coordinate this is attained, with several it may not be.
+    With one coordinate the bound is attained, with several it may not be.
     """
     bounds = [(one, bound_rows(one)) for one in buckets.coordinates]
     return min(bounds, key=lambda pair: pair[1].rows, default=None)
 
 
 def reason(buckets: Buckets, published: int) -> str:
-    """One sentence: why so many rows of the scope are published and no more. It names sizes of buckets."""
+    """Explain in one sentence why no more rows of the scope are published. It contains sizes of buckets."""
     size = buckets.class_size
     if buckets.rows < size:
         return (
@@ -74,7 +74,7 @@ def reason(buckets: Buckets, published: int) -> str:
 
 
 def _once(buckets: Buckets, coordinate: Coordinate) -> bool:
-    """Whether no group has room for two rows in a class of the least size."""
+    """Return whether a class of the least size has room for at most one row of each group."""
     return max(buckets.room(coordinate)) <= 1
 
 
@@ -90,4 +90,4 @@ def _too_large(buckets: Buckets, coordinate: Coordinate, limit: CoordinateBound,
     sparing = int(sizes.sum()) // int(sizes.max())
     if len(limit.most) > 1 or sparing < 2:
         return text
-    return f"{text}; with k and l of at most {sparing} none would be lost for it"
+    return f"{text}; with k and l of at most {sparing} no row would be lost for this reason"

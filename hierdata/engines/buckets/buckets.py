@@ -1,4 +1,4 @@
-"""The buckets of a scope: rows by the groups that the bound constraints keep apart."""
+"""The buckets of a scope: rows by the groups that the models keep apart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from hierdata.privacy.base import Constraint, FrequencyCaps
 class Coordinate:
     """The groups of one share cap on one attribute: ``group_of[row]``, MISSING without a value.
 
-    No class gives a group more than ``share[group]`` of its values; ``path`` is the attribute's.
+    In no class does a group have more than the share ``share[group]`` of the values; ``path`` is the
+    attribute's.
     """
 
     path: str
@@ -29,7 +30,7 @@ class Coordinate:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """The rows of each group."""
+        """The number of rows of each group."""
         return np.bincount(self.group_of[self.group_of >= 0], minlength=len(self.share)).astype(np.int64)
 
 
@@ -43,7 +44,7 @@ class Buckets:
 
     @classmethod
     def of(cls, forest: Forest, scope: Scope, constraints: Constraints) -> Buckets:
-        """Those of every attribute that has both models and values in the scope."""
+        """Build the buckets from every attribute that has both models and values in the scope."""
         size = constraints.min_class_size
         codes = codes_of(forest, scope)
         found = []
@@ -56,12 +57,12 @@ class Buckets:
         return cls(tuple(found), size, len(scope.vertices))
 
     def room(self, coordinate: Coordinate) -> list[int]:
-        """How many rows of each group a class of the least size may take."""
+        """Return how many rows of each group a class of the least size may take."""
         return [floor(share * self.class_size) for share in coordinate.share]
 
 
 def _caps(constraints: tuple[Constraint, ...], values: int) -> Iterator[FrequencyCaps]:
-    """The share caps of an attribute's models; without any, each value is a group that occurs once."""
+    """Yield the share caps of an attribute's models; if no model has caps, each value may occur once."""
     if not constraints:
         return
     caps = [constraint.caps for constraint in constraints if constraint.caps is not None]
@@ -69,7 +70,7 @@ def _caps(constraints: tuple[Constraint, ...], values: int) -> Iterator[Frequenc
 
 
 def _shares(caps: FrequencyCaps, size: int) -> tuple[Fraction, ...]:
-    """A group that may occur ``most`` times in a class of at least ``size`` has this share at most."""
+    """Return the largest share of each group; ``most`` values in a class of ``size`` also limit it."""
     if caps.most is None:
         return caps.share
     return tuple(min(share, Fraction(caps.most, size)) for share in caps.share)

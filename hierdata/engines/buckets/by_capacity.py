@@ -1,4 +1,4 @@
-"""The bucket of the largest capacities first: the orders of multi-sensitive bucketization (MSB)."""
+"""Buckets of the largest capacities first: the orders of multi-sensitive bucketization (MSB)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hierdata.engines.buckets.kernel import largest
 
 
 class ByCapacity(Drawing):
-    """Buckets by the capacities of their coordinates: the largest of them, or their sum where ``summed``.
+    """Draws by the capacities of a bucket's coordinates: the largest of them, or their sum if ``summed``.
 
-    The capacity of a group of values is how many rows are left with it. Equal buckets go by their size, then
-    at random. A draw lowers the capacities of a bucket's own groups alone, and these are masked once the
-    class has no more room for them: so every draw looks through the buckets once, in compiled code.
+    The capacity of a group of values is the number of rows left with it. Ties go to the larger bucket, then
+    to a random one. A draw lowers only the capacities of the bucket's own groups, which are masked once the
+    class has no more room for them. So every draw scans the buckets once, in compiled code.
     """
 
-    # The buckets of the largest sums are alike and may all fail: with 512, Adult loses 6 of 10 drawn rows.
+    # The buckets of the largest sums are similar and may all fail: with 512, Adult loses 6 of 10 drawn rows.
     _patience: ClassVar[int] = 4096
 
     def __init__(
@@ -65,7 +65,7 @@ class ByCapacity(Drawing):
         return rows, of
 
     def _take_back(self, of: list[int]) -> None:
-        for bucket in of:  # one may stand there several times
+        for bucket in of:  # a bucket may occur several times
             self._left[bucket] += 1
             self._capacity[self._vectors[bucket]] += 1
         self._masked[of[0]] = True

@@ -1,4 +1,4 @@
-"""The largest bucket first: the order of mbf, and of msb where it is asked for."""
+"""The largest bucket first: the order of mbf, and optionally of msb."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hierdata.engines.buckets.buckets import Buckets
 from hierdata.engines.buckets.drawing import Drawing
 
 _Entry: TypeAlias = tuple[int, float, int]
-"""How many rows a bucket has left, negative, a number drawn for ties, and the bucket."""
+"""Minus the number of rows left in a bucket, a random number for ties, and the bucket."""
 
 
 class BySize(Drawing):
-    """Buckets by what is left in them, equal ones in random order.
+    """Draws by the number of rows left in a bucket, with random ties.
 
-    Each has an entry in the heap of its leading group, its group of the coordinate that has the fewest; the
-    heap over all groups holds the first of each, and what it held before. A group without room is so passed
-    over at once, however many buckets it has.
+    Each bucket has an entry in the heap of its leading group, which is its group in the coordinate with the
+    fewest groups. The heap over all groups has the first entry of each, and stale ones. So a group without
+    room is skipped at once, however many buckets it has.
     """
 
     def __init__(self, buckets: Buckets, records: NDArray[np.int64], rng: np.random.Generator) -> None:
@@ -33,7 +33,7 @@ class BySize(Drawing):
         self._refill()
 
     def _fill(self) -> tuple[list[int], list[int]]:
-        """The rows of a class and their buckets: from the largest that has room, again and again."""
+        """Return the rows of a class and their buckets, each from the largest bucket that has room."""
         first, heaps, leading = self._first, self._heaps, self._leading
         rows: list[int] = []
         of: list[int] = []
@@ -44,7 +44,7 @@ class BySize(Drawing):
             group = leading[entry[2]]
             heap = heaps[group]
             if not heap or heap[0] != entry:
-                continue  # the group has had another first one since
+                continue  # stale: the group has another first entry now
             if self._held[group] >= self._room[group]:
                 passed.add(group)
                 continue
@@ -61,7 +61,7 @@ class BySize(Drawing):
         return rows, of
 
     def _take(self, entry: _Entry, rows: list[int], of: list[int]) -> _Entry | None:
-        """Add a row of a bucket; answer its entry after that, the same if it has none for this class."""
+        """Add a row of a bucket; return its new entry, or the same one if it has no row for this class."""
         bucket = entry[2]
         row = self._row(bucket, rows) if self._has_room(bucket) else None
         if row is None:
@@ -74,7 +74,7 @@ class BySize(Drawing):
         return (-left, next(self._ties), bucket) if left else None
 
     def _restore(self, aside: list[_Entry], passed: set[int], of: list[int]) -> None:
-        """Enter again what had no room in a class that took rows of these buckets."""
+        """Put back the entries that had no room in a class that took rows of these buckets."""
         for entry in aside:
             heappush(self._heaps[self._leading[entry[2]]], entry)
         for group in passed.union(self._leading[bucket] for _, _, bucket in aside):
@@ -94,7 +94,7 @@ class BySize(Drawing):
         self._refill()
 
     def _refill(self) -> None:
-        """Enter every bucket that has rows, room, and has not been given up."""
+        """Add every bucket that has rows and room and has not been given up."""
         self._heaps = {group: [] for group in self._leading}
         for bucket, rows in enumerate(self._rows):
             if rows and bucket not in self._given_up and self._has_room(bucket):

@@ -1,4 +1,4 @@
-"""Classes drawn from the largest buckets (LE algorithm 1, steps 1 and 2), or by another order (MSB)."""
+"""Draw classes from the largest buckets (LE algorithm 1, steps 1 and 2), or in another order (MSB)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw(
     progress: Callable[[int], None],
     order: Order = "bucket",
 ) -> NDArray[np.int64]:
-    """The class of each row, SUPPRESSED for what is left in the buckets or belongs to none."""
+    """Return the class of each row, SUPPRESSED for rows that are left over or in no bucket."""
     drawn = _DRAWINGS[order](buckets, records, rng).run(progress)
     classes = np.full(buckets.rows, SUPPRESSED, np.int64)
     count = len(drawn) // buckets.class_size

@@ -1,4 +1,4 @@
-"""Classes drawn from buckets, whatever the order in which buckets are drawn from."""
+"""Draw classes from buckets, in the order that a subclass defines."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from hierdata.engines.buckets.buckets import Buckets
 
 _AHEAD = 16
-"""How deep a bucket is searched for a row of a record that the class does not have yet."""
+"""How many rows of a bucket are searched for a record that the class does not have yet."""
 _REPORTED = 1024
 
 
 class Drawing(ABC):
-    """The rows left in each bucket, and how many of a group a class has room for.
+    """The rows left in each bucket, and the room of a class for each group.
 
-    A class that cannot be filled gives its rows back, and the bucket that it began with begins no other.
-    ``_patience`` is how many in a row may fail before no more are tried.
+    A class that cannot be filled returns its rows, and the bucket that it began with begins no other class.
+    After ``_patience`` consecutive failures no more classes are tried.
     """
 
     _patience: ClassVar[int] = 64
@@ -36,7 +36,7 @@ class Drawing(ABC):
         self._given_up: set[int] = set()
 
     def run(self, progress: Callable[[int], None]) -> list[int]:
-        """The rows of all classes, class after class."""
+        """Draw all classes; return their rows, class by class."""
         drawn: list[int] = []
         failed = 0
         while True:
@@ -60,14 +60,14 @@ class Drawing(ABC):
 
     @abstractmethod
     def _fill(self) -> tuple[list[int], list[int]]:
-        """The rows of a class and their buckets; fewer than a class needs where no more have room."""
+        """Draw the rows of a class, with their buckets; fewer than a class needs if no more have room."""
 
     @abstractmethod
     def _take_back(self, of: list[int]) -> None:
-        """Go on after rows came back to these buckets, and the first of them was given up."""
+        """Update the state after rows returned to these buckets, and the first of them was given up."""
 
     def _row(self, bucket: int, taken: list[int]) -> int | None:
-        """The next row of a bucket; of a record that the class does not have yet, a few places deep."""
+        """Take a row of a bucket; None if the last few are of records that the class has already."""
         rows = self._rows[bucket]
         if self._record_of is None:
             return rows.pop()
@@ -79,7 +79,7 @@ class Drawing(ABC):
         return None
 
     def _enough(self) -> bool:
-        """Whether what is left, coordinate by coordinate, could still fill a class."""
+        """Return whether the remaining rows could still fill a class, by each coordinate alone."""
         left = [0] * len(self._room)
         for rows, groups in zip(self._rows, self._groups, strict=True):
             for group in groups:
@@ -100,7 +100,7 @@ def _draws(rng: np.random.Generator) -> Iterator[float]:
 def _fill_buckets(
     buckets: Buckets, rng: np.random.Generator
 ) -> tuple[list[list[int]], list[tuple[int, ...]]]:
-    """The rows of each bucket in random order, and its groups, numbered through all coordinates."""
+    """Return the rows of each bucket in random order, and its groups, numbered over all coordinates."""
     complete = np.ones(buckets.rows, np.bool_)
     for coordinate in buckets.coordinates:
         complete &= coordinate.group_of >= 0

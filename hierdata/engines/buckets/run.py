@@ -1,4 +1,4 @@
-"""A search that draws classes from buckets and then attaches the rest: mbf and msb but for the order."""
+"""Draw classes from buckets, then attach the leftovers: the common search of mbf and msb."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hierdata.forest.partition import Partition
 
 
 def bucketize_rows(given: StepInput, order: Order = "bucket") -> Partition:
-    """Draw classes; dissolve those that fail a constraint; attach what is left where it is accepted."""
+    """Draw classes, dissolve those that fail a constraint, attach leftovers to classes that accept them."""
     forest, scope, constraints = given.problem
     buckets = Buckets.of(forest, scope, constraints)
     classes = draw(buckets, scope.records, given.rng, given.progress, order)

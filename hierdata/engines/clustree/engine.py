@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 class CluStree(Engine):
     """Grow classes around random seed records, the cheapest alignment first.
 
-    A class has ``size`` records; by default the fewest that all models allow. For a seed record all that
-    remain are scanned once by the loss of aligning them with it; of the ``window`` nearest, the one whose
-    alignment with the class representative is cheapest joins, until the class is full. No alignment is
-    evaluated that a lower bound rules out (``lower_bounds``), with the same result. ``pairing`` tells
-    how children are matched: ``greedy`` as published (each child of the smaller side takes its cheapest free
+    A class has ``size`` records, by default the fewest that all models allow. All remaining records are
+    scanned once by the loss of aligning them with the seed record. Of the ``window`` nearest, the one whose
+    alignment with the class representative is cheapest joins, until the class is full. Alignments that a
+    lower bound rules out (``lower_bounds``) are skipped, with the same result. ``pairing`` states how
+    children are matched: ``greedy`` as published (each child of the smaller side takes its cheapest free
     partner, in order), ``benefit`` compares what a pair saves against suppressing both (erratum ML-12),
-    ``optimal`` solves the assignment (ML-11) and of equal losses takes one with the most pairs.
+    ``optimal`` solves the assignment (ML-11), with the most pairs among equal losses.
 
-    Share caps are kept while a class grows (count <= share * size), every other model is asked when the
-    class is full. If one fails at the root then, ``grow`` lets the cheapest of the window that fit join, one
-    by one, until all hold; a class that has no more of them is given up with its first ``size`` records. A
-    vertex below that fails in the end is suppressed with its subtree in all members. Without ``grow`` a class
-    that fails at the root is given up at once (DECISIONS 22, 23).
+    Share caps are kept while a class grows (count <= share * size); every other model is checked when the
+    class is full. If one then fails at the root, ``grow`` lets the cheapest fitting records of the window
+    join, one by one, until all hold; if none is left, the class is given up with its first ``size`` records.
+    A vertex below the root that fails in the end is suppressed with its subtree in all members. Without
+    ``grow`` a class that fails at the root is given up at once (DECISIONS 22, 23).
 
     Raises PolicyError when ``size`` is smaller than the models allow.
     """
@@ -43,7 +43,8 @@ class CluStree(Engine):
         default=None, ge=1, strict=True, description="records in a class; by default the fewest allowed"
     )
     grow: StrictBool = Field(
-        default=True, description="let a class that is not safe yet take in more of its window"
+        default=True,
+        description="let a class that does not satisfy the models take in more of its window",
     )
 
     def find_classes(self, given: StepInput) -> Partition:
@@ -52,7 +53,7 @@ class CluStree(Engine):
         size = least if self.size is None else self.size
         if size < least:
             raise PolicyError(
-                f"clustree: size {size} is too small, the models need {least} records in a class"
+                f"clustree: size {size} is too small: the models need {least} records in a class"
             )
         from hierdata.engines.clustree.run import ClusTreeRun
 

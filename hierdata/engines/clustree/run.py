@@ -1,4 +1,4 @@
-"""One run of Algorithm 2 (ML section 4): class after class, closed and entered into a partition."""
+"""One run of Algorithm 2 (ML section 4): grow, check and record one class after the other."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from hierdata.forest.partition import Partition
 
 
 class ClusTreeRun(Alignment):
-    """One run over one forest: packed arrays, buffers and what has been found so far.
+    """One run over one forest: packed arrays, buffers and the classes found so far.
 
-    Classes have ``size`` records. With ``growing`` one whose root is not safe then takes in more of its
-    window, until it is.
+    Classes have ``size`` records. With ``growing`` a class whose root is not safe takes in more of its window
+    until it is.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ClusTreeRun(Alignment):
     def run(
         self, records: NDArray[np.int64], rng: np.random.Generator, progress: Callable[[int], None]
     ) -> Partition:
-        """Make classes of the records until fewer remain than a class holds; ties go by their order."""
+        """Form classes until fewer records remain than a class holds; ties follow the order of records."""
         forest, size = self.forest, self._size
         remaining = records.copy()
         taken = np.zeros(forest.record_count, np.bool_)
@@ -75,7 +75,7 @@ class ClusTreeRun(Alignment):
         return Partition(self._class_of, self._stands_for, self._nodes, self._costs)
 
     def _class_around(self, seed: int, remaining: NDArray[np.int64]) -> int:
-        """Make one class; answer how many records it has used up, the first of ``self._joined``."""
+        """Form one class; return how many records it has used, the first of ``self._joined``."""
         size = self._size
         self._joined[0] = seed
         near_count, evaluated = begin(
@@ -108,7 +108,7 @@ class ClusTreeRun(Alignment):
             if have < min(len(self._joined), near_count + 1):
                 self.fit_caps(have + 1)
                 count, lost_at = self._grow(count, have, have + 1, near_count)
-            if lost_at:  # who joined since the class was full may try another one
+            if lost_at:  # records that joined after the class was full stay available
                 self._costs["records_lost_at_closing"] += size
                 break
             have += 1
@@ -120,7 +120,7 @@ class ClusTreeRun(Alignment):
         return have
 
     def _grow(self, count: int, have: int, until: int, near_count: int) -> tuple[int, int]:
-        """Let the class of ``have`` records grow; answer its vertices and the size at which it was lost."""
+        """Grow a class of ``have`` records; return its number of vertices and the size at which it failed."""
         count, lost_at, evaluated = grow(
             count,
             have,
@@ -146,7 +146,7 @@ class ClusTreeRun(Alignment):
         return count, lost_at
 
     def _enter(self, count: int, size: int) -> None:
-        """Enter the class into the partition, without the vertices at which a model fails."""
+        """Add the class to the partition, without the vertices at which a model fails."""
         rows, members = self.representative[:count], self.members[:size, :count]
         kept = self._closing.find_safe_vertices(rows, members)
         self._costs["vertices_lost_at_closing"] += int((~kept).sum()) * size

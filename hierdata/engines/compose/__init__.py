@@ -1,1 +1,1 @@
-"""Classes composed under closeness: a start, and rows that change places."""
+"""Compose classes under closeness: a start, then exchanges of rows."""

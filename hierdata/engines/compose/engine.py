@@ -1,4 +1,4 @@
-"""Classes composed of rows that together are distributed like the original: t-closeness with little loss."""
+"""Compose classes that are distributed like the original: t-closeness with little loss."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ if TYPE_CHECKING:
 
 
 class Compose(Engine):
-    """Classes of rows alike where they can be, and together distributed as a model of closeness asks.
+    """Compose classes of similar rows whose distribution is as close as a model of closeness requires.
 
-    Cuts by quasi-identifiers tear apart what t-closeness wants side by side: who studied has other
-    occupations than who did not. Here short classes come first, each distributed nearly like the whole, and
-    then rows change places while every class stays close, as in simulated annealing.
+    Cuts by quasi-identifiers separate rows that t-closeness needs together: people who studied have other
+    occupations than people who did not. This engine starts from short classes, each distributed nearly like
+    the whole, and then exchanges rows while every class stays close, as in simulated annealing.
 
-    - *Start.* Rows of equal sensitive values stand in the order of their quasi-identifiers; all are merged so
-      that each combination is spread evenly, and a class ends where it is close and large enough.
-    - *Changes.* Two rows of two classes change places, or a row joins another class. Proposed are rows that
-      are near in one of twelve random orders of the quasi-identifiers; the best of some is taken. It is made
-      if both classes keep every closeness and an allowed size, and if it adds less to the total loss (rows
-      times LM' of the joins; exact integers) than a random room. The room shrinks from pass to pass, to none.
-      The least loss met at the end of a pass is the answer.
+    - *Start.* Rows of equal sensitive values are sorted by their quasi-identifiers; all are merged so that
+      each combination is spread evenly, and a class ends as soon as it is close and large enough.
+    - *Changes.* Two rows of two classes are exchanged, or a row joins another class. Candidates are rows that
+      are near in one of twelve random orders of the quasi-identifiers; the best of several is taken. The
+      change is made if both classes keep every closeness and an allowed size, and if it adds less to the
+      total loss (rows times LM' of the joins; exact integers) than a random tolerance. The tolerance shrinks
+      from pass to pass, to zero. The result is the least loss at the end of any pass.
 
-    Where what comes out loses no less than what ``mondrian`` finds, changes begin from the latter: never
-    worse. A pass costs O(rows * sets of values), and for each change O(rows of its classes). Classes that are
-    much larger than most are left alone, and those of more than 1,024 rows, or of so many that a distance
-    times their size and that of the table passes 2^62: within these bounds 64-bit integers decide exactly.
+    If the result loses no less than the classes of ``mondrian``, the changes start from those, so the result
+    is never worse. A pass costs O(rows * sets of values), and each change O(rows of its classes). Classes
+    that are much larger than most are not changed, nor are those of more than 1,024 rows, or of so many that
+    a distance times their size and that of the table exceeds 2^62: within these bounds 64-bit integers
+    decide exactly.
 
-    Where a model on values is not one of closeness, or a distance goes over more than 4,096 sets, the classes
-    of ``mondrian`` keep what they hold: only rows of equal sensitive values change places. Below the root the
-    start is ``mondrian``'s too. Where a model asks for a population all is left as ``mondrian`` finds it. All
-    models are asked at the end. Below the root a class takes at most one vertex of any record.
+    If a model on values is not one of closeness, or a distance has more than 4,096 sets, the classes of
+    ``mondrian`` keep their sensitive values: only rows of equal sensitive values are exchanged. Below the
+    root the start is ``mondrian``'s too. If a model asks for a population, the result is ``mondrian``'s. All
+    models are checked at the end. Below the root a class takes at most one vertex of any record.
     """
 
     kind: Literal["compose"] = "compose"
     passes: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=70, description="how often every row is looked at; loss and time go by it"
+        default=70, description="how often every row is considered; more passes lose less and take longer"
     )
 
     def find_classes(self, given: StepInput) -> Partition:

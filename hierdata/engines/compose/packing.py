@@ -21,23 +21,23 @@ from hierdata.forest.partition import SUPPRESSED
 from hierdata.privacy.base import ClassView, Closeness
 
 LARGEST = 1024
-"""Larger classes are left as they are: a change costs as much as the class has rows."""
+"""Larger classes are not changed, since the cost of a change grows with the rows of the class."""
 _PLACES = 1024
-"""A quasi-identifier has a table of the joins of so many places at most."""
+"""The most places of a quasi-identifier in its table of joins."""
 _SETS = 4096
-"""A distance over more sets of values than that is not followed from change to change."""
+"""Distances over more sets of values than this are not updated with each change."""
 _ORDERS = 12
 _TERMS = 4
-"""The loss of a change is the sum of so many terms, each at most the loss of the whole table."""
+"""The number of terms in the loss of a change, each at most the loss of the whole table."""
 _ROOMY = 2**13
-"""The room of a change, before it is divided by 1,024, is at most so many times the loss of one join."""
+"""The tolerance of a change, times 1,024, is at most this many times the loss of one join."""
 
 
 @dataclass(frozen=True)
 class ClosenessBound:
-    """A closeness at one sensitive attribute, without the sets of no weight.
+    """A closeness at one sensitive attribute, without the sets of weight 0.
 
-    ``paths[code]`` are the positions of the sets that hold a value, from the least up.
+    ``paths[code]`` are the positions of the sets that contain a value, from the smallest up.
     """
 
     position: int
@@ -47,27 +47,27 @@ class ClosenessBound:
 
     @classmethod
     def of(cls, position: int, closeness: Closeness) -> ClosenessBound:
-        """A closeness at the attribute of this position."""
+        """Build the bound of a closeness at the attribute of this position."""
         return cls(position, closeness, weighted_sets(closeness), paths(closeness))
 
     @property
     def largest(self) -> int:
-        """Up to so many values present no distance times their number passes 2^62."""
+        """The most present values for which no distance times their number exceeds 2^62."""
         weights = sum(self.closeness.weight)
         return NEVER // max(1, self.closeness.total * max(weights, self.closeness.scale)) - 1
 
     def limit(self, present: int) -> int:
-        """The largest sum of weight * |count * total - present * expected| that is within the bound."""
+        """Return the largest sum of weight * |count * total - present * expected| within the bound."""
         closeness = self.closeness
         return floor(closeness.bound * closeness.scale * closeness.total * present)
 
 
 @dataclass(frozen=True)
 class PackedModels:
-    """What the models ask, as far as changes can be judged by it.
+    """The requirements of the models that can be checked at every change.
 
-    ``fixed`` says that some model is not of this form, so that classes keep what they hold; ``largest`` is
-    the largest class that is changed.
+    ``fixed``: some model has another form, so classes keep their sensitive values. ``largest`` is the largest
+    class that is changed.
     """
 
     bounds: tuple[ClosenessBound, ...]
@@ -76,7 +76,7 @@ class PackedModels:
 
     @classmethod
     def of(cls, forest: Forest, scope: Scope, constraints: Constraints) -> PackedModels:
-        """What these constraints ask of a scope."""
+        """Pack the requirements of constraints on a scope."""
         codes = codes_of(forest, scope)
         bounds: list[ClosenessBound] = []
         fixed = False
@@ -93,13 +93,13 @@ class PackedModels:
 
 
 def combinations(codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The number of each row's combination of sensitive values, and the combinations."""
+    """Return the number of each row's combination of sensitive values, and the distinct combinations."""
     different, numbers = np.unique(codes, axis=0, return_inverse=True)
     return numbers.ravel().astype(np.int64), different
 
 
 def targets_of(asked: PackedModels, constraints: Constraints, different: NDArray[np.int32]) -> Targets:
-    """The distances as sets of values, and which sizes the models on records allow."""
+    """Pack the distances as sets of values, and the class sizes that the models on records allow."""
     first = np.cumsum([0, *(len(one.sets) for one in asked.bounds)])
     sets_of = [
         [
@@ -142,10 +142,10 @@ def _column(values: Iterable[int]) -> NDArray[np.int64]:
 
 
 def rows_of(line: RowLine, scope: Scope, values: NDArray[np.int64], rng: np.random.Generator) -> ComposedRows:
-    """The rows, with all joins worked out and the orders drawn.
+    """Build the rows, with precomputed joins and random orders.
 
-    Neighbours among more than 1,024 places of a quasi-identifier share one: its join is that of its ends, so
-    a loss is never below the true one.
+    If a quasi-identifier has more than 1,024 places, neighbouring ones are merged: the join of a merged place
+    is that of its ends, so a loss is never below the true one.
     """
     count, width = line.places.shape
     (losses,) = summable([line.losses], max(_ROOMY, _TERMS * max(1, width) * count))
@@ -174,7 +174,7 @@ def rows_of(line: RowLine, scope: Scope, values: NDArray[np.int64], rng: np.rand
 def _join_losses(
     low: NDArray[np.int32], high: NDArray[np.int32], losses: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The loss of the join of each of the first with each of the second: their deepest common entry's."""
+    """Return the loss of the join of each ``low`` with each ``high``: that of their deepest common entry."""
     found = np.zeros((len(low), len(high)), np.int64)
     for one, other in zip(low.T, high.T, strict=True):
         shared = (one[:, None] == other[None, :]) & (one >= 0)[:, None]
@@ -185,7 +185,7 @@ def _join_losses(
 def classes_in(
     classes: NDArray[np.int64], room: int, width: int, targets: Targets
 ) -> tuple[ComposedClasses, NDArray[np.int64]]:
-    """Tables for the classes that have room, and the numbers of these; rows of others have none there."""
+    """Build tables for the classes of at most ``room`` rows; also return these classes' numbers."""
     numbers = np.flatnonzero(class_sizes(classes) <= room)
     new = np.full(int(classes.max(initial=SUPPRESSED)) + 2, SUPPRESSED, np.int64)
     new[numbers] = np.arange(len(numbers))
@@ -195,7 +195,7 @@ def classes_in(
 def empty(
     class_of: NDArray[np.int64], count: int, room: int, width: int, targets: Targets
 ) -> ComposedClasses:
-    """Tables for so many classes of at most ``room`` rows, not filled in."""
+    """Build empty tables for ``count`` classes of at most ``room`` rows."""
     rows = len(class_of)
     return ComposedClasses(
         class_of,

@@ -1,4 +1,4 @@
-"""One run of compose: a start, passes in which rows change places, and the models' last word."""
+"""One run of compose: a start, passes of exchanges, and a final check of the models."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 _STARTS = 4
-"""Orders of the rows that are cut into classes; the one that loses least is the start."""
+"""The number of orders of the rows that are cut into classes; the one that loses least is the start."""
 _UNITED, _SHORT = 44, 20
-"""Of so many neighbouring short classes together, the first are one reservoir: two rows of three."""
+"""Of every 64 neighbouring short classes, the first 44 are united to a reservoir: two thirds of the rows."""
 _HOTTEST, _COLDEST = 0.35, 0.07
-"""What a change may add to the loss, on average, in the first pass and in the last but one: as a share of
-what one row of one suppressed quasi-identifier loses."""
+"""What a change may add to the loss, on average, in the first pass and in the last but one, as a share of
+the loss of suppressing one quasi-identifier of one row."""
 _ROOMS = np.rint(-1024 * np.log((np.arange(1024) + 0.5) / 1024)).astype(np.int64)
 """Quantiles of the exponential distribution of mean 1, in 1024ths: integers, so that all machines agree."""
 _ROOM = 24
 _LEAST_ROOM = 16
-"""A class may grow to so many times the mean size, and to so many rows in any case."""
+"""A class may grow to ``_ROOM`` times the mean size, and to ``_LEAST_ROOM`` rows in any case."""
 
 
 def compose_partition(given: StepInput, passes: int) -> Partition:
@@ -50,7 +50,7 @@ def compose_partition(given: StepInput, passes: int) -> Partition:
     work = _ComposeWork(forest, scope, constraints, given.rng)
     before = classes_of(cut, scope)
     least = work.suppression_cost(before)
-    for start in (work.start(), before):  # the second only where the first leads to nothing better
+    for start in (work.start(), before):  # the second only if the first is no improvement
         if start is not None:
             after = work.search_classes(start, passes, given.progress)
             if work.suppression_cost(after) < least:
@@ -59,7 +59,7 @@ def compose_partition(given: StepInput, passes: int) -> Partition:
 
 
 class _ComposeWork:
-    """What does not change while classes do."""
+    """The state that stays constant while classes change."""
 
     def __init__(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
@@ -72,16 +72,16 @@ class _ComposeWork:
         self._dearest = int(self._rows.pairs.max(initial=0))
 
     def suppression_cost(self, classes: NDArray[np.int64]) -> tuple[int, int]:
-        """Rows without a class, then the loss of the others."""
+        """Return the number of rows without a class, then the loss of the others."""
         lost = losses_of(self._forest, self._scope, classes)
         return int((classes == SUPPRESSED).sum()), int(lost.sum())
 
     def start(self) -> NDArray[np.int64] | None:
-        """The table cut into short classes, each distributed nearly like the whole; None where that fails.
+        """Cut the table into short classes, each distributed nearly like the whole; None if that fails.
 
-        Rows of equal sensitive values stand in the order of their quasi-identifiers; all are merged so that
-        each combination is spread evenly, and cut as soon as a class is close. Runs of short classes are
-        united to reservoirs: near the original, they can give and take what short classes cannot.
+        Rows of equal sensitive values are sorted by their quasi-identifiers; all are merged so that each
+        combination is spread evenly, and cut as soon as a class is close. Runs of short classes are united to
+        reservoirs, which stay close to the original under exchanges that short classes do not allow.
         """
         if not self._asked.bounds or self._rows.recur:
             return None
@@ -112,7 +112,7 @@ class _ComposeWork:
     def search_classes(
         self, start: NDArray[np.int64], passes: int, progress: Callable[[int], None]
     ) -> NDArray[np.int64]:
-        """The classes of least loss that the passes come by; the start where a model fails in the end."""
+        """Return the classes of least loss over all passes; the start if a model fails in the end."""
         sizes = class_sizes(start)
         room = max(_LEAST_ROOM, round(_ROOM * sizes.mean())) if len(sizes) else 0
         tables, numbers = classes_in(
@@ -135,7 +135,7 @@ class _ComposeWork:
         return found
 
     def _heats(self, passes: int) -> list[int]:
-        """From hot to cold by equal ratios, and none in the last pass."""
+        """Return the tolerance of each pass: falling by equal ratios, and 0 in the last."""
         ratio = _COLDEST / _HOTTEST
         shares = [_HOTTEST * ratio ** (at / max(1, passes - 2)) for at in range(passes - 1)]
         return [*(round(self._dearest * share) for share in shares), 0]

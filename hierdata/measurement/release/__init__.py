@@ -1,8 +1,8 @@
-"""A release as arrays again, from its files and the original: what metrics look at, without a Partition.
+"""Rebuild a release as arrays, from its files and the original, for the metrics; no Partition is needed.
 
-Records are those that were published. What the original has more was suppressed: how many vertices of each
-type, with which sensitive values. Classes and places are what a reader sees: records and vertices of one
-form, or of one group. No record is linked to its original.
+Records are those that were published. The difference to the original was suppressed: it tells how many
+vertices of each type, with which sensitive values. Classes and equivalence positions are what a reader sees:
+records and vertices of one form, or of one group. No record is linked to its original.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = ["Rebuilt", "rebuild"]
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A publication, and the forest that it is of.
+    """A publication and its forest.
 
-    Of the vertex types ``untied`` nothing ties the sensitive values of a vertex together; of the types
-    ``uncounted`` nothing tells how many vertices were published.
+    For the vertex types ``untied``, by path, nothing links the sensitive values of one vertex; for the types
+    ``uncounted`` the files do not tell how many vertices were published.
     """
 
     publication: Publication
@@ -50,10 +50,10 @@ def rebuild(
     prepared: Prepared,
     original: Forest,
 ) -> Rebuilt:
-    """Read a release, the parts ``beside`` its records too.
+    """Rebuild a release from its records, given with counts, and the other parts, ``beside``, by name.
 
-    Raises VerificationError where it is none of this original under this policy, InputError for documents
-    that do not fit the records.
+    Raises VerificationError if it is not a release of this original under this policy, InputError for
+    documents that do not fit the records.
     """
     schema, traits = prepared.schema, prepared.policy.recoding_traits
     groups = ReleaseGroups(beside, schema) if traits.separates_values else None
@@ -71,12 +71,12 @@ def rebuild(
     else:
         members = (document for document, times in documents for _ in range(times))
     completed = WithSuppressed(original, domains, untied, None if groups is None else groups.group_of)
-    # What was published stands there, be it empty.
+    # Published vertices exist, even empty ones.
     records = completed.all(bind(members, replace(prepared.binding, sparse=False)))
     forest = encode(records, schema, [[one.label_hierarchy for one in own] for own in readers], domains)
     trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
     forest = replace(forest, hierarchies=trees, domains=original.domains)
-    # The run rounded losses, or not, by the weight of its records: here suppressed vertices hang elsewhere.
+    # Whether the run rounded losses depends on the sizes of its records; suppressed vertices differ here.
     like = replace(original, hierarchies=trees)
     vars(forest)["_scale"] = (like.scale, like.exact)
     found = _publication(forest, np.array(completed.marks, np.int64), prepared, groups)
@@ -89,7 +89,7 @@ def rebuild(
 def _find_untied_types(
     schema: Schema, traits: RecodingTraits, tables: Mapping[str, tuple[str, ...]]
 ) -> Iterator[int]:
-    """The types with several sensitive attributes whose values at one vertex are not published together."""
+    """Yield the types with several sensitive attributes that are not published together by vertex."""
     for kind in schema.types:
         paths = {attribute.path for attribute in kind.of_role(Role.SENSITIVE)}
         apart = sum(not paths.isdisjoint(own) for own in tables.values())
@@ -100,7 +100,7 @@ def _find_untied_types(
 def _publication(
     forest: Forest, marks: NDArray[np.int64], prepared: Prepared, groups: ReleaseGroups | None
 ) -> Publication:
-    """Every published vertex stands for itself; places and classes by form, or by group."""
+    """Build the publication: vertices represent themselves; positions and classes by form or group."""
     every = np.arange(forest.vertex_count)
     shown = np.where(marks >= 0, every, SUPPRESSED)
     place, classes = group_by_form(forest, shown, forest.nodes)
@@ -128,7 +128,7 @@ def _join_groups(
     own: NDArray[np.bool_],
     number: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """The class of each vertex: records that share a group are of one; without any group form decides."""
+    """Return the class of each vertex: by shared groups of its record, else by the record's form."""
     records = forest.record_of[own]
     grouped = np.zeros(forest.record_count, np.bool_)
     grouped[records] = True

@@ -1,7 +1,7 @@
-"""Published documents as records again: sensitive values put back, wherever the recoding put them.
+"""Turn published documents back into records: sensitive values return to their vertices.
 
-Which of the vertices that cannot be told apart had which value is not known and does not matter: they stand
-at one place. Nothing is linked to the original.
+Which of several indistinguishable vertices had which value is unknown and does not matter: they share an
+equivalence position. Nothing is linked to the original.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from hierdata.records.survey import Keys
 
 
 def expand_representatives(documents: Iterable[tuple[Document, int]], schema: Schema) -> Iterator[Document]:
-    """The records behind class representatives (recoding representatives). Raises VerificationError."""
+    """Yield records from class representatives. Raises VerificationError for other documents."""
     for document, times in documents:
         members = whole(single(document.get("@records", document.get("records"))))
         inner = single(document.get("representative", {}))
         if not members:
-            raise VerificationError("a document says of no records what they are: this is another recoding")
+            raise VerificationError(
+                "a document is not a class representative: the release has another recoding than the policy"
+            )
         representative: Document = {TEXT: inner} if inner else {}
         if isinstance(inner, dict):
             representative = inner
@@ -45,7 +47,7 @@ def expand_representatives(documents: Iterable[tuple[Document, int]], schema: Sc
 
 
 def _own(member: int, members: int, kind: VertexType, vertex: Value) -> Value:
-    """A vertex of the representative with a member's own of the values listed there."""
+    """Return a vertex of the representative in which one of each list of values is left for the member."""
     scalar = _is_scalar(kind)
     for attribute in kind.of_role(Role.SENSITIVE):
         steps = (LIST_IN_ITEM,) if scalar else (*attribute.steps[:-1], list_key(attribute.steps[-1]))
@@ -65,8 +67,8 @@ def _own(member: int, members: int, kind: VertexType, vertex: Value) -> Value:
 class ReleaseGroups:
     """The values of groups, and the group of each vertex in the order of the records (anatomy, slicing).
 
-    ``tables`` names for each part the sensitive attributes that it has, ``group_of`` is 0 for vertices
-    without any. Raises VerificationError for parts and rows that are none.
+    ``tables`` lists for each part its sensitive attributes, ``group_of`` is 0 for vertices of types without
+    any. Raises VerificationError for parts and rows that are not valid.
     """
 
     def __init__(self, beside: Mapping[str, Iterable[Document]], schema: Schema) -> None:
@@ -76,13 +78,13 @@ class ReleaseGroups:
         self.group_of: list[int] = []
 
     def _read_part(self, part: str, rows: Iterable[Document]) -> tuple[str, ...]:
-        """Keep the rows of a part, each as often as it counts; which attributes there are."""
+        """Store the rows of a part, each as often as its count; return the attributes that have values."""
         kind = self._kind(part)
         there: set[str] = set()
         for row in rows:
             number, count = whole(single(row.get(GROUP))), whole(single(row.get(COUNT)))
             if number is None or not count:
-                raise VerificationError(f"a row of {part} names no group, or no count")
+                raise VerificationError(f"a row of {part} has no valid group or count")
             values = {
                 one: value
                 for one in kind.of_role(Role.SENSITIVE)
@@ -98,10 +100,10 @@ class ReleaseGroups:
             name = sensitive_part(self._schema.keys(kind.index))
             if kind.of_role(Role.SENSITIVE) and (part == name or whole(part.removeprefix(f"{name}-"))):
                 return kind
-        raise VerificationError(f"the part {part} belongs to no vertices of the original")
+        raise VerificationError(f"the part {part} belongs to no vertex type of the original")
 
     def join_groups(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Document]:
-        """The records, each vertex with values of its group; VerificationError where they do not fit."""
+        """Yield the records, each vertex with values of its group. Raises VerificationError on a mismatch."""
         for document, times in documents:
             for _ in range(times):
                 record = deepcopy(document)
@@ -116,7 +118,7 @@ class ReleaseGroups:
             return vertex
         number = whole(single(vertex.pop(GROUP, None))) if isinstance(vertex, dict) else None
         if not number or not isinstance(vertex, dict):
-            raise VerificationError("a vertex names no group", path=kind.path)
+            raise VerificationError("a vertex has no valid group", path=kind.path)
         self.group_of.append(number)
         values: dict[Keys, Value] = {}
         for rows in self._rows[kind.index, number].values():
@@ -136,7 +138,7 @@ def _is_scalar(kind: VertexType) -> bool:
 
 
 def _change(record: Document, schema: Schema, change: Callable[[VertexType, Value], Value]) -> None:
-    """Put what ``change`` makes of each vertex in its place, in the breadth-first order of records."""
+    """Replace each vertex by what ``change`` returns for it, in breadth-first order."""
     change(schema.root, record)
     queue: list[tuple[VertexType, Value]] = [(schema.root, record)]
     for kind, vertex in queue:
@@ -151,14 +153,14 @@ def _change(record: Document, schema: Schema, change: Callable[[VertexType, Valu
 
 
 def _holder(vertex: Value, steps: Keys) -> Document | None:
-    """The object that has the last of the keys, where there is one."""
+    """Return the object that may hold the last of the keys; None where there is none."""
     for step in steps[:-1]:
         vertex = single(vertex.get(step)) if isinstance(vertex, dict) else None
     return vertex if isinstance(vertex, dict) else None
 
 
 def _put_value(vertex: Document, steps: Keys, value: Value) -> None:
-    """Put a value where the keys lead; an element on the way stands once."""
+    """Put a value under the keys; elements on the way become single."""
     for step in steps[:-1]:
         inner = single(vertex.get(step))
         if not isinstance(inner, dict):
@@ -169,7 +171,7 @@ def _put_value(vertex: Document, steps: Keys, value: Value) -> None:
 
 
 def _value(row: Document, steps: Keys) -> Value:
-    """What stands under the keys; an element that has nothing but its text is that text."""
+    """Return the value under the keys; an element with nothing but text is that text."""
     found: Value = row
     for step in steps:
         if step == TEXT and not isinstance(found, dict):

@@ -1,4 +1,4 @@
-"""Published labels as nodes of the hierarchies that the original has under the policy."""
+"""Map published labels to nodes of the hierarchies that the original has under the policy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Key = tuple[type, "str | bool | Number"]
 
 
 class LabelReader:
-    """The labels of one quasi-identifier; formats without numbers spell them as text."""
+    """Reads the labels of one quasi-identifier, also where a format spells numbers as text."""
 
     def __init__(self, tree: Hierarchy, path: str, traits: RecodingTraits) -> None:
         self._tree, self._path = tree, path
@@ -31,11 +31,11 @@ class LabelReader:
 
     @property
     def label_hierarchy(self) -> Hierarchy:
-        """The hierarchy, for labels in the place of values; VerificationError for a label of no node."""
+        """The hierarchy, but for labels instead of values. Raises VerificationError for an unknown label."""
         return replace(self._tree, node_of=self._node_of)
 
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy with a node for each label that was met."""
+        """Return the hierarchy with a node for each label that was read."""
         return self._tree if self._sets is None else self._sets.hierarchy()
 
     def _node_of(self, label: Scalar) -> int:
@@ -48,20 +48,20 @@ class LabelReader:
                 if key in self._nodes:
                     return self._nodes[key]
         raise VerificationError(
-            "a published value generalizes none of the original's under this policy: the release belongs to "
-            "another input, or to another policy",
+            "a published value generalizes no value of the original under this policy: the release belongs "
+            "to another input or another policy",
             path=self._path,
             revealed=(str(label),),
         )
 
 
 def _key(label: Scalar) -> _Key:
-    """Text, booleans and numbers are apart; equal numbers are one."""
+    """Return the key of a label: texts, booleans and numbers differ; equal numbers are the same."""
     return (type(label), label) if isinstance(label, str | bool) else (int, exact(label))
 
 
 def _readings(label: Scalar) -> list[_Key]:
-    """What a published label may be: first what it is, then what a text spells."""
+    """List what a published label may mean: first itself, then what a text spells."""
     if not isinstance(label, str):
         return [_key(label)]
     found: list[_Key] = [_key(label)]
@@ -73,16 +73,16 @@ def _readings(label: Scalar) -> list[_Key]:
 
 
 class OfOriginal(SensitiveDomain):
-    """A sensitive domain for published values: one that the original has not belongs to another release."""
+    """A sensitive domain for published values: it refuses values that the original does not have."""
 
     @classmethod
     def of(cls, domain: SensitiveDomain) -> OfOriginal:
-        """The same domain."""
+        """Copy a sensitive domain."""
         return cls(**{field.name: getattr(domain, field.name) for field in fields(domain)})
 
     @cached_property
     def code_of(self) -> Callable[[Scalar], int]:
-        """Turns a value into its code. Raises VerificationError."""
+        """The function from a value to its code; it raises VerificationError for an unknown value."""
         find = super().code_of
 
         def look_up(value: Scalar) -> int:

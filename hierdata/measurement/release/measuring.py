@@ -1,4 +1,4 @@
-"""What is measured of a release: every metric that the published files and the original tell."""
+"""Measure a release: every metric that can be computed from the published files and the original."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hierdata.release.report.wording import place
 
 @dataclass(frozen=True)
 class ReleaseMeasurement:
-    """The figures of a release, as its report would have them: no raw value is among them.
+    """The figures of a release, as its report would have them, without raw values.
 
-    ``metrics`` by their names; ``attackers`` has the risks that each of the policy's is, by
-    their names; ``left_out`` says of metrics why the files do not tell them. ``records`` are those of the
-    original, of which so many are ``published``.
+    ``metrics`` are by name, ``attackers`` has the risks of each attacker of the policy by name; ``left_out``
+    says why a metric cannot be measured from the files. ``records`` is the number of records of the original,
+    ``published`` how many of them are in the release.
     """
 
     metrics: Mapping[str, Measure]
@@ -31,7 +31,7 @@ class ReleaseMeasurement:
     published: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "records": self.records,
             "published": self.published,
@@ -46,19 +46,17 @@ def _plain(measures: Mapping[str, Measure]) -> dict[str, Any]:
 
 
 def measure_rebuilt(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
-    """Every metric that applies, and the policy's attackers."""
+    """Measure every metric that applies, and the risks of the policy's attackers."""
     publication, forest = rebuilt.publication, rebuilt.forest
     left_out = {}
     every = metrics_of(prepared.policy.metrics)
     for name, metric in every.items():
         if metric.ties and rebuilt.untied:
-            left_out[name] = (
-                f"nothing published ties the values of one vertex together: {_at(rebuilt.untied)}"
-            )
+            left_out[name] = f"the release does not link the values of one vertex: {_at(rebuilt.untied)}"
         if metric.linked:
             left_out[name] = "no published record is linked to its original"
         if metric.counts_exempt and rebuilt.uncounted:
-            left_out[name] = f"exempt values are not published, nor how many: {_at(rebuilt.uncounted)}"
+            left_out[name] = f"exempt values and their number are not published: {_at(rebuilt.uncounted)}"
     metrics = {
         name: metric.under(prepared.policy.diversity)
         for name, metric in every.items()

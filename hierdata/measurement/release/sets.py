@@ -1,4 +1,4 @@
-"""Sets and ranges read again: the inverse of how ``recodings.sets_and_ranges`` spells what a class has."""
+"""Parse sets and ranges: the inverse of how ``recodings.sets_and_ranges`` spells them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from hierdata.release.recodings.sets_and_ranges import (
 
 
 class Sets:
-    """The sets and ranges of one quasi-identifier; each that is met becomes a node of its hierarchy."""
+    """The sets and ranges of one quasi-identifier; each that is read becomes a node of its hierarchy."""
 
     def __init__(self, tree: Hierarchy) -> None:
         self._tree = tree
         self._nodes: dict[Content, int] = {}
-        # A text in quotes is a text; another may be what is no text, which goes before.
+        # A quoted member is a text; an unquoted one may also be a number or boolean, which takes precedence.
         self._texts = {label: node for node, label in enumerate(tree.labels) if isinstance(label, str)}
         if tree.axis is not None:
             axis = range(tree.axis.first, tree.axis.first + len(tree.axis.points))
@@ -35,11 +35,11 @@ class Sets:
         self._plain = self._texts | self._others
 
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy with all nodes."""
+        """Return the hierarchy with a node for each set and range."""
         return extend_hierarchy(self._tree, [*self._nodes])
 
     def node_of(self, label: Scalar) -> int | None:
-        """The node of a set or range; None for a label that is neither. Raises Uncovered for a broken one."""
+        """Return the node of a set or range, None for another label. Raises Uncovered for a malformed one."""
         if not isinstance(label, str):
             return None
         if label.startswith("{"):
@@ -51,7 +51,7 @@ class Sets:
         alone = len(content.nodes) == 1 and not content.lacking
         needless = alone and not str(self._tree.labels[content.nodes[0]]).startswith("{")
         if needless or content_label(self._tree, content, self._others) != label:
-            raise Uncovered  # as nobody spells it: a range from more to less, a value twice, another order
+            raise Uncovered  # not canonical: a descending range, a repeated value, another order
         return self._nodes.setdefault(content, len(self._tree.labels) + len(self._nodes))
 
     def _parse_set(self, label: str) -> Content:
@@ -80,7 +80,7 @@ class Sets:
         return self._content(nodes, lacking)
 
     def _content(self, nodes: Collection[int], lacking: bool) -> Content:
-        """In the order in which it is spelled, each value once."""
+        """Build a content in the order in which it is spelled, each value once."""
         place = self._tree.ancestors.__getitem__ if self._tree.axis is None else None
         return Content(tuple(sorted(set(nodes), key=place)), lacking)
 
@@ -92,7 +92,7 @@ class Sets:
 
 
 def _end(label: str, at: int) -> int:
-    """Where a member that stands without quotes ends."""
+    """Find the end of an unquoted member."""
     comma = label.find(", ", at)
     return comma if comma >= 0 else len(label) - 1
 
@@ -104,7 +104,7 @@ def _find_node(nodes: dict[str, int], text: str) -> int:
 
 
 def _read_quoted(label: str, at: int) -> tuple[str, int]:
-    """The text in quotes that begins here, and where it ends."""
+    """Return the quoted text that begins at ``at``, and its end."""
     try:
         text, end = json.JSONDecoder().raw_decode(label, at)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the original has more than the release: it was suppressed. Nobody knows under which vertex it hung."""
+"""The vertices that the original has and the release lacks: suppressed ones. Their parents are unknown."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _Codes = tuple[int, ...]
 
 
 class WithSuppressed:
-    """Published records as they come, and the vertices that are missing: none of them is linked to another.
+    """Published records in their order, completed by the suppressed vertices, which are not linked to them.
 
-    ``domains`` know the original's values; of the types ``untied`` the values of a vertex are not known to
-    belong together. ``groups`` has the group of each published vertex, where there are some. ``marks`` tells
-    of every vertex that came its group, 0 without one, or SUPPRESSED.
+    ``domains`` know the original's values; for the types ``untied`` nothing links the values of one vertex.
+    ``groups`` has the group of each published vertex, None without groups. ``marks`` has for every vertex
+    that was yielded its group, 0 without one, or SUPPRESSED.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class WithSuppressed:
         self.marks: list[int] = []
 
     def all(self, records: Iterable[Vertex]) -> Iterator[Vertex]:
-        """The records and what is missing. Raises VerificationError where the original has less."""
+        """Yield the records and the suppressed ones. Raises VerificationError if the original has fewer."""
         aside: list[Vertex] = []
         group_of: dict[int, int] = {}
         for record in records:
@@ -47,7 +47,7 @@ class WithSuppressed:
             marks = self._marks(len(own))
             for vertex in own:
                 self._take(vertex)
-            if any(vertex.type not in self._known for vertex in own):  # what is missing may hang here
+            if any(vertex.type not in self._known for vertex in own):  # suppressed vertices may be put here
                 aside.append(record)
                 group_of.update(zip(map(id, own), marks, strict=True))
                 for vertex in own:
@@ -56,7 +56,7 @@ class WithSuppressed:
                 self.marks += marks
                 yield record
         if self._groups is not None and len(self._groups) != self._seen:
-            raise VerificationError("a vertex of a group holds no value where one is due")
+            raise VerificationError("a vertex of a group has no value where one is required")
         for record in (*aside, *self._suppressed_vertices()):
             self.marks += [group_of.get(id(vertex), SUPPRESSED) for vertex in _breadth_first(record)]
             yield record
@@ -66,7 +66,7 @@ class WithSuppressed:
         return [0] * count if self._groups is None else self._groups[before : self._seen]
 
     def _count_combinations(self, kind: VertexType) -> list[Counter[_Codes]]:
-        """How often each combination of sensitive values occurs in the original; untied ones one by one."""
+        """Count each combination of sensitive values in the original; untied attributes one by one."""
         vertices = np.flatnonzero(self._original.type == kind.index)
         width = len(self._domains[kind.index])
         first = self._original.first_sensitive[vertices]
@@ -75,7 +75,7 @@ class WithSuppressed:
         return [Counter(map(tuple, table.tolist())) for table in tables]
 
     def _take(self, vertex: Vertex) -> None:
-        """Take a published vertex from what is left of the original."""
+        """Subtract a published vertex from what is left of the original."""
         codes = tuple(
             MISSING if value is None else domain.code_of(value)
             for domain, value in zip(self._domains[vertex.type], vertex.sensitive, strict=True)
@@ -91,7 +91,7 @@ class WithSuppressed:
                 )
 
     def _suppressed_vertices(self) -> list[Vertex]:
-        """Suppressed vertices, each under any vertex of its parent's type; the records among them."""
+        """Put each suppressed vertex below any vertex of its parent's type; return the suppressed records."""
         gone: list[list[Vertex]] = []
         for kind in self._original.schema.types:
             parts = [list(left.elements()) for left in self._left[kind.index]]

@@ -1,4 +1,4 @@
-"""What is measured of a table: a tree of figures that holds no raw value where it is printed."""
+"""The figures of a table; what is printed of them has no raw value."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hierdata.metrics.rates import ValueRate
 
 @dataclass(frozen=True)
 class KeyRates:
-    """What keys together tell of the sensitive attribute X (DR definitions 3, 4 and 7).
+    """What keys together reveal of the sensitive attribute X (DR definitions 3, 4 and 7).
 
     - ``rate``: DR_X(Y), 0..1, lower is better; the paper's homogeneity risk (table 7);
     - ``resistance``: 1 - DR_X(Y), higher is better; against homogeneity and background knowledge (table 8);
     - ``entropy``: H(X|Y) in bits;
-    - ``divergence``, ``distance``: the greatest of any value (see ValueRate), since no rate sees a skew
+    - ``divergence``, ``distance``: the greatest of any value (see ValueRate), since no rate detects a skew
       (erratum DR-10);
     - ``identity``: DR_O(Y), where O is the column that Y generalizes (table 6), else None;
     - ``skewness``: DR_X(O) - DR_X(Y) (section 6.1), 0..1 where each value of O has one of Y: what
@@ -49,7 +49,7 @@ class KeyRates:
         return max(value.distance for value in self.values.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "keys": list(self.keys),
             "rate": _plain(self.rate),
@@ -77,7 +77,7 @@ class KeyRates:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The rates of a table: those of each key, and of all keys together where there are several (DR-8).
+    """The rates of a table: of each key, and of all keys together if there are several (DR-8).
 
     ``entropy`` is H(X) in bits over ``rows`` rows, ``categories`` the values or blocks of X. Values of keys
     are labelled v1, v2 .. by size, numbers before text; ``names`` has the value behind each label.
@@ -92,7 +92,7 @@ class Measurement:
     names: Mapping[str, Mapping[str, Scalar]] = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, without the names."""
+        """Return plain data, without the names."""
         return {
             "sensitive": self.sensitive,
             "rows": self.rows,

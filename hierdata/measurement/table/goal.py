@@ -1,4 +1,4 @@
-"""What an attacker is after: a semantic partition of a sensitive attribute, stated in a file of its own."""
+"""The goal of an attacker: a semantic partition of a sensitive attribute, in a file of its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hierdata.policy.problems import mistakes
 class Goal(SemanticPartition):
     """A semantic partition (DR definition 5): ``blocks``, a ``depth`` of a ``taxonomy``, bins, or ``levels``.
 
-    With ``levels`` each sensitivity level is a block, stated as in a policy. Bins are those of the numbers
+    With ``levels``, stated as in a policy, each sensitivity level is a block. Bins are made of the numbers
     in the table.
 
     >>> Goal(levels={"by": {"A": 1, "B": 2, "C": 2}}).blocks_of("grade", {"A": 4, "B": 1, "C": 7}, Path())
@@ -32,18 +32,18 @@ class Goal(SemanticPartition):
     """
 
     taxonomy: Taxonomy | None = Field(default=None, description="the tree that depth cuts")
-    levels: Levels | None = Field(  # type: ignore[assignment]  # a policy states them beside the attribute
+    levels: Levels | None = Field(  # type: ignore[assignment]  # a policy states them at the attribute
         default=None, description="the sensitivity level of each value"
     )
 
     @model_validator(mode="after")
     def _with_its_tree(self) -> Goal:
         if (self.depth is None) != (self.taxonomy is None):
-            raise ValueError("depth and taxonomy go together")
+            raise ValueError("depth and taxonomy must be stated together")
         return self
 
     def blocks_of(self, path: str, counts: Mapping[Scalar, int], folder: Path) -> dict[Scalar, int]:
-        """The number of the block of each value; files are named relative to ``folder``.
+        """Return the number of the block of each value; file names are relative to ``folder``.
 
         Raises PolicyError where a value is in no block or in more than one.
         """
@@ -59,7 +59,8 @@ class Goal(SemanticPartition):
                 missed.append(str(value))
         if missed:
             message = (
-                f"bins are of numbers, and {len(missed)} of the {len(counts)} values are none: state blocks"
+                f"bins need numbers, but {len(missed)} of the {len(counts)} values are not numbers: "
+                "state blocks"
                 if self.of_original
                 else f"the partition must have each of the {len(counts)} values in one block: "
                 f"{len(missed)} in none"
@@ -73,10 +74,10 @@ class Goal(SemanticPartition):
 def load_goal(
     partition: str | Path | Mapping[str, Any] | SemanticPartition, root: str | Path | None = None
 ) -> tuple[Goal, Path]:
-    """The partition of a YAML or JSON file or of plain data, and the folder its files are relative to.
+    """Load the partition of a YAML or JSON file or of plain data, and the folder its files are relative to.
 
-    What a file names must lie below ``root``, by default the folder above the file's own. Raises PolicyError
-    with every problem, one a line, TargetError for a file that cannot be opened.
+    Files that it names must be below ``root``, by default the folder above the file's own. Raises PolicyError
+    with every problem, one per line, TargetError for a file that cannot be opened.
     """
     if isinstance(partition, str | Path):
         file = Path(partition)

@@ -1,4 +1,4 @@
-"""From the rows of a table to its rates."""
+"""Compute the rates of a table from its rows."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def measure(
     format: str | None = None,
     progress: Progress = silent,
 ) -> Measurement:
-    """The discrimination rates of a flat table: what each key, and all together, tell of ``sensitive``.
+    """Measure the discrimination rates of a flat table: how far each key, and all keys, reveal ``sensitive``.
 
     ``table`` is a path (CSV, JSON, JSON Lines, Parquet), a DataFrame, an Arrow table or an iterable of dicts.
-    With a ``partition`` the sensitive attribute is the block of its value (SeDR): a file, or what stands in
-    one (``blocks``, ``depth`` with ``taxonomy``, or ``levels``); a taxonomy that the file names must lie
-    below ``root``, by default the folder above its own. ``originals`` names for a key the column that it
-    generalizes: then identity risk and skewness are measured too. A missing value of a key is a
-    value; rows without a sensitive value are left out. Nothing is promised: a rate judges no release.
+    With a ``partition`` the sensitive attribute is the block of its value (SeDR): a file, or the content of
+    one (``blocks``, ``depth`` with ``taxonomy``, or ``levels``); a taxonomy that the file names must be below
+    ``root``, by default the folder above its own. ``originals`` names for a key the column that it
+    generalizes: then identity risk and skewness are measured too. A missing value of a key is a value; rows
+    without a sensitive value are left out. Rates are no promise and judge no release.
 
     Raises PolicyError for columns and partitions that do not fit, InputError for a broken table.
 
@@ -87,16 +87,16 @@ def _check(keys: Sequence[str], sensitive: str, originals: Mapping[str, str]) ->
     if len(set(keys)) < len(keys):
         raise PolicyError("a key is named twice")
     if sensitive in keys:
-        raise PolicyError("the sensitive attribute is no key of its own", path=sensitive)
+        raise PolicyError("the sensitive attribute cannot be a key", path=sensitive)
     for key in originals:
         if key not in keys:
-            raise PolicyError("an original is given for a column that is no key", path=key)
+            raise PolicyError("an original is given for a column that is not a key", path=key)
 
 
 def _recode_to_blocks(
     column: TableColumn, counts: Mapping[Scalar, int], sensitive: str, partition: _Stated
 ) -> TableColumn:
-    """The column with the block of the sensitive value in its place (DR equation 6)."""
+    """Replace each sensitive value by its block (DR equation 6)."""
     goal, folder = partition
     block_of = goal.blocks_of(sensitive, counts, folder)
     blocks = tuple(dict.fromkeys(block_of.values()))
@@ -104,14 +104,14 @@ def _recode_to_blocks(
 
 
 def _order_column(column: TableColumn, there: Collection[Scalar]) -> TableColumn:
-    """The column with its values in order: numbers ascending, then text, then what is missing."""
+    """Sort the values of a column: numbers ascending, then text, then missing."""
     ordered: list[Scalar] = sorted((value for value in there if value is not None), key=_order)
     values = (*ordered, *([None] if None in there else []))
     return column.recode_values(values, {value: place for place, value in enumerate(values)})
 
 
 def _labels(values: Sequence[Scalar]) -> list[str]:
-    """What stands for the values of a key: their places."""
+    """Return the labels of the values of a key, by position."""
     return [MISSING if value is None else f"v{place}" for place, value in enumerate(values, 1)]
 
 
@@ -121,7 +121,7 @@ def _order(value: Scalar) -> tuple[bool, int | Decimal, str]:
 
 @dataclass(frozen=True)
 class _TableQuestion:
-    """The rows; the sensitive column and how often each of its codes occurs; the keys, values in order."""
+    """The rows; the sensitive column and the counts of its codes; the keys, with their values in order."""
 
     found: TableRows
     sensitive: TableColumn
@@ -155,7 +155,7 @@ class _TableQuestion:
         return KeyRates(keys, rate, entropy, identity, skewness, self._by_value(by, table))
 
     def _by_value(self, keys: Sequence[TableColumn], table: ContingencyTable) -> dict[str, ValueRate]:
-        """The figures of each value by label; most values of many keys show the same few rows."""
+        """Return the figures of each value by label; rows that are equal are computed once."""
         known: dict[bytes, ValueRate] = {}
         shown = []
         for key, codes in zip(keys, table.shown, strict=True):
@@ -170,13 +170,13 @@ class _TableQuestion:
 
 
 def _counts(found: TableRows, column: TableColumn) -> dict[int, int]:
-    """How often each code of a column occurs, of those that do."""
+    """Count each code of a column that occurs."""
     counts = found.sums(column).tolist()
     return {code: count for code, count in enumerate(counts) if count}
 
 
 def _rate(found: TableRows, of: TableColumn, by: Sequence[TableColumn]) -> Fraction | float:
-    """DR of one column, given others."""
+    """Return DR of one column, given others."""
     return rate(found.table(of, by).split(), split(_counts(found, of).values()))
 
 

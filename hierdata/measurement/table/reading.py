@@ -1,4 +1,4 @@
-"""Flat tables, told by nothing but their own columns: the values of each column, and which a row has."""
+"""Read flat tables without a schema: the distinct values of each column, and the codes of the rows."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from hierdata.sources.objects import is_table
 from hierdata.sources.stores import store_of
 
 FLAT = tuple(name for name, kind in FORMATS.items() if not kind.has_elements)
-"""The formats that hold tables; of JSON, arrays of flat records."""
+"""The formats that hold tables; JSON as arrays of flat records."""
 
 _BATCH = 1 << 12
 _PLAIN = {str, type(None)}
-"""Types of cells that stand for themselves."""
+"""Types of cells that need no conversion."""
 
 
 class _Codes(dict[Scalar, int]):
-    """The code of each value: those that are new get the next one."""
+    """The code of each value; a new value gets the next code."""
 
     def __missing__(self, value: Scalar) -> int:
         code = self[value] = len(self)
@@ -42,11 +42,11 @@ class _Codes(dict[Scalar, int]):
 
 
 def rows(source: object, columns: Sequence[str], format: str | None, progress: Progress) -> TableRows:
-    """The rows of a file (CSV, JSON, JSON Lines, Parquet) or of a table in memory or on a server, by columns.
+    """Read a file (CSV, JSON, JSON Lines, Parquet) or a table in memory or on a server, by columns.
 
-    Equal numbers are one value, None is missing. Raises PolicyError for a column that there is not and for
-    what is no table, InputError for values that are no single ones and for a table without rows, TargetError
-    for a file that cannot be read.
+    Equal numbers are one value, None is missing. Raises PolicyError for a missing column and for a source
+    that is not a table, InputError for nested values and for a table without rows, TargetError for a file
+    that cannot be read.
     """
     store = store_of(source)
     if store is not None:
@@ -89,11 +89,13 @@ def _require(columns: Iterable[str], there: Sequence[str]) -> None:
 
 
 def _single(value: Value, known: dict[tuple[type, Scalar], Scalar], ordinal: int, column: str) -> Scalar:
-    """A value as the one that stands for all equal to it; what was found is ``known`` from then on."""
+    """Return the canonical form of a value, equal for equal numbers; ``known`` is the cache."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, dict | list):
-        raise InputError("a table is flat, and an object or array stands here", record=ordinal, path=column)
+        raise InputError(
+            "a table must be flat, but this value is an object or array", record=ordinal, path=column
+        )
     place = (value.__class__, value)  # True equals 1
     if place not in known:
         try:
@@ -107,7 +109,7 @@ def _single(value: Value, known: dict[tuple[type, Scalar], Scalar], ordinal: int
 def _open_source(
     source: object, format: str | None
 ) -> tuple[Sequence[str] | None, Iterator[tuple[Document, int]]]:
-    """The columns, where there is a header, and the documents, each with how many equal ones there are."""
+    """Return the columns, None without a header, and the documents, each with the number of its copies."""
     if isinstance(source, str | os.PathLike):
         return _file(Path(source), format)
     if is_table(source):
@@ -124,13 +126,13 @@ def _open_source(
 
 def _file(path: Path, format: str | None) -> tuple[Sequence[str] | None, Iterator[tuple[Document, int]]]:
     if path.exists() and not path.is_file():
-        raise PolicyError("one table is measured, and it lies in one file: name the file")
+        raise PolicyError("the table must be a single file: name the file")
     if format not in (None, *FLAT):
-        raise PolicyError(f"a table is measured in one of the formats {', '.join(FLAT)}")
+        raise PolicyError(f"a table must have one of the formats {', '.join(FLAT)}")
     kind = FORMATS[format]() if format else detect(path.name)
     if kind.name not in FLAT:
         raise PolicyError(
-            f"a table is flat, and {kind.name.upper()} is not: write the records as JSON or CSV"
+            f"a table must be flat, but {kind.name.upper()} is not: write the records as JSON or CSV"
         )
     layout = open_layout(PathSource(path), kind, ())
     return layout.columns or None, FileForm(kind, layout, kind.extension).count_documents(path)

@@ -1,4 +1,4 @@
-"""Rows by column: the values of each column, and which of them a row has."""
+"""Rows by column: the distinct values of each column, and the codes of the rows."""
 
 from __future__ import annotations
 
@@ -14,51 +14,51 @@ from hierdata.metrics.rates import Split, split_cells
 _Array = NDArray[np.int64]
 
 _DENSE = 4
-"""Numbers are counted in an array of their own as long as it has no more entries a row than this."""
+"""Numbers are counted in a dense array as long as it has at most this many entries per row."""
 _LARGEST = 2**62
 
 
 @dataclass(frozen=True)
 class TableColumn:
-    """The different values of a column, and which of them each row has."""
+    """The distinct values of a column, and the code of each row."""
 
     values: tuple[Scalar, ...]
     codes: _Array
 
     def recode_values(self, values: tuple[Scalar, ...], code_of: Mapping[Scalar, int]) -> TableColumn:
-        """Other values, each in the place of some of these."""
+        """Replace the values by others; ``code_of`` maps each old value to the index of its new one."""
         moved = np.array([code_of.get(value, -1) for value in self.values], np.int64)
         return TableColumn(values, moved[self.codes])
 
 
 @dataclass(frozen=True)
 class TableRows:
-    """Rows, each with how often it stands in the table; equal ones need not be together."""
+    """Rows, each with its count in the table; equal rows need not be merged."""
 
     columns: Mapping[str, TableColumn]
     counts: _Array
 
     def of(self, there: NDArray[np.bool_]) -> TableRows:
-        """Some of the rows."""
+        """Select rows by a mask."""
         kept = {name: TableColumn(own.values, own.codes[there]) for name, own in self.columns.items()}
         return TableRows(kept, self.counts[there])
 
     def total(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return int(self.counts.sum())
 
     def sums(self, column: TableColumn) -> _Array:
-        """How often each value of a column occurs."""
+        """Count each value of a column."""
         return _sums(column.codes, len(column.values), self.counts)
 
     def values(self, name: str) -> dict[Scalar, int]:
-        """How often each value of a column occurs, of those that do."""
+        """Count each value of a column that occurs."""
         column = self.columns[name]
         counts = zip(column.values, self.sums(column).tolist(), strict=True)
         return {value: count for value, count in counts if count}
 
     def table(self, of: TableColumn, by: Sequence[TableColumn]) -> ContingencyTable:
-        """How often each value of one column occurs with each value of the others together."""
+        """Count each value of one column with each combination of values of the others."""
         shown, row_of, place = _number_combinations(by)
         width = len(of.values)
         cells, counts = _totals(place * width + of.codes, len(row_of) * width, self.counts)
@@ -67,10 +67,10 @@ class TableRows:
 
 @dataclass(frozen=True)
 class ContingencyTable:
-    """The cells of a contingency table that are not empty, row by row.
+    """The non-empty cells of a contingency table, row by row.
 
-    ``shown`` has for each row y its codes at the columns that tell rows apart; rows ascend by them. A cell
-    stands in the row ``place``, in the column ``code``, and counts ``counts``.
+    ``shown`` has for each row y its codes at the columns that distinguish rows; rows ascend by them. A cell
+    is in the row ``place``, in the column ``code``, and has the count ``counts``.
     """
 
     shown: tuple[_Array, ...]
@@ -79,11 +79,11 @@ class ContingencyTable:
     counts: _Array
 
     def split(self) -> Split:
-        """How the rows fall into cells."""
+        """Return how the rows split into cells."""
         return split_cells(_sums(self.place, len(self.shown[0]), self.counts)[self.place], self.counts)
 
     def rows(self) -> Iterator[bytes]:
-        """The cells of each row, spelled so that equal rows are equal."""
+        """Yield the cells of each row as bytes, so that equal rows are equal."""
         cells = np.stack([self.code, self.counts], axis=1)
         ends = np.cumsum(np.bincount(self.place, minlength=len(self.shown[0]))).tolist()
         for start, end in zip([0, *ends], ends, strict=False):
@@ -91,13 +91,13 @@ class ContingencyTable:
 
     @staticmethod
     def cells(row: bytes) -> dict[int, int]:
-        """What is counted in a row, by column."""
+        """Return the counts of a row, by column."""
         cells = np.frombuffer(row, np.int64).tolist()
         return dict(zip(cells[::2], cells[1::2], strict=True))
 
 
 def _number_combinations(columns: Sequence[TableColumn]) -> tuple[tuple[_Array, ...], _Array, _Array]:
-    """The different values of some columns together: their codes, one row of each, and which a row has."""
+    """Number the combinations of values of columns: their codes, one row of each, and each row's number."""
     joint = np.zeros(len(columns[0].codes), np.int64)
     width = 1
     for column in columns:
@@ -111,7 +111,7 @@ def _number_combinations(columns: Sequence[TableColumn]) -> tuple[tuple[_Array, 
 
 
 def _rank_numbers(numbers: _Array, width: int) -> tuple[_Array, _Array]:
-    """A place where each different number below ``width`` stands, in their order, and the rank of all."""
+    """Return one index of each distinct number below ``width``, in their order, and the rank of all."""
     if width > _DENSE * len(numbers):
         _, first, rank = np.unique(numbers, return_index=True, return_inverse=True)
         return first, rank.reshape(-1)
@@ -122,11 +122,11 @@ def _rank_numbers(numbers: _Array, width: int) -> tuple[_Array, _Array]:
 
 
 def _totals(numbers: _Array, width: int, counts: _Array) -> tuple[_Array, _Array]:
-    """The different numbers below ``width``, ascending, and the sum of the counts of each."""
+    """Return the distinct numbers below ``width``, ascending, and the sum of the counts of each."""
     place_of, rank = _rank_numbers(numbers, width)
     return numbers[place_of], _sums(rank, len(place_of), counts)
 
 
 def _sums(places: _Array, size: int, counts: _Array) -> _Array:
-    """The sum of the counts at each place; exact up to 2^53 rows."""
+    """Sum the counts by place; exact up to 2^53 rows."""
     return np.bincount(places, weights=counts, minlength=size).astype(np.int64)

@@ -25,9 +25,9 @@ __all__ = ["RECODINGS", "Recoding", "recoding_named"]
 
 
 def recoding_named(name: str) -> type[Recoding]:
-    """The recoding of a name that a policy gives: built in, or of another distribution.
+    """Return the recoding of a name that a policy gives: built in, or of another distribution.
 
-    Raises PolicyError for one that cannot be imported or whose traits are none, KeyError where there is none.
+    Raises PolicyError for one that cannot be imported or has no valid traits, KeyError for an unknown name.
     """
     if name in RECODINGS:
         return RECODINGS[name]

@@ -1,7 +1,7 @@
-"""Quasi-identifiers as they are, sensitive values apart by group (Xiao and Tao, Anatomy, VLDB 2006).
+"""Unchanged quasi-identifiers, sensitive values apart by group (Xiao and Tao, Anatomy, VLDB 2006).
 
-The paper's two tables, for trees too: one pair of them for each vertex type with sensitive attributes, the
-quasi-identifier tables joined to the records they come from.
+The paper's two tables, also for trees: each vertex type with sensitive attributes has its own table of them;
+quasi-identifiers stay in the records, joined to it by group.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from hierdata.release.recodings.groups import ByGroup
 
 
 class Anatomy(ByGroup):
-    """Every record with its own quasi-identifiers; beside it, what sensitive values each group has.
+    """Publish every record with its own quasi-identifiers, and the sensitive values of each group apart.
 
-    For each vertex type with sensitive attributes there is one table, with all of them (see ByGroup). Groups
-    of different types have nothing to do with each other.
+    Each vertex type with sensitive attributes has one table with all of them (see ByGroup). Groups of
+    different types are independent.
     """
 
     traits: ClassVar[RecodingTraits] = TRAITS["anatomy"]

@@ -1,4 +1,4 @@
-"""What a recoding is, and the canonical order in which every recoding writes."""
+"""The base of recodings, and the canonical order in which every recoding writes."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from hierdata.records.binding import hang, items_of
 from hierdata.records.schema import Role, Schema, VertexType
 
 _BLOCK = 1024
-"""Records that are made at once."""
+"""The number of records that are built at once."""
 RECORDS = "records"
 """The name of the part that holds the records."""
 
 
 Columns: TypeAlias = "list[list[Scalar]]"
-"""The values of one attribute after the other, each with an entry a vertex; None is missing."""
+"""The values of attributes, column by column, with one entry per vertex; None is missing."""
 ColumnsOf: TypeAlias = Callable[[VertexType, NDArray[np.int64]], Columns]
-"""What vertices of one type have of its attributes of one role."""
+"""Returns the values of vertices of one type at its attributes of one role."""
 Rows: TypeAlias = "list[tuple[Any, ...]]"
-"""What each of some vertices has, one value after the other."""
+"""One tuple of values per vertex."""
 Key: TypeAlias = tuple[Any, ...]
-"""By what siblings are put in order."""
+"""A sort key of siblings."""
 Asked = TypeVar("Asked")
 Tables: TypeAlias = "int | tuple[tuple[str, ...], ...] | None"
-"""Which sensitive attributes share a table: written out by their paths; in at most so many; None: none do."""
+"""Which sensitive attributes share a table: lists of paths, a largest number of tables, or None: none do."""
 
 
 class Recoding(ABC):
-    """In what form classes are published.
+    """The form in which classes are published.
 
-    ``stated``: what the policy says of sensitive tables, for a recoding that has several. ``traits`` are what
-    other modules ask for (see hierdata.recodings).
+    ``stated`` is the policy's division into sensitive tables, for a recoding that has several. ``traits``
+    describe the recoding to other modules (see hierdata.recodings).
     """
 
     traits: ClassVar[RecodingTraits]
@@ -54,30 +54,30 @@ class Recoding(ABC):
         self.stated = stated
 
     def prepare(self, forest: Forest, partition: Partition) -> tuple[Forest, Partition]:
-        """The nodes by which classes of whole records are published, and the forest that has them.
+        """Return a partition with the nodes that classes are published by, and the forest that has them.
 
-        A recoding may choose other nodes than the search, and bring nodes of its own: then the forest has
-        hierarchies with them. What coincides by these nodes is judged together before it is published.
+        A recoding may choose other nodes than the search, and may add nodes of its own to the forest's
+        hierarchies. Classes that coincide by these nodes are judged together before they are published.
         """
         return forest, partition
 
     @abstractmethod
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
-        """What is published of prepared partitions; ``order`` lists all records as they are published."""
+        """Return the publication of prepared partitions; ``order`` has all records in order of output."""
 
 
 def whole(partitions: Sequence[Partition]) -> Partition:
-    """The one partition of whole records that a recoding by generalization publishes."""
+    """Return the single partition of whole records that a recoding by generalization publishes."""
     (partition,) = partitions
-    assert partition.kind == 0, "the policy has made sure of it"
+    assert partition.kind == 0, "the policy ensures it"
     return partition
 
 
 class ByRecord(Recoding):
-    """One document a record: the labels of its class, its own sensitive values, suppressed vertices absent.
+    """One document per record: the labels of its class and its own sensitive values.
 
-    Children are written in one order common to the class: by form, and equal forms by what they hold, so
-    that no position tells which original vertex is behind it.
+    Suppressed vertices are absent. Children are sorted in one order common to the class, by form, then by
+    the values they hold, so that no position tells which original vertex it comes from.
     """
 
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
@@ -95,19 +95,19 @@ class ByRecord(Recoding):
 
 
 class SiblingOrder(ABC):
-    """By what siblings are put in order: nothing of it may follow the input."""
+    """The order of siblings; it must not depend on the order of the input."""
 
     @abstractmethod
     def own(self, vertices: NDArray[np.int64]) -> list[Key]:
-        """What each of some vertices has by itself."""
+        """Return the part of each vertex's key that comes from the vertex itself."""
 
     @abstractmethod
     def key(self, own: Key, below: list[Key]) -> Key:
-        """The key of a vertex: what it has by itself, and the keys of its children, in order."""
+        """Return the key of a vertex from its own part and the keys of its children, in order."""
 
 
 class _ByForm(SiblingOrder):
-    """By form, and equal forms by what they hold."""
+    """Order by form, then by the values that are held."""
 
     def __init__(self, published: Published) -> None:
         self._published = published
@@ -129,13 +129,13 @@ class _ByForm(SiblingOrder):
 
 
 class Published:
-    """What the published vertices say: labels, spellings, and the rank of every form.
+    """The content of published vertices: labels, spellings, and the rank of every form.
 
     ``shown`` and ``nodes`` are those of a partition or publication: v is published as ``shown[v]``.
     Two representative vertices have the same rank iff their subtrees are equal in structure and labels; ranks
     follow the hierarchies' nodes, never the order in the input.
 
-    Records are made column by column, since a call for each value would take most of the time.
+    Records are built column by column, since a call for each value would take most of the time.
     """
 
     def __init__(self, forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -> None:
@@ -152,7 +152,7 @@ class Published:
 
     @cached_property
     def text_rank(self) -> NDArray[np.int64]:
-        """The rank of each spelling as they are put in order; the last is that of a missing value."""
+        """The rank of each spelling by sort key; the last is that of a missing value."""
         rank: NDArray[np.int64] = np.unique(self._texts, return_inverse=True)[1].reshape(-1)
         return rank
 
@@ -163,7 +163,7 @@ class Published:
     def documents(
         self, records: Sequence[int], schema: Schema, sensitive: ColumnsOf, order: SiblingOrder
     ) -> Iterator[Document]:
-        """Records as they are published; ``schema`` says where ``sensitive`` answers are put."""
+        """Yield records as they are published; ``schema`` says where the values of ``sensitive`` are put."""
 
         def items(kind: VertexType, own: NDArray[np.int64]) -> list[Value]:
             values = (self.labels(kind, own), sensitive(kind, own), self._carried_columns(kind, own))
@@ -178,7 +178,7 @@ class Published:
             yield from compress(cast("list[Document]", found), is_root.tolist())
 
     def _hang(self, vertices: NDArray[np.int64], items: list[Value], order: SiblingOrder) -> None:
-        """Put children below their parents, which stand before them."""
+        """Put children below their parents, which precede them."""
         types, parents = self._forest.schema.types, self._forest.parent[vertices]
         inner = vertices[parents >= 0]
         alone = dict(zip(inner.tolist(), order.own(inner), strict=True))
@@ -194,7 +194,7 @@ class Published:
                 below[parent].append((key, kind, item))
 
     def vertices(self, records: Sequence[int]) -> NDArray[np.int64]:
-        """The published vertices of some records, one after the other, parents before children."""
+        """Return the published vertices of some records, record by record, parents before children."""
         roots, own = self._forest.roots, np.array(records, np.int64)
         counts = roots[own + 1] - roots[own]
         every = np.arange(counts.sum()) + np.repeat(roots[own] - (np.cumsum(counts) - counts), counts)
@@ -204,7 +204,7 @@ class Published:
     def group_by_type(
         self, vertices: NDArray[np.int64], of_type: Callable[[VertexType, NDArray[np.int64]], Sequence[Asked]]
     ) -> list[Asked]:
-        """What vertices come to that are asked about type by type."""
+        """Apply ``of_type`` to the vertices of each type; return the results in the order of ``vertices``."""
         kinds = self._forest.type[vertices]
         found: dict[int, Asked] = {}
         for kind in self._forest.schema.types:
@@ -214,7 +214,7 @@ class Published:
         return list(map(found.__getitem__, range(len(vertices))))
 
     def labels(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
-        """The published quasi-identifier values of vertices of a type."""
+        """Return the published quasi-identifier values of vertices of a type."""
         columns = zip(self._labels[kind.index], self._shown_nodes(kind, vertices), strict=True)
         return [labels[nodes].tolist() for labels, nodes in columns]
 
@@ -223,11 +223,11 @@ class Published:
         return [self._nodes[first + at] for at, _ in enumerate(self._labels[kind.index])]
 
     def sensitive(self, kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
-        """The sensitive values of original vertices of a type, as the input spells them."""
+        """Return the sensitive values of original vertices of a type, as the input spells them."""
         return [self._spellings[column].tolist() for column in self.spelling(kind, vertices)]
 
     def spelling(self, kind: VertexType, vertices: NDArray[np.int64]) -> list[NDArray[np.int32]]:
-        """The places of sensitive values among the forest's spellings, -1 where one is missing."""
+        """Return the indices of sensitive values among the forest's spellings, -1 where one is missing."""
         first = self._forest.first_sensitive[vertices]
         return [self._forest.spelling[first + at] for at, _ in enumerate(self._forest.domains[kind.index])]
 
@@ -238,17 +238,17 @@ class Published:
         return list(map(list, zip(*rows, strict=True)))
 
     def texts(self, kind: VertexType, vertices: NDArray[np.int64]) -> Rows:
-        """The sensitive values of original vertices of a type, as they are put in order."""
+        """Return the sort keys of the sensitive values of original vertices of a type."""
         columns = [self._texts[column].tolist() for column in self.spelling(kind, vertices)]
         return _rows(columns, len(vertices))
 
     def carried_texts(self, kind: VertexType, vertices: NDArray[np.int64]) -> Rows:
-        """The carried values of original vertices of a type, as they are put in order."""
+        """Return the sort keys of the carried values of original vertices of a type."""
         columns = [list(map(sort_key, column)) for column in self._carried_columns(kind, vertices)]
         return _rows(columns, len(vertices))
 
     def nodes(self, kind: VertexType, vertices: NDArray[np.int64]) -> Rows:
-        """The published nodes of vertices of a type."""
+        """Return the published nodes of vertices of a type."""
         return _rows([column.tolist() for column in self._shown_nodes(kind, vertices)], len(vertices))
 
 
@@ -256,21 +256,21 @@ _first, _second = itemgetter(0), itemgetter(1)
 
 
 def _rows(columns: Sequence[Sequence[Any]], size: int) -> Rows:
-    """So many rows of some columns, maybe none."""
+    """Turn columns into ``size`` rows; there may be no columns."""
     return list(zip(*columns, strict=True)) if columns else [()] * size
 
 
 def _array(values: Sequence[Any]) -> NDArray[np.object_]:
-    """Values of any type to be taken by their places."""
+    """Return values of any type as an array that can be indexed."""
     array = np.empty(len(values), np.object_)
     array[:] = values
     return array
 
 
 def sort_key(value: Scalar) -> str:
-    """The text by which values are put in order: the same only for what is written alike.
+    """Return the text by which values are sorted: equal only for values that are written alike.
 
-    A tie would keep the order of the input: 1 beside "1", 1e2 beside 1E+2.
+    A tie would keep the order of the input, as between 1 and "1", or 1e2 and 1E+2.
 
     >>> sorted(["A+", 1, "A", "1"], key=sort_key)
     ['1', 1, 'A', 'A+']

@@ -1,8 +1,8 @@
 """How strongly sensitive attributes go together, and which of them share a table (slicing; TC section 3.1).
 
-TC and the method it builds on cluster correlated attributes and name no coefficient (erratum TC-10). It is
-the mean-square contingency here, as in slicing (Li, Li, Zhang, Molloy, IEEE TKDE 24(3), 2012), and clusters
-are k-medoids over 1 - phi^2, as there. All of it steers what is lost, and decides nothing about a promise.
+TC and the method it builds on cluster correlated attributes and name no coefficient (erratum TC-10). Here
+it is the mean-square contingency, and clusters are k-medoids over 1 - phi^2, both as in slicing (Li, Li,
+Zhang, Molloy, IEEE TKDE 24(3), 2012). This affects only how much is lost, never whether a promise holds.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ Column = NDArray[np.int64]
 """The category of each vertex of one type."""
 
 BINS = 10
-"""Numbers are cut into so many bins of equal frequency, at most."""
+"""The largest number of bins of equal frequency that numbers are cut into."""
 MANY = 20
-"""Numbers with more different values than these are cut."""
+"""Numbers with more distinct values than this are cut into bins."""
 _UNIT = 2**40
 _CHOICES = 20_000
-"""So many sets of medoids are compared; where there are more, better ones are looked for by exchanges."""
+"""The most sets of medoids that are all compared; with more, exchanges look for better ones."""
 
 
 def mean_square_contingency(left: Column, right: Column) -> Fraction:
-    """The mean-square contingency phi^2 of two attributes, 0..1: the square of Cramér's V.
+    """Return the mean-square contingency phi^2 of two attributes, 0..1: the square of Cramér's V.
 
-    phi^2 = 1 / (min(d1, d2) - 1) * sum_ij (f_ij - f_i f_j)^2 / (f_i f_j), where d1 and d2 are how many
-    values occur and f the shares of rows: 0 where they are independent, 1 where the attribute with more
-    values tells the other. 0 for an attribute that is constant, where the formula says nothing (TC-10).
+    phi^2 = 1 / (min(d1, d2) - 1) * sum_ij (f_ij - f_i f_j)^2 / (f_i f_j), where d1 and d2 are the
+    numbers of values that occur and f the shares of rows: 0 if the attributes are independent, 1 if the one
+    with more values determines the other. 0 for a constant attribute, where phi^2 is undefined (TC-10).
 
     >>> import numpy as np
     >>> ill, ward, sex = np.array([[0, 0, 1, 1], [5, 5, 7, 7], [0, 1, 0, 1]])
@@ -48,7 +48,7 @@ def mean_square_contingency(left: Column, right: Column) -> Fraction:
     if least < 2:
         return Fraction(0)
     cells, both = np.unique(i * len(of_right) + j, return_counts=True)
-    # The sum is that of n_ij^2 / (n_i n_j), less 1; cells of equal counts are added up at once.
+    # The sum is that of n_ij^2 / (n_i n_j), less 1; cells of equal counts are summed at once.
     of_cell = (both, of_left[cells // len(of_right)], of_right[cells % len(of_right)])
     alike, times = np.unique(np.stack(of_cell), axis=1, return_counts=True)
     over_left, over_right = math.lcm(*of_left.tolist()), math.lcm(*of_right.tolist())
@@ -60,9 +60,9 @@ def mean_square_contingency(left: Column, right: Column) -> Fraction:
 
 
 def tables(forest: Forest, kind: int, asked: int) -> tuple[tuple[int, ...], ...]:
-    """The sensitive attributes of a vertex type in at most so many tables, by position; 1 or more.
+    """Divide the sensitive attributes of a vertex type, by position, into at most ``asked`` >= 1 tables.
 
-    Each stands in one table, beside those that it goes with most.
+    Each attribute is in one table, together with those that it correlates with most.
     """
     domains = forest.domains[kind]
     positions = tuple(range(len(domains)))
@@ -76,9 +76,9 @@ def tables(forest: Forest, kind: int, asked: int) -> tuple[tuple[int, ...], ...]
 
 
 def categories(domain: SensitiveDomain, codes: NDArray[np.int32]) -> Column:
-    """The category of each value: the value, or a bin of numbers; what is missing is one of its own.
+    """Return the category of each value: the value itself, or a bin of numbers; missing is a category.
 
-    An attribute of numbers with more than 20 different values is cut into at most 10 bins of equal
+    An attribute of numbers with more than 20 distinct values is cut into at most 10 bins of equal
     frequency: a number that is above a share s of all is in bin floor(10 s), so equal ones share a bin.
     """
     found = codes.astype(np.int64)
@@ -94,7 +94,7 @@ def categories(domain: SensitiveDomain, codes: NDArray[np.int32]) -> Column:
 
 
 def distances(columns: Sequence[Column]) -> NDArray[np.int64]:
-    """1 - phi^2 of every two columns, in units of 2^-40, each rounded once; 0 to itself."""
+    """Return 1 - phi^2 of every two columns, in units of 2^-40, each rounded once; 0 on the diagonal."""
     found = np.zeros((len(columns), len(columns)), np.int64)
     for one, other in combinations(range(len(columns)), 2):
         apart = 1 - mean_square_contingency(columns[one], columns[other])
@@ -103,12 +103,12 @@ def distances(columns: Sequence[Column]) -> NDArray[np.int64]:
 
 
 def cluster_attributes(apart: NDArray[np.int64], clusters: int) -> tuple[tuple[int, ...], ...]:
-    """k-medoids: clusters of attributes around medoids, of least sum of distances to the nearest medoid.
+    """Cluster attributes by k-medoids: minimize the sum of distances to the nearest medoid.
 
-    Of equal choices of medoids the first in the order of attributes is taken, of equally near medoids the
-    first; a medoid belongs to itself. All choices are compared where there are at most 20,000; else medoids
-    are added one by one and exchanged while that is better (PAM), which may miss the least sum. Clusters
-    stand by their first attribute.
+    Ties between sets of medoids, and between equally near medoids, go to the first in the order of
+    attributes; a medoid belongs to itself. If there are at most 20,000 sets, all are compared; else medoids
+    are added one by one and exchanged as long as the sum falls (PAM), which may miss the least sum. Clusters
+    are sorted by their first attribute.
     """
     size = len(apart)
     if math.comb(size, clusters) <= _CHOICES:

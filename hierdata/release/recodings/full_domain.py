@@ -26,7 +26,7 @@ class FullDomainRecoding(ByRecord):
     traits: ClassVar[RecodingTraits] = TRAITS["full_domain"]
 
     def prepare(self, forest: Forest, partition: Partition) -> tuple[Forest, Partition]:
-        """See Recoding.prepare: the nodes of the common depths."""
+        """See Recoding.prepare; chooses the nodes at the common depths."""
         nodes = partition.nodes.copy()
         for kind, own in enumerate(forest.hierarchies):
             members = np.flatnonzero((forest.type == kind) & (partition.representative >= 0))
@@ -39,7 +39,7 @@ class FullDomainRecoding(ByRecord):
 
 
 def _uniform(tree: Hierarchy, own: NDArray[np.int32], of_class: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The nodes of values at the greatest depth where each is that of its class's first member."""
+    """Return the nodes of values at the greatest depth where each equals that of its representative."""
     for depth in reversed(range(1, tree.depths)):
         published = np.array(tree.at_depth(depth), np.int32)
         uniform = published[own]

@@ -1,4 +1,4 @@
-"""Sensitive values apart from their records, joined by group: what anatomy and slicing have in common."""
+"""Sensitive values apart from their records, joined by group: the common base of anatomy and slicing."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.release.recodings.base import RECORDS, Columns, Key, Published, Recoding, SiblingOrder
 
 _BLOCK = 1024
-"""Rows of a table that are made at once."""
+"""The number of rows of a table that are built at once."""
 
 
 class ByGroup(Recoding):
-    """Records whose vertices hold the number of their group; beside them, what values each group has.
+    """Publish records with group numbers, and tables with the sensitive values of each group.
 
     In the part ``records`` a vertex of a type with sensitive attributes holds ``group``, a whole number from
     1, in their place. Each table is a part that lists the values of some of them: one document for each
     combination of these in each group, with ``count``. A missing value is absent, and counts. Groups are the
-    places of the publication. A type of which no vertex is left has no part.
+    equivalence positions of the publication. A type without published vertices has no part.
 
-    Numbers of groups follow the first member in the order of publication, siblings what is published of them
-    and values what they are: nothing follows the input.
+    Groups are numbered by their first member in the order of publication, siblings are sorted by what is
+    published of them, and values by their sort keys: nothing depends on the order of the input.
     """
 
     @abstractmethod
     def arrange_publication(self, forest: Forest, partitions: Sequence[Partition]) -> Publication:
-        """What is shown of each vertex, and the places that are groups; without parts."""
+        """Return what is shown of each vertex and its equivalence position, its group; without parts."""
 
     @abstractmethod
     def tables(self, forest: Forest, kind: VertexType) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """The tables of a vertex type: the name of each, and which sensitive attributes it has."""
+        """Yield the tables of a vertex type: name, and positions of its sensitive attributes."""
 
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         """See Recoding.publish."""
@@ -72,7 +72,7 @@ class ByGroup(Recoding):
 
 
 def _with_groups(schema: Schema) -> Schema:
-    """The schema of the records: one group in the place of a vertex's sensitive attributes."""
+    """Return the schema of the records: ``group`` replaces a vertex's sensitive attributes."""
 
     def of(kind: VertexType) -> VertexType:
         if not kind.of_role(Role.SENSITIVE):
@@ -85,10 +85,11 @@ def _with_groups(schema: Schema) -> Schema:
 
 
 def _number_groups(forest: Forest, publication: Publication, order: Sequence[int]) -> NDArray[np.int64]:
-    """The group of each vertex: numbers from 1 in each vertex type, 0 where there is none.
+    """Number the groups of each vertex type from 1; return the number of each vertex, 0 without a group.
 
-    Groups whose first members are vertices of one record stand by a keyed hash: their vertices' places in the
-    input must not show. The order of publication is the key, since nobody else knows the ordinals.
+    Groups whose first members belong to one record are ordered by a keyed hash, since the order of their
+    vertices in the input must not show. The key is derived from the order of publication by input ordinals,
+    which readers of the release do not know.
     """
     key = hashlib.blake2b(np.array(order, np.int64).tobytes(), digest_size=32).digest()
 
@@ -113,7 +114,7 @@ def _number_groups(forest: Forest, publication: Publication, order: Sequence[int
 
 
 class _ByGroup(SiblingOrder):
-    """By what is published of a vertex and of all below it."""
+    """Order by what is published of a vertex and of its descendants."""
 
     def __init__(self, forest: Forest, published: Published, group: NDArray[np.int64]) -> None:
         self._forest = forest
@@ -133,7 +134,7 @@ class _ByGroup(SiblingOrder):
 
     def key(self, own: Key, below: list[Key]) -> Key:
         """See SiblingOrder.key."""
-        # What is exempt stands last: it is the record's own, and children stand alike in all of a class.
+        # Exempt values come last: they differ between the records of a class, whose children have one order.
         *shown, carried = own
         return *shown, tuple(below), carried
 
@@ -141,9 +142,9 @@ class _ByGroup(SiblingOrder):
 def _values(
     published: Published, forest: Forest, kind: VertexType, own: tuple[int, ...], group: NDArray[np.int64]
 ) -> Iterator[Document]:
-    """How often each combination occurs in each group: groups by number, values in their own order.
+    """Yield how often each combination occurs in each group, by group number, then by sort key.
 
-    ``own`` are the positions of the attributes whose values stand together.
+    ``own`` are the positions of the attributes that share the table.
     """
     sensitive = kind.of_role(Role.SENSITIVE)
     vertices = np.flatnonzero((forest.type == kind.index) & (group > 0))

@@ -1,4 +1,4 @@
-"""One tree a class, with the multisets of its members' sensitive values (ML section 3.2, definition 4)."""
+"""One tree per class, with the multisets of its members' sensitive values (ML section 3.2, definition 4)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from hierdata.release.recodings.base import RECORDS, Published, Recoding, sort_k
 
 
 class Representatives(Recoding):
-    """One document a class: ``{"records": n, "representative": {...}}``.
+    """One document per class: ``{"records": n, "representative": {...}}``.
 
-    At every vertex each sensitive attribute is the sorted list of its values, missing ones left out, so that
-    nothing ties one record's values together. Carried attributes are left out for the same reason. Sensitive
+    At every vertex each sensitive attribute is the sorted list of its values, without missing ones, so that
+    nothing links the values of one record. Carried attributes are left out for the same reason. Sensitive
     XML attributes and texts become elements, since neither can be a list.
     """
 
@@ -51,7 +51,7 @@ class Representatives(Recoding):
 
 
 def _with_lists(schema: Schema) -> Schema:
-    """The schema of class representatives: sensitive attributes stand where a list can."""
+    """Return the schema of class representatives: sensitive attributes become keys that can hold lists."""
 
     def renumber(attribute: Attribute) -> Attribute:
         steps = attribute.steps
@@ -65,8 +65,8 @@ def _with_lists(schema: Schema) -> Schema:
         for attribute in attributes:
             if attribute.steps in taken:
                 raise PolicyError(
-                    "the recoding representatives needs an element for the values of this attribute, and its "
-                    "name is taken",
+                    "the recoding representatives needs an element for the values of this attribute, but its "
+                    "name is taken: rename one of the two fields",
                     path=attribute.path,
                 )
             taken.append(attribute.steps)
@@ -94,7 +94,7 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
         labels.update((v, [column[at] for column in columns]) for at, v in enumerate(alone.tolist()))
     below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex]]] = defaultdict(list)
     root = -1
-    for v in sorted(values, reverse=True):  # children stand after their parents
+    for v in sorted(values, reverse=True):  # children follow their parents
         multisets = [sorted(multiset, key=sort_key) for multiset in values[v]]
         children = sorted(below.pop(v, []), key=lambda key: key[:2])
         kind = forest.schema.types[forest.type[v]]
@@ -112,7 +112,7 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
 
 
 def _list(kind: VertexType, multiset: list[Scalar]) -> Value:
-    """What stands at a sensitive attribute. An item of an array is an object: even empty it is there."""
+    """Return the list at a sensitive attribute; an array item is an object and exists even if empty."""
     attribute = kind.attributes[0]
     if attribute.steps:
         return [*multiset] or None

@@ -26,7 +26,7 @@ MISSING = "null"
 
 
 class Content(NamedTuple):
-    """The nodes of a set, or of the ends of a range, and whether a value is missing beside them."""
+    """The nodes of a set, or of the ends of a range, and whether a missing value is among them."""
 
     nodes: tuple[int, ...]
     lacking: bool
@@ -37,19 +37,20 @@ class SetsAndRanges(ByRecord):
 
     Categories and codes: the set ``{a, b}`` in the order of their hierarchy; one value alone as it is.
     Numbers and dates: the range from the least to the greatest, ``[20, 25]``. A missing value among others is
-    ``null``, the last of a set: ``{a, null}``, ``{[20, 25], null}``. A text stands in quotes, as in JSON,
-    where it would read as something else: with one of ``, { } [ ] " \\`` or odd space in it, ``null``, a
-    number beside the same number. A single text that begins with ``{`` is a set of one.
+    ``null``, the last of a set: ``{a, null}``, ``{[20, 25], null}``. A text is put in quotes, as in JSON,
+    if it would be ambiguous: if it has one of ``, { } [ ] " \\`` or unusual white space in it, if it is
+    ``null``, or if it is spelled like a number of the domain. A single text that begins with ``{`` is a set
+    of one.
 
     LM' of a set of n leaves is (n - 1) / (all leaves - 1), of a range its width over that of the domain. A
-    missing value beside others counts as one leaf, or number of the collection, more. Children are written
-    as ``ByRecord`` says.
+    missing value among others counts as one more leaf, or one more number of the collection. Children are
+    written as ``ByRecord`` says.
     """
 
     traits: ClassVar[RecodingTraits] = TRAITS["sets_and_ranges"]
 
     def prepare(self, forest: Forest, partition: Partition) -> tuple[Forest, Partition]:
-        """See Recoding.prepare: hierarchies with a node, right under the root, for what a class publishes."""
+        """See Recoding.prepare; adds a node right below the root for each content that a class publishes."""
         nodes = partition.nodes.copy()
         extended = []
         for kind, own in enumerate(forest.hierarchies):
@@ -69,7 +70,7 @@ class SetsAndRanges(ByRecord):
 def _contents(
     tree: Hierarchy, stands_for: NDArray[np.int64], values: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], list[Content]]:
-    """The vertices that stand for any, and what values these have."""
+    """Return the representative vertices, and the content of each: the values of its members."""
     pairs = np.unique(stands_for * len(tree.labels) + values)
     owners, held = np.divmod(pairs, len(tree.labels))
     shown, starts = np.unique(owners, return_index=True)
@@ -81,14 +82,14 @@ def _contents(
 def _content(tree: Hierarchy, held: list[int], missing: int) -> Content:
     there = [node for node in held if node != missing]
     if tree.axis is None:
-        there.sort(key=tree.ancestors.__getitem__)  # siblings side by side
+        there.sort(key=tree.ancestors.__getitem__)  # siblings adjacent
     elif len(there) > 2:
         there = [there[0], there[-1]]
     return Content(tuple(there), len(there) < len(held) and missing in held)
 
 
 def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy, NDArray[np.int32]]:
-    """The hierarchy with a node for each content that has none yet, and the node of each content."""
+    """Return the hierarchy with a node for each content that has none yet, and the node of each content."""
     missing = tree.labels.index(None) if None in tree.labels else -1
     alone = {
         Content((node,), False): node for node, label in enumerate(tree.labels) if not _reads_as_set(label)
@@ -100,7 +101,7 @@ def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy
 
 
 def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
-    """The hierarchy with a node more for each content."""
+    """Return the hierarchy with one new node for each content."""
     numbers = {
         spell_label(label) for label in tree.labels if label is not None and not isinstance(label, str)
     }
@@ -122,7 +123,7 @@ def _reads_as_set(label: Scalar) -> bool:
 
 
 def content_label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> str:
-    """How a content is spelled that is no single value; ``numbers`` are the spellings of what is no text."""
+    """Spell a content that is not a single value; ``numbers`` are the spellings of non-text labels."""
     labels = [tree.labels[node] for node in own.nodes]
     if tree.axis is None:
         members = [_member(label, numbers) for label in labels]
@@ -143,14 +144,14 @@ def _member(label: Scalar, numbers: Collection[str]) -> str:
 
 
 def spell_label(label: Scalar) -> str:
-    """A label in a set or range, before it is put in quotes."""
+    """Spell a label in a set or range, without quotes."""
     if isinstance(label, bool):
         return "true" if label else "false"
     return label if isinstance(label, str) else plain(exact(label))
 
 
 def _loss(tree: Hierarchy, own: Content) -> Fraction:
-    """LM' of a content; that of the root is the most."""
+    """Return LM' of a content; at most that of the root."""
     if tree.axis is not None:
         first, points = tree.axis.first, tree.axis.points
         width = points[own.nodes[-1] - first] - points[own.nodes[0] - first]
@@ -159,7 +160,7 @@ def _loss(tree: Hierarchy, own: Content) -> Fraction:
     if tree.leaves < 2:
         return Fraction(0)
     held = set(own.nodes)
-    # Of values at inner nodes and below them those at the top have all the leaves.
+    # Inner nodes may occur together with nodes below them: only the topmost are counted.
     tops = [node for node in own.nodes if held.isdisjoint({*tree.ancestors[node]} - {node})]
     leaves = sum((tree.lm[node] * (tree.leaves - 1) + 1 for node in tops), Fraction(0))
     return min((leaves + own.lacking - 1) / (tree.leaves - 1), Fraction(1))

@@ -1,7 +1,7 @@
 """Generalized quasi-identifiers, sensitive values in several tables by group (TC section 3, SLOMS; slicing).
 
 TC takes the vertical cut from slicing (Li, Li, Zhang, Molloy, IEEE TKDE 24(3), 2012): correlated sensitive
-attributes share a table, and within a group nothing ties the rows of two tables, nor a row to a record.
+attributes share a table, and within a group nothing links the rows of two tables, or a row to a record.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from hierdata.release.recodings.groups import ByGroup
 
 
 class Slicing(ByGroup):
-    """Every record with the labels of its class; beside it, tables of the sensitive values of each group.
+    """Publish every record with the labels of its class, and tables of the sensitive values of each group.
 
-    A group is one vertex of each record of one class, so that all tables of a vertex type share its id: with
-    an id for each table, as in TC, nearly every record would be alone with its combination of ids. Which
-    attributes share a table is as the policy writes it down; or as they go together, in at most so many
-    tables for each vertex type (see correlation); or by default each has a table of its own, which keeps no
-    link between the values of one vertex.
+    A group is one vertex of each record of one class, and all tables of a vertex type share its id: with an
+    id for each table, as in TC, nearly every record would have a unique combination of ids. The policy
+    states which attributes share a table, or a largest number of tables for each vertex type, which are
+    then divided by correlation (see correlation). By default each attribute has its own table, which keeps
+    no link between the values of one vertex.
     """
 
     traits: ClassVar[RecodingTraits] = TRAITS["slicing"]

@@ -1,1 +1,1 @@
-"""What came out: the published and the steward's files as models, and their rendering. Computes nothing."""
+"""The published and the steward's files as models, and their rendering. Computes nothing."""

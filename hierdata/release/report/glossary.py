@@ -1,4 +1,4 @@
-"""One line for each word of a report, for a reader who did not write the policy."""
+"""A one-line definition of each term of a report, for readers who did not write the policy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS = {
 
 
 def glossary(report: StewardReport) -> Iterator[tuple[str, str]]:
-    """The words of a report, the letters of its models, and its metrics, each with its meaning."""
+    """Return the terms of a report, the letters of its models, and its metrics, each with its meaning."""
     from hierdata.metrics import metric_named
     from hierdata.plugins import find
     from hierdata.privacy import MODELS, model_named

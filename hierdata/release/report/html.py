@@ -1,4 +1,4 @@
-"""The steward's report as one self-contained page: no script, nothing from elsewhere, everything escaped."""
+"""The steward's report as one self-contained page: no scripts, no external resources, all text escaped."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Row = Sequence[str]
 
 
 def render(report: StewardReport) -> str:
-    """The page for the person who signs the release: the verdict first, then what it rests on."""
+    """Render the page for the person who signs the release: the verdict first, then the details."""
     sections = (
         _section("promised", "Promised and achieved", _promises(report)),
         _section("fields", "How each field is treated", _fields(report)),
@@ -58,7 +58,7 @@ def render(report: StewardReport) -> str:
 
 
 def _lead(report: StewardReport) -> Iterable[str]:
-    """The findings in plain words, for a reader who reads nothing else."""
+    """Summarize the findings in plain sentences, for readers who read nothing else."""
     yield describe_outcome(report)
     yield from (promise.statement for promise in report.promises if promise.held)
     for promise in report.promises:
@@ -76,14 +76,14 @@ def _lead(report: StewardReport) -> Iterable[str]:
 
 
 def _section(name: str, title: str, body: str) -> str:
-    """A section under its heading; nothing where it has no content."""
+    """Render a section under its heading; empty without content."""
     if not body:
         return ""
     return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(title)}</h2>{body}</section>'
 
 
 def _table(caption: str, heads: Row, rows: Iterable[Row], *, numbers: int = 0) -> str:
-    """A table whose first column heads its rows; the last ``numbers`` columns are set as numbers."""
+    """Render a table: the first column heads the rows, the last ``numbers`` columns are right-aligned."""
     first_number = len(heads) - numbers
     body = "".join(f"<tr>{_cells(row, first_number)}</tr>" for row in rows)
     if not body:
@@ -205,7 +205,7 @@ def _gates(report: StewardReport) -> str:
 
 
 def _attacker(gate: GateVerdict) -> str:
-    """Whom a gate has in mind: the name, the keys, and whether they are after values or blocks of them."""
+    """Describe the attacker of a gate: name, known keys, whether values count by blocks, and the weight."""
     known = f"keys: {gate.keys}" if isinstance(gate.keys, str) else ", ".join(gate.keys or ())
     parts = (
         gate.attacker,

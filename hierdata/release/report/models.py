@@ -1,6 +1,6 @@
-"""The files of a release as models: what is given out, and what the steward keeps (DECISIONS 1, 2, 7, 17).
+"""Models of the files of a release: the published ones, and the steward's (DECISIONS 1, 2, 7, 17).
 
-No model has a place for a raw value, a seed, an input path or a time.
+No model has a field for a raw value, a seed, an input path or a time.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ __all__ = [
 
 
 Told = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]
-"""A text that a message may show: no control characters, and not long."""
+"""A text that is safe to show in messages: at most 200 characters, no control characters."""
 
 
 class PluginUse(Plain):
-    """A member of a family that is not built in, with name and version of its distribution."""
+    """A plug-in that was used: its family and name, and the name and version of its distribution."""
 
     family: Told
     name: Told
@@ -79,13 +79,13 @@ class PluginUse(Plain):
 class Outcome(Plain):
     """What a release promises, achieved and lost.
 
-    ``version`` is hierdata's; ``plugins`` are the members of other distributions that the policy names.
-    ``format`` is that of the records, ``files`` what lies in ``public/`` of them.
-    ``tables`` names for each part beside the records the sensitive attributes whose values share its rows.
-    ``class_size`` is the smallest class that the models allow together; smaller cells are guarded in public.
-    ``attackers`` has by the policy's names the risks that each of them is, by metric.
-    ``gates`` are the policy's limits on figures, which all passed. ``loss_exact`` is false where losses had
-    to be rounded (DECISIONS 17). ``limitations`` say what is not promised.
+    ``version`` is hierdata's; ``plugins`` are the plug-ins that the policy names. ``format`` is that of the
+    records, ``files`` are the published files in ``public/``. ``tables`` lists, for each part other than the
+    records, the sensitive attributes whose values share its rows. ``class_size`` is the smallest class that
+    the models allow together; smaller counts are guarded in public. ``attackers`` has the risk figures of
+    each attacker of the policy, by metric. ``gates`` are the policy's limits on figures, which all passed.
+    ``loss_exact`` is false where losses had to be rounded (DECISIONS 17). ``limitations`` say what is not
+    promised.
     """
 
     version: str
@@ -115,7 +115,7 @@ class Outcome(Plain):
 
     @model_serializer(mode="wrap")
     def _without_plugins(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # a return type would become the schema
-        """Leave ``plugins`` out where all is built in, as in the files of most releases."""
+        """Leave ``plugins`` out if there are none, as in most releases."""
         data = handler(self)
         if not self.plugins:
             del data["plugins"]
@@ -123,15 +123,15 @@ class Outcome(Plain):
 
 
 class ReleaseFile(Outcome):
-    """``public/release.json``: what is promised, achieved and lost, for those who get the records."""
+    """``public/release.json``: what is promised, achieved and lost, for recipients of the records."""
 
 
 class StewardReport(Outcome):
-    """``steward/report.json``: the same with plain counts, and what the steward must know beside it.
+    """``steward/report.json``: the same with plain counts, and what only the steward may know.
 
-    ``fields`` tells by path what becomes of a field, ``costs`` are the engine's, ``levels`` by sensitive
-    path, ``reasons`` say by vertex type why no more could be published, where an engine knows, ``warnings``
-    are the domains' and the policy's.
+    ``fields`` tells by path what happens to a field, ``costs`` are the engine's, ``levels`` are the tables of
+    levels by sensitive path, ``reasons`` say by vertex type why no more could be published, if an engine
+    knows, ``warnings`` are about the domains and the policy.
     """
 
     fields: dict[str, str]
@@ -141,7 +141,7 @@ class StewardReport(Outcome):
     warnings: tuple[str, ...]
 
     def public(self) -> ReleaseFile:
-        """What of it is given out, small cells guarded."""
+        """Return the public part of the report, with small counts guarded."""
         counts = self.counts.guard(self.class_size)
         shared = {name: getattr(self, name) for name in Outcome.model_fields}
         hint = (GUARDED_COUNTS,) if counts.is_guarded else ()
@@ -152,8 +152,9 @@ class CodebookField(Plain):
     """A field of the input.
 
     ``domain`` describes the values of a quasi-identifier (its ``kind`` and the rest); ``missing`` lists the
-    spellings that were read as missing, beside null and absence; ``exempt`` is the policy's reason for
-    publishing a field outside the promise. ``action`` names what was done to the values before anything else.
+    spellings that were read as missing, in addition to null and absence; ``exempt`` is the policy's reason
+    for publishing a field outside the promise. ``action`` names what was done to the values before anything
+    else.
     """
 
     path: str
@@ -166,7 +167,7 @@ class CodebookField(Plain):
 
 
 class Codebook(Plain):
-    """``public/codebook.json``: how to read the published values. No counts, nothing only the data tell."""
+    """``public/codebook.json``: how to read the published values. No counts, no facts from the data alone."""
 
     version: str
     dataset: str
@@ -204,10 +205,10 @@ class SensitiveFacts(Plain):
 class Verification(Plain):
     """``steward/verification.json``: the facts frozen at publication, by which ``verify`` judges.
 
-    ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what the collection told
-    of a domain, as min and max; ``vertices`` are the keys down to what is many, which XML alone cannot tell;
-    ``population`` is the SHA-256 of the population table, null without one; ``tables`` are those of
-    release.json.
+    ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what was taken from the
+    collection for a domain, as min and max; ``vertices`` are the paths of the vertex types below the root,
+    which XML alone does not show; ``population`` is the SHA-256 of the population table, null without one;
+    ``tables`` are those of release.json.
     """
 
     version: str
@@ -226,16 +227,16 @@ FILES: dict[str, type[BaseModel]] = {
     "verification": Verification,
     "report": StewardReport,
 }
-"""The models of the files, by the name of file and schema."""
+"""The models of the files, by the name of the schema."""
 
 
 def dump(model: BaseModel) -> bytes:
-    """The bytes of a file: JSON in the model's order, indented, one line feed at the end."""
+    """Return the bytes of a file: indented JSON in the model's order, with one line feed at the end."""
     return (json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
-    """The JSON Schema of each file (draft 2020-12), by its name."""
+    """Return the JSON Schema of each file (draft 2020-12), by its name."""
     return {
         name: {"$schema": "https://json-schema.org/draft/2020-12/schema"}
         | model.model_json_schema(mode="serialization")

@@ -1,4 +1,4 @@
-"""What the files of a release are made of: promises, counts, figures, costs and levels."""
+"""The parts of a release's files: promises, counts, figures, costs and levels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Exact(Plain):
 
     @classmethod
     def of(cls, number: Fraction) -> Exact:
-        """Both spellings of a fraction.
+        """Build both spellings of a fraction.
 
         >>> Exact.of(Fraction(3, 4))
         Exact(exact='3/4', value=0.75)
@@ -52,9 +52,9 @@ class Exact(Plain):
 class Measure(BaseModel):
     """The figures of one metric.
 
-    Beside the keys below, each figure stands under its own name as a float (``total``, ``per_record`` ...);
-    ``unit``, ``low`` and ``high`` speak of the figures by those names, ``exact`` of those that are exact.
-    ``high`` is null where nothing bounds a figure.
+    Besides the keys below, each figure has a key of its own name with a float (``total``, ``per_record``
+    ...). ``unit``, ``low`` and ``high`` describe the figures by those names, ``exact`` only the exact ones.
+    ``high`` is null where a figure has no upper bound.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -74,7 +74,7 @@ class Measure(BaseModel):
 
 
 def measure(figures: Sequence[Figure]) -> Measure:
-    """The file's form of one metric's figures. Raises ValueError when their better directions differ."""
+    """Build the file's form of a metric's figures. Raises ValueError when their better directions differ."""
     (better,) = {figure.better for figure in figures}
     values: dict[str, Any] = {figure.name: float(figure.value) for figure in figures}
     return Measure(
@@ -88,7 +88,7 @@ def measure(figures: Sequence[Figure]) -> Measure:
 
 
 def figures(results: Mapping[str, Sequence[Figure]]) -> dict[str, Measure]:
-    """The ``metrics`` of a report from what every metric answered, by the metric's name."""
+    """Build the ``metrics`` of a report from the figures of each metric, by the metric's name."""
     return {name: measure(own) for name, own in results.items()}
 
 
@@ -106,11 +106,11 @@ class Reached(Plain):
 class Promise(Plain):
     """A privacy model of the policy, and what the judge found.
 
-    ``statement`` says it in one sentence, ``parameters`` are the policy's letters. ``on`` are the sensitive
-    attributes the policy limits it to (null: all), ``paths`` those it was judged at, empty for a model on
-    whole records. ``achieved`` is the strongest parameter that holds at all of ``paths``, ``by_path`` tells
-    them apart. ``failing_classes`` is the largest number of classes that fail at one of them. ``reason``
-    says why it could not be judged.
+    ``statement`` is the promise in one sentence, ``parameters`` are the policy's letters. ``on`` are the
+    sensitive attributes the policy limits it to (null: all), ``paths`` those it was judged at, empty for a
+    model on whole records. ``achieved`` is the strongest parameter that holds at all of ``paths``,
+    ``by_path`` has it for each of them. ``failing_classes`` is the largest number of classes that fail at one
+    path. ``reason`` says why the promise could not be judged.
     """
 
     kind: str
@@ -126,9 +126,9 @@ class Promise(Plain):
 
     @classmethod
     def of(cls, model: PrivacyModel, judgements: Iterable[Judgement], *, apart: bool = False) -> Promise:
-        """The promise of a model from the judgements on it: one a sensitive attribute, or one in all.
+        """Build the promise of a model from its judgements: one per sensitive attribute, or a single one.
 
-        ``apart``: sensitive values lie apart from the records.
+        ``apart``: sensitive values are published apart from the records.
         """
         judged = tuple(judgements)
         achieved: dict[str, Fraction] = {}
@@ -162,7 +162,7 @@ def _exact(numbers: Mapping[str, Fraction]) -> dict[str, Exact]:
 
 
 def guard_count(count: int, k: int) -> int | str:
-    """A count as it may be given out: a small cell is written as less than k.
+    """Return a count as it may be published: one from 1 to k - 1 is written as less than k.
 
     >>> guard_count(0, 5), guard_count(4, 5), guard_count(5, 5)
     (0, '<5', 5)
@@ -175,9 +175,9 @@ class GateVerdict(Plain):
 
     ``figure`` is the metric's figure, or the path of the sensitive attribute that is worst; ``exact`` is its
     value as a fraction, null where it is none. ``attacker`` is the name the policy gives, ``keys`` the
-    quasi-identifiers that they know, by their paths or by one word for them, ``semantic`` tells that values
-    were counted by the blocks of a partition, ``weight`` what counts the same; keys and weight are null where
-    the metric looks at the whole release.
+    quasi-identifiers that the attacker knows, as paths or as one word for them. ``semantic`` tells that
+    values were counted by the blocks of a partition, ``weight`` whether each vertex or each person counts the
+    same; keys and weight are null where the metric measures the whole release.
     """
 
     name: str | None
@@ -196,14 +196,14 @@ class GateVerdict(Plain):
 
 
 class Tally(Plain):
-    """How many there were, are published and are suppressed; small numbers guarded in a public file."""
+    """The numbers in the input, published, and suppressed; small numbers are guarded in a public file."""
 
     input: Whole | Guarded
     published: Whole | Guarded
     suppressed: Whole | Guarded
 
     def guard(self, k: int) -> Tally:
-        """The public form. Where a part is guarded, so is ``input``: no subtraction undoes it.
+        """Return the public form. Where a part is guarded, so is ``input``: no subtraction reveals it.
 
         >>> Tally(input=603, published=600, suppressed=3).guard(5)
         Tally(input='<605', published=600, suppressed='<5')
@@ -229,11 +229,12 @@ class PublishedFile(Plain):
 
 
 class Counts(Plain):
-    """How much there was and is; ``vertices`` by the path of the vertex type, the records' roots first.
+    """Records and vertices, before and after; ``vertices`` by path of the vertex type, the root's first.
 
     ``k_raw`` is k over the records as written, spelling and order included, without sensitive values;
     ``k_exempt`` is k with the exempt fields compared too (null where there are none). With recoding
-    ``anatomy`` classes are the groups of all vertex types, their sizes count persons, and no other k is told.
+    ``anatomy`` classes are the groups of all vertex types, their sizes count persons, and no other k is
+    given.
     """
 
     records: Tally
@@ -245,32 +246,32 @@ class Counts(Plain):
     k_exempt: Whole | None
 
     def guard(self, k: int) -> Counts:
-        """The public form: no cell from 1 to k - 1."""
+        """Return the public form: without counts from 1 to k - 1."""
         vertices = {path: tally.guard(k) for path, tally in self.vertices.items()}
         return self.model_copy(update={"records": self.records.guard(k), "vertices": vertices})
 
     @property
     def is_guarded(self) -> bool:
-        """Whether any cell is written as a bound."""
+        """Whether any count is written as a bound."""
         return any(tally.is_guarded for tally in (self.records, *self.vertices.values()))
 
 
 class Cost(Plain):
-    """What an engine had to give up or to do: how often, and what is counted."""
+    """A count of an engine's work or concessions, and what it counts."""
 
     count: Whole
     meaning: str
 
 
 def costs(counted: Mapping[str, int]) -> dict[str, Cost]:
-    """The ``costs`` of a report from an engine's counter, by name."""
+    """Build the ``costs`` of a report from an engine's counters, by name."""
     return {name: Cost(count=counted[name], meaning=cost_meaning(name)) for name in sorted(counted)}
 
 
 class LevelRow(Plain):
-    """A sensitivity level: its share of the original values, and how many a vertex of a class may hold.
+    """A sensitivity level: its share of the original values, and the most values a vertex may hold.
 
-    ``capacity`` is for a class of the least size, null where no model limits levels.
+    ``capacity`` is for a vertex of a class of the smallest size, null where no model limits levels.
     """
 
     level: Annotated[int, Field(ge=1)]
@@ -280,9 +281,9 @@ class LevelRow(Plain):
 
 
 class MembershipRow(Plain):
-    """How far a number ``at`` belongs to each fuzzy set, 0..1, in the order of LevelScale.memberships.
+    """The degree 0..1 to which a number ``at`` belongs to each fuzzy set, in the order of the sets.
 
-    ``level`` is the sensitivity level that follows.
+    ``level`` is the resulting sensitivity level.
     """
 
     at: str
@@ -293,8 +294,8 @@ class MembershipRow(Plain):
 class LevelTable(Plain):
     """The sensitivity levels of one attribute.
 
-    ``breakpoints`` are where neighbouring levels meet, exact, ``memberships`` the degrees there; both are
-    empty where the policy maps values to levels one by one.
+    ``breakpoints`` are the exact numbers where neighbouring levels meet, ``memberships`` the degrees there;
+    both are empty where the policy maps values to levels one by one.
     """
 
     levels: tuple[LevelRow, ...]

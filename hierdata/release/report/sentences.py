@@ -1,4 +1,4 @@
-"""The standard sentences of a report: what a release does not promise, and what an engine gave up."""
+"""The standard sentences of a report: what a release does not promise, and what an engine's costs count."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ _COSTS = {
     "pair_losses": "pair losses computed: what it would cost to put a record with another or into a class",
     "seeds_without_room": "records that began a class and could not be joined by any other",
     "vertices_without_partner": "vertices suppressed in published records because others of their class "
-    "have no such vertex, or none that a model lets stand beside it",
+    "have no such vertex, or none that a model allows in one class with it",
     "vertices_lost_in_their_class": "vertices suppressed in published records because others of their class "
-    "have no such vertex, or a model forbids that theirs stand side by side",
+    "have no such vertex, or a model does not allow theirs in one class",
     "exchanges": "exchanges of records between classes that were aligned",
-    "exchanges_made": "of these lowered the loss and were made",
+    "exchanges_made": "exchanges that lowered the loss and were made",
     "records_taken_in": "records that had been suppressed so far and found room in a class",
     "records_lost_with_a_seed": "records suppressed because no record near their seed could join it",
     "records_lost_in_a_dead_end": "records suppressed because their class could not be filled",
@@ -71,10 +71,12 @@ _COSTS = {
     "the class was finished",
     "rows_in_the_nearest_class": "records or vertices for which the search left no class, and which joined "
     "the nearest that accepts them",
-    "classes_united": "classes that came too far from the original and were united with another",
-    "rows_of_classes_dissolved": "records or vertices of classes that came too far and could not be united",
+    "classes_united": "classes that strayed too far from the original and were united with another",
+    "rows_of_classes_dissolved": "records or vertices of classes that strayed too far from the "
+    "original and could not be united",
     "lattice_nodes": "combinations of depths, one for each quasi-identifier, of which the best was taken",
-    "lattice_nodes_of_least_loss": "of these lose as little as the one that was taken, itself included",
+    "lattice_nodes_of_least_loss": "combinations of depths that lose as little as the one that was taken, "
+    "itself included",
     "records_that_no_class_accepts": "records suppressed because no class accepts them",
     "vertices_that_no_class_accepts": "vertices suppressed because no class accepts them",
     "records_in_groups_that_fail": "records suppressed, within the policy's limit, because a model fails in "
@@ -94,10 +96,10 @@ def limitations(
     loss_exact: bool,
     scopes: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """What a release does not promise, one sentence each.
+    """Return what a release does not promise, one text per limitation.
 
-    ``exempt`` gives the policy's reason by path, ``scopes`` are the vertex types that were partitioned by
-    themselves. Raises KeyError for a recoding that is not known.
+    ``exempt`` gives the policy's reason by path, ``scopes`` are the paths of the vertex types that were
+    partitioned independently. Raises KeyError for an unknown recoding.
     """
     fields = (
         f"{path} is published as it stands and left out when records are compared. Reason given: {reason}"
@@ -112,7 +114,7 @@ def limitations(
 
 
 def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:
-    """Each sentence once, whatever the order of the policy; last of models that compare with the original."""
+    """Return each limitation once, in a fixed order; models that compare with the original come last."""
     places = {kind: place for place, kind in enumerate(MODELS)}
     ordered = sorted(models, key=lambda own: (own.needs_reference, places.get(own.kind, len(places))))
     return tuple(dict.fromkeys(own.limitation for own in ordered if own.limitation))
@@ -127,10 +129,10 @@ def identifier_sentences(
     absent: Mapping[str, str],
     per_run: bool,
 ) -> tuple[str, ...]:
-    """What pseudonyms and moved dates do not hide.
+    """Return the sentences on what pseudonyms and moved dates do not hide.
 
     ``links`` gives by domain the policy's reason why it may link records, ``absent`` by path why a missing
-    pseudonym cannot identify anybody.
+    pseudonym identifies no one.
     """
     found = []
     if pseudonyms:
@@ -144,7 +146,7 @@ def identifier_sentences(
 
 
 def cost_meaning(name: str) -> str:
-    """What a count of an engine's costs counts; its own name in words where an engine brings a new one.
+    """Describe what a cost of an engine counts; for an unknown name, return the name in words.
 
     >>> cost_meaning("blocks_merged")
     'blocks merged'

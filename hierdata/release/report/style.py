@@ -1,4 +1,4 @@
-"""The frame of the page: its own style, for light and dark screens and for paper."""
+"""The HTML template of the page, with its style for light and dark screens and for paper."""
 
 from __future__ import annotations
 

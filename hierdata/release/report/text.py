@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def summary(report: Outcome) -> str:
-    """What was promised, achieved and lost; the steward's report also tells what the engine gave up."""
+    """Summarize what was promised, achieved and lost; for the steward also costs and warnings."""
     lines = [f"{report.dataset}: {verdict(report)}", describe_outcome(report)]
     lines += _section("Promised and achieved", _promises(report))
     lines += _section("Published vertices", _vertices(report))
@@ -44,7 +44,7 @@ def summary(report: Outcome) -> str:
 
 
 def verdict_text(told: Verdict) -> str:
-    """What the judge found, for ``hierdata verify``."""
+    """Render what the judge found, for ``hierdata verify``."""
     opening = "The promise holds" if told.passed else "The promise does NOT hold"
     classes = plural(told.classes, "class", "classes")
     lines = [f"{opening}: {plural(told.records, 'record')} in {classes}, the smallest of {count(told.k)}."]
@@ -80,7 +80,7 @@ def _section(title: str, rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 def _columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """Rows of cells as aligned, indented lines."""
+    """Format rows of cells as aligned, indented lines."""
     listed = list(rows)
     widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
     return [

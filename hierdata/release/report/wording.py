@@ -1,4 +1,4 @@
-"""How numbers, parameters and verdicts are put into words, on the terminal and on the page alike."""
+"""Wording of numbers, parameters and verdicts, for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hierdata.release.report.parts import Exact, GateVerdict, Held, Measure
 
 
 def risk_headings() -> dict[str, str]:
-    """The metrics of an attacker, and the head of each in a table."""
+    """Return the metrics of an attacker, each with its column heading."""
     from hierdata.metrics import RISKS
 
     return {name: risk.heading for name, risk in RISKS.items()}
 
 
 def attacker_rows(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tuple[str, ...]]:
-    """What attackers learn, each of each sensitive attribute in a row: name, path, risks; a gap for none."""
+    """Yield a row for each attacker and sensitive attribute: name, path, risks; '' for a missing risk."""
     if not attackers:
         return
     risks = risk_headings()
@@ -31,7 +31,7 @@ def attacker_rows(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tu
 
 
 def count(value: int | str) -> str:
-    """A count, or the bound that stands for it.
+    """Format a count, or the bound that replaces it.
 
     >>> count(12345), count("<5")
     ('12,345', '<5')
@@ -40,7 +40,7 @@ def count(value: int | str) -> str:
 
 
 def percent(part: int | str, whole: int | str) -> str:
-    """A share in percent, empty where a count is a bound; 0 % and 100 % only where it is all or nothing.
+    """Format a share in percent, empty where a count is a bound; 0 % and 100 % only where exact.
 
     >>> percent(1, 3), percent(1, 100_000), percent(99_999, 100_000), percent("<5", 9), percent(0, 0)
     ('33.3 %', '0.1 %', '99.9 %', '', '')
@@ -51,7 +51,7 @@ def percent(part: int | str, whole: int | str) -> str:
 
 
 def share(part: float) -> str:
-    """A share of 1 in percent; 0 % and 100 % only where it is all or nothing.
+    """Format a share of 1 in percent; 0 % and 100 % only where exact.
 
     >>> share(0.0), share(0.00001), share(0.5), share(1.0)
     ('0 %', '0.1 %', '50.0 %', '100 %')
@@ -62,7 +62,7 @@ def share(part: float) -> str:
 
 
 def place(path: str) -> str:
-    """Where vertices stand: a policy that names plain columns has no path for the records themselves.
+    """Name a vertex type by its path; that of the records is empty if the policy names plain columns.
 
     >>> place(""), place("$.courses[*]")
     ('records', '$.courses[*]')
@@ -71,7 +71,7 @@ def place(path: str) -> str:
 
 
 def plural(amount: int | str, noun: str, many: str = "") -> str:
-    """A count with its noun.
+    """Format a count with its noun.
 
     >>> plural(1, "class", "classes"), plural(2, "record")
     ('1 class', '2 records')
@@ -80,7 +80,7 @@ def plural(amount: int | str, noun: str, many: str = "") -> str:
 
 
 def parameters(promise: Promise) -> str:
-    """The policy's letters in one line, ``k = 5, alpha = 0.8 0.6``, but for those it leaves out."""
+    """Format the policy's letters in one line, ``k = 5, alpha = 0.8 0.6``, without unset ones."""
     return ", ".join(
         f"{letter} = {_spell_setting(value)}"
         for letter, value in promise.parameters.items()
@@ -103,24 +103,24 @@ def _spell_setting(value: Any) -> str:
 
 
 def describe_achieved(reached: Mapping[str, Exact]) -> str:
-    """What a promise achieved in one line."""
+    """Describe in one line what a promise achieved."""
     return wording.describe_achieved({letter: value.fraction for letter, value in reached.items()})
 
 
 def describe_judgement(promise: Promise) -> str:
-    """What was achieved of a promise; why it was not judged; that there was nothing to judge."""
+    """Describe what a promise achieved, why it was not judged, or that there was nothing to judge."""
     if promise.held and not promise.achieved:
         return "no value is published that it could judge"
     return promise.reason or describe_achieved(promise.achieved)
 
 
 def limit(gate: GateVerdict) -> str:
-    """What a gate asks for, ``<= 0.3``."""
+    """Format the limit of a gate, ``<= 0.3``."""
     return f"{gate.operator} {number(Fraction(gate.limit.exact))}"
 
 
 def describe_standing(held: Held, failing_classes: int) -> str:
-    """Whether a promise held, in a few words.
+    """Describe in a few words whether a promise held.
 
     >>> describe_standing(True, 0), describe_standing(False, 2), describe_standing(None, 0)
     ('held', 'FAILED in 2 classes', 'not judged')
@@ -131,25 +131,25 @@ def describe_standing(held: Held, failing_classes: int) -> str:
 
 
 def verdict(outcome: Outcome) -> str:
-    """The verdict in one sentence."""
+    """Return the verdict in one sentence."""
     return "This release keeps its promise." if outcome.passed else "This release does NOT keep its promise."
 
 
 def describe_outcome(outcome: Outcome) -> str:
-    """What was published, in one sentence."""
+    """Describe in one sentence what was published."""
     counts = outcome.counts
     return f"{of(counts.records)} records are published, in {sizes(outcome)}."
 
 
 def of(tally: Tally) -> str:
-    """``600 of 603``, or ``all 600``."""
+    """Format a tally as ``600 of 603`` or ``all 600``."""
     if tally.suppressed == 0:
         return f"all {count(tally.input)}"
     return f"{count(tally.published)} of {count(tally.input)}"
 
 
 def sizes(outcome: Outcome) -> str:
-    """How many classes there are, and of what size; they may be groups of persons."""
+    """Describe the number and sizes of the classes, or of the groups of persons."""
     counts = outcome.counts
     least, most = counts.smallest_class, counts.largest_class
     size = count(most) if least == most else f"{count(least)} to {count(most)}"
