@@ -357,7 +357,7 @@ def test_partitions_by_rule_are_the_blocks_that_they_come_to(rule: Data, blocks:
 def test_bins_of_what_is_no_number_are_refused_before_the_search(rule: Data) -> None:
     partition = {"on": "$.reason", "partition": rule}
     for stated in (policy(RATE | partition), policy(attackers={"one": partition})):
-        with pytest.raises(PolicyError, match=r"^\$\.reason: bins are of numbers") as caught:
+        with pytest.raises(PolicyError, match=r"^\$\.reason: bins need numbers") as caught:
             hierdata.anonymize(PEOPLE, stated, seed=bytes(16))
         assert not any(value in str(caught.value) for value in REASONS)
 
