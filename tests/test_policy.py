@@ -189,7 +189,7 @@ def test_fields_that_contradict_each_other_are_refused() -> None:
     found = problems(minimal(fields=fields))
     assert [line for line in found if "$.a[*]: some rules write [*]" in line]
     assert [line for line in found if "there are two rules" in line]
-    assert [line for line in found if "dropped whole" in line]
+    assert [line for line in found if "dropped as a whole" in line]
 
 
 def test_a_model_is_limited_to_sensitive_fields_that_exist() -> None:

@@ -35,7 +35,7 @@ class GroupSpelling:
         self._type: type | None = None
 
     def number(self, value: Value) -> int | None:
-        """Return the group that a value names; None for no group, or if the spelling differs from the first."""
+        """Return the group that a value names; None if it names none or its type is not that of the first."""
         inner = single(value)
         number = whole(inner)
         if number is None:
