@@ -98,12 +98,12 @@ def test_the_policy_s_own_keys_may_stand_in_appinfo(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("root", "more", "words"),
     [
-        ("", "", "say at xs:schema where the records lie"),
+        ("", "", "state the path of the records at xs:schema"),
         (ROOT.replace("/c:clinic/c:patient", "/c:clinic/c:person"), "", "no record element"),
         (
             ROOT,
             '<xs:element name="x" type="xs:string" p:role="quasi"/>',
-            "line 23: an annotation stands where no",
+            "line 23: no path of the records leads",
         ),
         (ROOT + ' p:dataset="[1"', "", "xs:schema, dataset"),
         (ROOT + ' p:fields="{/c:clinic/c:patient/{urn:clinic}sex: {}}"', "", "xs:schema, fields"),

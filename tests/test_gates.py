@@ -79,30 +79,30 @@ def test_the_policy_knows_the_metrics_as_they_are() -> None:
         (LOSS | {"figure": "per_valu"}, "one of total, per_record, per_value; did you mean per_value?"),
         (LOSS | {"figure": None}, "lm_cost needs a figure, one of total, per_record, per_value"),
         (LOSS | {"operator": "=="}, "gates[0].operator: '==' is not one of '<=', '<', '>=' or '>'"),
-        (LOSS | {"operator": ">="}, "of lm_cost, lower is better: a gate asks for <= or <, not for >="),
+        (LOSS | {"operator": ">="}, "for lm_cost, lower is better: use <= or <, not >="),
         (LOSS | {"value": "much"}, "gates[0].value: must be a number"),
         (LOSS | {"on": "$.reason"}, "lm_cost takes no on: it looks at the whole release"),
         (LOSS | {"keys": ["$.age"]}, "lm_cost takes no keys"),
         (LOSS | {"partition": {"depth": 1}}, "lm_cost takes no partition"),
         (LOSS | {"limit": 5}, "gates[0]: unknown key 'limit'"),
-        (RATE | {"figure": "$.reason"}, "say on, not figure"),
-        (RATE | {"on": "$.reson"}, "gates[0].on: $.reson is no sensitive field; did you mean $.reason?"),
-        (RATE | {"on": "$.age"}, "$.age is no sensitive field"),
-        (RATE | {"keys": ["$.reason"]}, "gates[0].keys: $.reason is no published quasi-identifier"),
-        (RATE | {"keys": ["$.aged"]}, "$.aged is no published quasi-identifier; did you mean $.age?"),
+        (RATE | {"figure": "$.reason"}, "state `on`, not `figure`"),
+        (RATE | {"on": "$.reson"}, "gates[0].on: $.reson is not a sensitive field; did you mean $.reason?"),
+        (RATE | {"on": "$.age"}, "$.age is not a sensitive field"),
+        (RATE | {"keys": ["$.reason"]}, "gates[0].keys: $.reason is not a published quasi-identifier"),
+        (RATE | {"keys": ["$.aged"]}, "$.aged is not a published quasi-identifier; did you mean $.age?"),
         (RATE | {"keys": ["$.["]}, "gates[0].keys: "),
         (RATE | {"keys": []}, "gates[0].keys: "),
         (
             RATE | {"keys": ["$.visits[*].ward"]},
             "$.visits[*].ward belongs neither to the vertex of $.reason nor to one above it",
         ),
-        (RATE | {"on": None, "partition": {"blocks": ILLS}}, "name the attribute under on"),
+        (RATE | {"on": None, "partition": {"blocks": ILLS}}, "name it under `on`"),
         (RATE | {"partition": {"depth": 1}}, "gates[0]: a partition by depth needs a taxonomy on $.reason"),
         (RATE | {"partition": {"levels": True}}, "gates[0]: a partition by levels needs levels on $.reason"),
         (RATE | {"attacker": "nobody"}, "gates[0].attacker: there is no attacker nobody"),
         (
             {"metric": "dissimilarity_degree", "figure": "as_printed", "operator": "<", "value": 1},
-            "of dissimilarity_degree, higher is better: a gate asks for >= or >, not for <",
+            "for dissimilarity_degree, higher is better: use >= or >, not <",
         ),
     ],
 )
@@ -114,24 +114,27 @@ def test_attackers_are_named_or_described() -> None:
     attackers = {"neighbour": {"keys": ["$.age"]}}
     assert from_data(policy(RATE | {"attacker": "neighbour"}, attackers=attackers)).gates[0].attacker
     both = refused(RATE | {"attacker": "neighbour", "keys": ["$.town"]}, attackers=attackers)
-    assert "an attacker is named or described by keys, partition and weight, not both" in both
+    assert "name an attacker or describe one by keys, partition and weight, not both" in both
     near = refused(RATE | {"attacker": "neigbour"}, attackers=attackers)
     assert "there is no attacker neigbour; did you mean neighbour?" in near
     unknown = refused(attackers={"neighbour": {"keys": ["$.reason"]}})
-    assert "attackers.neighbour.keys: $.reason is no published quasi-identifier" in unknown
+    assert "attackers.neighbour.keys: $.reason is not a published quasi-identifier" in unknown
     assert Gate(**RATE).attacker_in({}) == AttackerModel(on="$.reason")
 
 
 @pytest.mark.parametrize(
     ("attacker", "reason"),
     [
-        ({"on": "$.reson"}, "attackers.one.on: $.reson is no sensitive field; did you mean $.reason?"),
+        ({"on": "$.reson"}, "attackers.one.on: $.reson is not a sensitive field; did you mean $.reason?"),
         (
             {"keys": "everything"},
             "attackers.one.keys: 'everything' is not one of 'own', 'ancestors' or 'record'",
         ),
         ({"weight": "visit"}, "attackers.one.weight: 'visit' is not one of 'vertex' or 'person'"),
-        ({"partition": {"blocks": ILLS}}, "attackers.one: a partition is of one attribute's values: name"),
+        (
+            {"partition": {"blocks": ILLS}},
+            "attackers.one: a partition covers the values of one attribute: name",
+        ),
         (
             {"on": "$.reason", "keys": ["$.visits[*].ward"]},
             "one.keys: $.visits[*].ward belongs neither to the vertex of $.reason nor to one above it",
@@ -147,9 +150,9 @@ def test_attackers_that_make_no_sense(attacker: Data, reason: str) -> None:
 
 def test_a_dropped_field_has_no_gate() -> None:
     fields = policy()["fields"] | {"$.reason": {"role": "sensitive", "action": "drop"}}
-    assert "$.reason is no sensitive field" in refused(RATE, fields=fields)
+    assert "$.reason is not a sensitive field" in refused(RATE, fields=fields)
     fields = policy()["fields"] | {"$.age": {"role": "quasi", "action": "drop"}}
-    assert "$.age is no published quasi-identifier" in refused(RATE | {"keys": ["$.age"]}, fields=fields)
+    assert "$.age is not a published quasi-identifier" in refused(RATE | {"keys": ["$.age"]}, fields=fields)
 
 
 @pytest.mark.parametrize(
@@ -306,7 +309,7 @@ def test_a_gate_on_an_attacker_has_the_figure_of_the_report() -> None:
 
 def test_a_gate_on_a_risk_points_in_its_better_direction() -> None:
     resistance = RATE | {"metric": "background_resistance"}
-    assert "of background_resistance, higher is better: a gate asks for >= or >" in refused(resistance)
+    assert "for background_resistance, higher is better: use >= or >" in refused(resistance)
     figure = verdicts(resistance | {"operator": ">=", "value": 0})[0]["value"]
     with pytest.raises(GateError, match=r"background_resistance \$\.reason is"):
         verdicts(resistance | {"operator": ">", "value": figure + 0.01})
@@ -354,7 +357,7 @@ def test_partitions_by_rule_are_the_blocks_that_they_come_to(rule: Data, blocks:
 def test_bins_of_what_is_no_number_are_refused_before_the_search(rule: Data) -> None:
     partition = {"on": "$.reason", "partition": rule}
     for stated in (policy(RATE | partition), policy(attackers={"one": partition})):
-        with pytest.raises(PolicyError, match=r"^\$\.reason: bins are of numbers") as caught:
+        with pytest.raises(PolicyError, match=r"^\$\.reason: bins need numbers") as caught:
             hierdata.anonymize(PEOPLE, stated, seed=bytes(16))
         assert not any(value in str(caught.value) for value in REASONS)
 

@@ -69,8 +69,8 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
         "and the policy asks for more",
     ]
     assert messages(found, "$.visits[*]") == [
-        "stands in 1 place only, fewer than the 5 records of a class: its presence is telling, "
-        "and it will be suppressed"
+        "occurs in 1 place only, fewer than the 5 records of a class: its presence could identify a "
+        "record, so it will be suppressed"
     ]
     assert messages(found, "$.id") == [
         "10 values (20 occurrences) of this identifier repeat: k counts records, not individuals"
@@ -153,7 +153,8 @@ def test_taxonomies_of_sensitive_values_are_looked_into() -> None:
     records = [{"id": 1, "d": value} for value in ("flu", "rash", "fatigue", "secret")]
     assert messages(check(stated, records), "$.d") == [
         "1 value (1 occurrence) outside the taxonomy",
-        "l-e-diversity: distances up to 1.5 connect values that are further apart, for they differ in depth",
+        "l-e-diversity: distances up to 1.5 connect values that are further apart, "
+        "because their depths differ",
     ]
     assert messages(check(stated, records[:2]), "$.d") == [], "what lies between them does not occur"
 
@@ -178,7 +179,7 @@ def test_near_unique_sensitive_values_are_told() -> None:
     found = check(stated, records)
     assert [text for text in messages(found, "$.s") if text.startswith("near-unique: 12 of 12")]
     assert [text for text in messages(found, "$.t") if "near-unique" in text] == []
-    assert "1 value (1 occurrence) without a number, where one is due" in messages(found, "$.t")
+    assert "1 value (1 occurrence) without a number where one is required" in messages(found, "$.t")
 
 
 def test_identifiers_inside_arrays_may_repeat_and_so_may_fields_that_are_dropped() -> None:

@@ -196,8 +196,11 @@ BAD_PARTITIONS = {
     "repeats": ({"blocks": {"a": ["flu", "cold", "rash"], "b": ["rash", "burn"]}}, "0 in none, 1 repeated"),
     "no level": ({"levels": {"by": {"flu": 1}}}, "each of the 4 values in one block: 3 in none"),
     "no leaf": ({"depth": 1, "taxonomy": {"tree": {"*": {"l": ["flu"], "m": ["cold"]}}}}, "2 in none"),
-    "two forms": ({"blocks": {"a": ["flu"]}, "levels": {"by": {"flu": 1}}}, "given by one of blocks, "),
-    "no form": ({}, "given by one of blocks, "),
+    "two forms": (
+        {"blocks": {"a": ["flu"]}, "levels": {"by": {"flu": 1}}},
+        "state a partition by exactly one of blocks, ",
+    ),
+    "no form": ({}, "state a partition by exactly one of blocks, "),
     "no numbers": ({"equal_width": 2}, "bins need numbers, but 4 of the 4 values are not numbers"),
     "no tree": ({"depth": 1}, "depth and taxonomy must be stated together"),
     "unknown": ({"block": {}}, "unknown key 'block'; did you mean blocks?"),

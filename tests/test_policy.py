@@ -142,7 +142,7 @@ def test_everything_wrong_is_named_at_once_with_the_nearest_name() -> None:
     found = problems(data)
     for start, end in {
         "unknown key 'dataste'": "did you mean dataset?",
-        "unlisted: 'drp'": "did you mean drop?, or a mapping with keep is due, not 'drp'",
+        "unlisted: 'drp'": "did you mean drop?, or must be a mapping with keep, not 'drp'",
         "models[0]: 'level-alfa-k'": "did you mean level-alpha-k?",
         "models[1].k: ": "must be greater than or equal to 1, not 0",
         "models[1].alpha: ": "",
@@ -189,7 +189,7 @@ def test_fields_that_contradict_each_other_are_refused() -> None:
     found = problems(minimal(fields=fields))
     assert [line for line in found if "$.a[*]: some rules write [*]" in line]
     assert [line for line in found if "there are two rules" in line]
-    assert [line for line in found if "dropped whole" in line]
+    assert [line for line in found if "dropped as a whole" in line]
 
 
 def test_a_model_is_limited_to_sensitive_fields_that_exist() -> None:
@@ -197,7 +197,7 @@ def test_a_model_is_limited_to_sensitive_fields_that_exist() -> None:
     policy = from_data(minimal(models=[K, {**alpha, "on": ["s"]}]))
     assert [scope for _, scope in policy.scoped_models] == [None, frozenset({("s",)})]
     (line,) = problems(minimal(models=[{**alpha, "on": ["$.a", "$.s"]}]))
-    assert line == "models[0].on: $.a is no sensitive field; did you mean $.s?"
+    assert line == "models[0].on: $.a is not a sensitive field; did you mean $.s?"
     (line,) = problems(minimal(models=[alpha], fields={"$.a": {"role": "insensitive"}}))
     assert "judges sensitive fields, and there are none" in line
 
@@ -258,7 +258,7 @@ def test_where_the_records_lie(records: str | None, fields: list[str], place: tu
 def test_xml_paths_agree_on_the_place_and_know_their_namespaces() -> None:
     flat = {"role": "quasi", "flat": True}
     assert problems(minimal(records="/r/t", fields={"/r/s/a": flat})) == [
-        "records: the paths of the fields begin elsewhere"
+        "records: the paths of the fields do not begin with this path"
     ]
     (line,) = problems(minimal(fields={"/r/s/x:a": flat}))
     assert "the prefix 'x' is not among the namespaces" in line
@@ -317,27 +317,27 @@ LAUGHS = "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("p.yaml", "version: 1\nversion: 2", "line 2, column 1: the key 'version' stands twice"),
+        ("p.yaml", "version: 1\nversion: 2", "line 2, column 1: the key 'version' occurs twice"),
         ("p.yaml", "a: [1, 2", "while parsing a flow sequence"),
         ("p.yaml", "a: *b", "undefined alias"),
         ("p.yaml", "a: !!python/object/apply:os.system [x]", "the tag tag:yaml.org,2002:python"),
         ("p.yaml", "a: !!float x", "the tag"),
-        ("p.yaml", "? [a]\n: 1", "a key is a single value"),
+        ("p.yaml", "? [a]\n: 1", "a key must be a single value"),
         ("p.yaml", LAUGHS, "more than 100000 values"),
         ("p.yaml", "a: &a [*a]", "nested beyond"),
         ("p.yaml", "a: " + "[" * 100 + "]" * 100, "nested beyond"),
         ("p.yaml", "a: 1e9999999", "the key 'version' is missing"),
         ("p.yaml", "a: 1e99999", "digits"),
         ("p.yaml", "a: \x01", "characters that YAML does not allow"),
-        ("p.yaml", "", "this is null"),
+        ("p.yaml", "", "not null"),
         ("p.yaml", "a: 1\n---\nb: 2", "expected a single document"),
-        ("p.json", '{"a": 1, "a": 2}', "the key 'a' stands twice"),
+        ("p.json", '{"a": 1, "a": 2}', "the key 'a' occurs twice"),
         ("p.json", '{"a": 1,}', "line 1, column"),
         ("p.json", '{"a": NaN}', "NaN"),
         ("p.json", '{"a": 1e999}', "digits"),
         ("p.json", '{"a": ' + "9" * 5000 + "}", "digits"),
         ("p.json", "[" * 100_000, "nested beyond"),
-        ("p.json", "[]", "this is a list of 0"),
+        ("p.json", "[]", "not a list of 0"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str, complaint: str) -> None:
@@ -382,12 +382,12 @@ def test_annotations_are_found_along_references_and_alternatives(tmp_path: Path)
 @pytest.mark.parametrize(
     ("schema", "complaint"),
     [
-        ({"properties": {"a": {"patternProperties": {"x": FLAT}}}}, "stands where no property leads"),
+        ({"properties": {"a": {"patternProperties": {"x": FLAT}}}}, "no property leads to this"),
         ({"properties": {"a": {"items": {"items": FLAT}}}}, "arrays directly inside arrays"),
         ({"properties": {"a": {"$ref": "other.json"}}}, "leads nowhere in this file"),
-        ({"properties": {"a": {"$ref": "#/properties/a"}}}, "never ends"),
+        ({"properties": {"a": {"$ref": "#/properties/a"}}}, "is circular"),
         ({"properties": {"a": {**FLAT, "oneOf": [{"x-hierdata": {}}]}}}, "two annotations differ"),
-        ({"x-hierdata": 3}, "at the root a mapping"),
+        ({"x-hierdata": 3}, "at the root it must be a mapping"),
         (
             {"x-hierdata": {"fields": {"$.a": {}}}, "properties": {"a": FLAT}},
             "stated at the root and at the property",
@@ -417,7 +417,7 @@ def test_nothing_is_shown_of_a_file_that_is_no_policy(tmp_path: Path) -> None:
     with pytest.raises(PolicyError) as caught:
         load(file)
     assert str(caught.value) == (
-        "a policy is a mapping with the keys version, models and fields, and this is text"
+        "a policy must be a mapping with the keys version, models and fields, not text"
     )
 
 
@@ -426,10 +426,10 @@ def test_what_is_due_is_said_in_our_words() -> None:
     models = [{"kind": "distinct-l-diversity", "l": 1.5, "on": "$.s"}, {"kind": "k-anonymity", "k": "5"}]
     found = problems({"version": 1, "models": models, "fields": fields, "engine": "mondrian"})
     assert set(found) >= {
-        "models[0].l: a whole number is due, not 1.5",
-        "models[0].on: a list is due, not '$.s'",
-        "models[1].k: a whole number is due, not '5'",
-        "engine: a mapping with preset or steps is due, not 'mondrian'",
+        "models[0].l: must be a whole number, not 1.5",
+        "models[0].on: must be a list, not '$.s'",
+        "models[1].k: must be a whole number, not '5'",
+        "engine: must be a mapping with preset or steps, not 'mondrian'",
     }
 
 
@@ -439,6 +439,6 @@ def test_contradictions_at_one_place_are_told_apart() -> None:
     with pytest.raises(PolicyError) as refused:
         from_data({**stated, "recoding": "slicing", "sensitive_tables": [["d"]]})
     assert str(refused.value).splitlines() == [
-        f"sensitive_tables: {name} stands in no table: each sensitive field belongs to one table"
+        f"sensitive_tables: {name} is in no table: put each sensitive field into exactly one table"
         for name in ("b", "c")
     ]

@@ -35,30 +35,33 @@ def test_tables_stand_in_order_parents_first() -> None:
 @pytest.mark.parametrize(
     ("tables", "line"),
     [
-        ({}, "tables: at least 1 of these is due"),
-        ({"a": {}, "b": {}}, "tables: one table holds the records and has no parent; here a and b have none"),
+        ({}, "tables: at least 1 must be given"),
+        (
+            {"a": {}, "b": {}},
+            "tables: exactly one table, that of the records, has no parent; here a and b have none",
+        ),
         (
             {"a": {"parent": "b", "on": "x", "key": "y"}, "b": {"parent": "a", "on": "x", "key": "y"}},
-            "tables: one table holds the records and has no parent; here all have one",
+            "tables: exactly one table, that of the records, has no parent; here all have one",
         ),
         (
             TABLES | {"drugs": {"parent": "visit", "on": "x"}},
-            "tables.drugs.parent: visit is no table; did you mean",
+            "tables.drugs.parent: visit is not a table; did you mean",
         ),
         (
             TABLES | {"drugs": {"parent": "drugs", "on": "x", "key": "y"}},
-            "tables.drugs.parent: the table is above",
+            "tables.drugs.parent: the table is its own ancestor",
         ),
         (TABLES | {"drugs": {"parent": "visits"}}, "tables.drugs: on is needed with parent"),
         (TABLES | {"people": {"key": "id", "on": "x"}}, "tables.people: on has no meaning without parent"),
         (TABLES | {"people": {}}, "tables.people: a key is needed"),
         (
             TABLES | {"drugs": {"parent": "visits", "on": "x", "key": "x"}},
-            "tables.drugs: key and on are two columns",
+            "tables.drugs: key and on must differ",
         ),
         (
             TABLES | {"people": {"key": "id", "file": "../x.csv"}},
-            "tables.people.file: the name of a file in the folder",
+            "tables.people.file: must be the name of a file in the folder",
         ),
         (TABLES | {"people": {"key": "id", "name": "x"}}, "tables.people: unknown key 'name'"),
         ({"a/b": {"key": "id"}}, "tables[a/b]: must match"),
@@ -73,13 +76,13 @@ def test_tables_that_are_no_trees(tables: dict[str, Any], line: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"records": "$.export"}, "records: the tables say where the records lie"),
+        ({"records": "$.export"}, "records: the tables already locate the records"),
         (
             {"fields": {"/a/b/c": {"role": "quasi", "flat": True}}},
-            "fields: the tables say where the records lie",
+            "fields: the tables already locate the records",
         ),
-        ({"recoding": "representatives"}, "recoding: a class with lists"),
-        ({"format": "json"}, "format: tables are CSV or Parquet"),
+        ({"recoding": "representatives"}, "recoding: a class holds lists"),
+        ({"format": "json"}, "format: tables must be CSV or Parquet"),
         (
             {"fields": FIELDS | {"$.visits[*].person": {"role": "free_text"}}},
             "fields[$.visits[*].person]: the column",
@@ -87,9 +90,12 @@ def test_tables_that_are_no_trees(tables: dict[str, Any], line: str) -> None:
         ({"fields": FIELDS | {"id": {"role": "identifier"}}}, "fields.id: the column joins tables"),
         (
             {"csv": {"delimiter": ";;"}},
-            "csv.delimiter: one character that is no quote and no line end is due",
+            "csv.delimiter: must be one character other than a quote or a line end",
         ),
-        ({"csv": {"delimiter": '"'}}, "csv.delimiter: one character that is no quote and no line end is due"),
+        (
+            {"csv": {"delimiter": '"'}},
+            "csv.delimiter: must be one character other than a quote or a line end",
+        ),
         ({"csv": {"for_peopel": True}}, "csv: unknown key 'for_peopel'; did you mean for_people?"),
     ],
 )

@@ -234,7 +234,7 @@ def test_columns_are_the_names_of_the_quasi_identifiers(
         hierdata.anonymize(records, policy(file, model), seed=SEED)
     with pytest.raises(PolicyError, match=r"courses.*compared with the record itself"):
         hierdata.anonymize(records, policy(file, model, columns={"$.courses[*].code": "sex"}), seed=SEED)
-    with pytest.raises(PolicyError, match="is no quasi-identifier"):
+    with pytest.raises(PolicyError, match="is not a quasi-identifier"):
         hierdata.anonymize(records, policy(file, model, columns={"$.ill": "sex"}), seed=SEED)
     named = table(tmp_path, ({**one, "study.major": one["major"]} for one in everybody))
     assert hierdata.anonymize(records, policy(named, model), seed=SEED).report.passed
@@ -312,5 +312,5 @@ def test_more_people_than_the_population_has_are_refused_with_their_number(tmp_p
         "fields": {"a": {"role": "quasi", "flat": True}},
         "population": {"file": str(tmp_path / "population.csv")},
     }
-    with pytest.raises(PromiseError, match="has 7 rows: that is the largest k that would work"):
+    with pytest.raises(PromiseError, match="has 7 rows: no larger k can work"):
         hierdata.anonymize([{"a": "x"}] * 3, stated)

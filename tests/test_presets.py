@@ -49,7 +49,7 @@ def test_sloms_is_the_method_whose_algorithm_is_msb_kaca() -> None:
     assert (sloms.steps, sloms.models, sloms.recoding) == (msb_kaca.steps, msb_kaca.models, "slicing")
     assert [step.kind for step in sloms.steps] == ["msb", "kaca"]
     assert sloms.models == (KAnonymity(k=5), FrequencyLDiversity(l=3))
-    with pytest.raises(PolicyError, match=r"the preset SLOMS does not go with .*; it goes with k-"):
+    with pytest.raises(PolicyError, match=r"the preset SLOMS cannot be combined with .*; it allows k-"):
         policy("SLOMS", models=[{"kind": "k-map", "k": 4}])
 
 
@@ -72,12 +72,18 @@ def test_stated_models_stand_and_absent_ones_are_filled_in() -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"models": [{"kind": "entropy-l-diversity", "l": 2}]}, "goes with level-alpha-k, k-anonymity"),
-        ({"recoding": "representatives"}, "recoding: the preset MLevCluTree fixes generalization"),
-        ({"engine": {"preset": "MLevCluTree", "steps": [{"kind": "clustree"}]}}, "by preset or by steps"),
-        ({"engine": {}}, "by preset or by steps"),
+        ({"models": [{"kind": "entropy-l-diversity", "l": 2}]}, "it allows level-alpha-k, k-anonymity"),
+        (
+            {"recoding": "representatives"},
+            "recoding: the preset MLevCluTree requires recoding generalization",
+        ),
+        (
+            {"engine": {"preset": "MLevCluTree", "steps": [{"kind": "clustree"}]}},
+            "state either `preset` or `steps`",
+        ),
+        ({"engine": {}}, "state either `preset` or `steps`"),
         ({"engine": {"preset": 3}}, "3 is not one of"),
-        ({"models": 3}, "a list is due"),
+        ({"models": 3}, "must be a list"),
     ],
 )
 def test_what_does_not_go_with_a_preset_is_refused(changes: dict[str, Any], complaint: str) -> None:

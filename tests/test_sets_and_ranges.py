@@ -281,5 +281,5 @@ def test_trees_have_sets_at_every_vertex(tmp_path: Path) -> None:
 
 def test_models_of_a_population_are_refused(tmp_path: Path) -> None:
     stated = policy(FLAT, KMap(k=2), folder=tmp_path, recoding="sets_and_ranges")
-    with pytest.raises(PolicyError, match="sets and ranges fit fewer"):
+    with pytest.raises(PolicyError, match="fewer fit sets and ranges"):
         hierdata.anonymize(rows(), stated)

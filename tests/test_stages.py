@@ -49,7 +49,7 @@ def test_effort_says_how_often_classes_of_trees_are_looked_at_again() -> None:
     assert (first.kind, search) == ("k-member", LocalSearch(passes=7))
     assert engines(prepared(TREES, K, effort=0)) == ALIGNED[:1]
     assert engines(prepared(ROWS, K, effort=7)) == [(0, "sweep")]
-    with pytest.raises(PolicyError, match="state `passes` of a step"):
+    with pytest.raises(PolicyError, match="set `passes` of a step"):
         prepared(TREES, K, effort=7, engine={"preset": "MLevCluTree"})
 
 
@@ -83,12 +83,12 @@ def test_a_step_is_pointed_at_one_vertex_type() -> None:
 @pytest.mark.parametrize(
     ("steps", "stated", "message"),
     [
-        (["clustree", "clustree"], {}, "cannot go on from another step"),
+        (["clustree", "clustree"], {}, "cannot continue from another step"),
         (["clustree", "mondrian"], {}, "cannot be combined"),
         (["mondrian"], {}, "clustree aligns whole records"),
         ([("mbf", "$.visits[*]")], APART, "no step partitions these values"),
-        ([("mbf", "$.visits[*]"), ("mbf", "$.wards[*]")], APART, r"there are at \$, \$.visits"),
-        (["mbf", "mbf"], APART, "cannot go on from another step"),
+        ([("mbf", "$.visits[*]"), ("mbf", "$.wards[*]")], APART, r"only at \$, \$.visits"),
+        (["mbf", "mbf"], APART, "cannot continue from another step"),
     ],
 )
 def test_steps_that_do_not_fit_are_refused(steps: list[Any], stated: dict[str, Any], message: str) -> None:

@@ -17,16 +17,16 @@ ROOT_LABEL = "*"
 
 Observed = Mapping[Scalar, int]
 """Distinct values of an attribute in the collection (missing is None), each with its number of occurrences.
-It may tell True from 1 although they are equal, so it is walked with ``items()`` and never looked into."""
+It may keep True and 1 apart although they are equal, so iterate over ``items()`` and never look up a key."""
 
 
-class Uncovered(Exception):  # noqa: N818  a signal between two floors, not what a user sees
-    """A value lies outside its domain. Carries no value: whoever binds knows record and path."""
+class Uncovered(Exception):  # noqa: N818  a signal inside the package, never shown to a user
+    """A value is outside its domain. Carries no value: the binding code knows record and path."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Where numbers or dates lie: the nodes ``first``, ``first`` + 1 ... at the ascending ``points``.
+    """The positions of numbers or dates: the nodes ``first``, ``first`` + 1 ... at the ascending ``points``.
 
     ``span`` is the width of the domain, in units of the points.
     """
@@ -42,13 +42,14 @@ class Hierarchy:
 
     ``labels`` is each node's published spelling (None for the missing value). ``ancestors[node][depth]`` is
     the node that generalizes ``node`` at ``depth`` (0 the root, the node itself at its own depth), -1 below
-    it or where none does. The join of two nodes is their deepest common entry, so hierarchies whose steps do
-    not nest (2 and 5 years) need no tree. ``lm[node]`` is LM' of ML section 5.1, in 0..1, 0 for an original
-    value. ``node_of`` turns an original value into its node and raises Uncovered; None (missing) always has
-    one. ``codebook`` describes the hierarchy to the readers of a release: plain data, nothing that only the
-    data tell. ``leaves`` is the number of leaves that LM' counts by, 0 for numbers and dates, which have an
-    ``axis``. ``made`` is how many of the last nodes were made for what one part of a release publishes, so
-    that another part may number them otherwise; None where all nodes are those of the whole collection.
+    the node's own depth or if there is none. The join of two nodes is their deepest common entry, so the
+    steps of a hierarchy need not nest (2 and 5 years). ``lm[node]`` is LM' of ML section 5.1, in 0..1, 0 for
+    an original value. ``node_of`` turns an original value into its node and raises Uncovered; None (missing)
+    always has a node. ``codebook`` describes the hierarchy to the readers of a release as plain data and
+    reveals nothing that only the data contain. ``leaves`` is the number of leaves by which LM' is computed, 0
+    for numbers and dates, which have an ``axis``. ``made`` is how many of the last nodes exist only for what
+    one part of a release publishes, so that another part may number them differently; None if all nodes are
+    those of the whole collection.
 
     Where the steps do not nest, joining is not associative; see ``domains.interval``.
     """
@@ -64,19 +65,19 @@ class Hierarchy:
 
     @property
     def depths(self) -> int:
-        """How many depths there are, from 0 (the root)."""
+        """The number of depths, counted from 0 (the root)."""
         return len(self.ancestors[0])
 
     def at_depth(self, depth: int) -> tuple[int, ...]:
-        """What each node is published as where all are generalized to a depth: its deepest entry down to it.
+        """Return the node that each node is generalized to at ``depth``: its deepest entry down to it.
 
-        A value whose path ends above the depth, or skips it, is published by its last node on the way. With
-        original values every one has a node at every depth, also where steps do not nest.
+        A value with a path that ends above the depth, or skips it, is published by its last node before it.
+        Original values have a node at every depth, even if steps do not nest.
         """
         return tuple(next(node for node in row[depth::-1] if node >= 0) for row in self.ancestors)
 
     def join(self, a: int, b: int) -> int:
-        """The least node that generalizes both: the deepest common entry of ``ancestors``."""
+        """Return the least node that generalizes both: the deepest common entry of ``ancestors``."""
         shared = 0
         for left, right in zip(self.ancestors[a], self.ancestors[b], strict=True):
             if left == right and left >= 0:
@@ -85,10 +86,10 @@ class Hierarchy:
 
 
 class QuasiDomain(ABC, BaseModel):
-    """What a policy says of a quasi-identifier's values; ``compile`` makes one collection's hierarchy.
+    """What a policy states about a quasi-identifier's values; ``compile`` builds a collection's hierarchy.
 
-    ``called`` is what a message calls the domain, ``takes`` which values it covers where it is not for the
-    policy to say.
+    ``called`` is the name of the domain in messages. ``takes`` describes the values that it covers, if the
+    policy does not determine them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -98,20 +99,20 @@ class QuasiDomain(ABC, BaseModel):
 
     @property
     def named_file(self) -> str | None:
-        """The file that the domain is read from, None where there is none."""
+        """The file that the domain is read from, None if there is none."""
         return None
 
     @abstractmethod
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        """The hierarchy over the observed values; files are named relative to ``folder``.
+        """Build the hierarchy over the observed values; files are named relative to ``folder``.
 
         Values that the domain does not cover are left out: binding refuses them with record and path. Raises
-        PolicyError when the domain itself is unusable.
+        PolicyError if the domain itself is unusable.
         """
 
 
 def memoize(find: Callable[[Scalar], int]) -> Callable[[Scalar], int]:
-    """``find`` with a memory, for lookups made once a value. True and 1 are kept apart."""
+    """Return ``find`` with a cache, for lookups made once per value. True and 1 are kept apart."""
     known: dict[tuple[type, Scalar], int] = {}
 
     def lookup(value: Scalar) -> int:
@@ -128,7 +129,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def group_observed(observed: Observed, key_of: Callable[[Scalar], Key]) -> dict[Key, list[Scalar]]:
-    """The observed values by what they stand for; missing and uncovered ones are left out."""
+    """Group the observed values by key; missing and uncovered ones are left out."""
     groups: dict[Key, list[Scalar]] = {}
     for value in observed:
         if value is None:
@@ -143,7 +144,7 @@ def group_observed(observed: Observed, key_of: Callable[[Scalar], Key]) -> dict[
 def finder(
     nodes: Mapping[Key, int], key_of: Callable[[Scalar], Key], missing: int
 ) -> Callable[[Scalar], int]:
-    """``Hierarchy.node_of`` from the nodes of what values stand for."""
+    """Build ``Hierarchy.node_of`` from the node of each key."""
 
     def find(value: Scalar) -> int:
         node = missing if value is None else nodes.get(key_of(value))
@@ -155,7 +156,7 @@ def finder(
 
 
 def loss_of(leaves: int, all_leaves: int) -> Fraction:
-    """LM' of a node of a taxonomy: (leaves - 1) / (all leaves - 1).
+    """Return LM' of a node of a taxonomy: (leaves - 1) / (all leaves - 1).
 
     ML section 5.1; 0 for a domain of one value (erratum ML-14).
 

@@ -1,4 +1,4 @@
-"""Hierarchies over points of a line: the values, the bins of each step around them, the root."""
+"""Hierarchies over points on a line: the values, the bins of each step around them, and the root."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ def line(
 ) -> BinLine:
     """Build the nodes for ``points`` (ascending, each with its label) and ``steps`` (widest first).
 
-    LM' of a bin is (hi - lo) / ``span``, where ``span`` is max - min of the domain; a bin that reaches beyond
-    the domain costs no more than the root, 1. ``closed`` bins spell their last point as ``hi`` ([1985,
-    1989]), the others the first point beyond ([0.5, 1.0)). Only bins that hold a point become nodes.
+    LM' of a bin is (hi - lo) / ``span``, where ``span`` is max - min of the domain; a bin that extends beyond
+    the domain costs no more than the root, 1. The label of a ``closed`` bin ends with its last point ([1985,
+    1989]), that of another bin with the first point beyond ([0.5, 1.0)). Only bins that hold a point become
+    nodes.
     """
     bins, columns = _bins(points, steps)
     first_point = 1 + len(bins)
@@ -67,7 +68,7 @@ def line(
 def _bins(
     points: Sequence[tuple[int, Scalar]], steps: Sequence[Callable[[int], Bin]]
 ) -> tuple[list[Bin], list[list[int]]]:
-    """The bins that hold a point, and for each step the node of every point's bin."""
+    """Return the bins that hold a point, and for each step the node of every point's bin."""
     bins: list[Bin] = []
     columns: list[list[int]] = []
     for step in steps:
@@ -81,7 +82,7 @@ def _bins(
 
 
 def _rows_of_bins(bins: Sequence[Bin], columns: Sequence[Sequence[int]], depth: int) -> list[tuple[int, ...]]:
-    """The ancestors of each bin: the bins of wider steps that hold all of it, -1 where they do not nest."""
+    """Return the ancestors of each bin: the bins of wider steps that contain it, -1 where none does."""
     rows: list[tuple[int, ...]] = []
     for own, column in enumerate(columns):
         last = 0

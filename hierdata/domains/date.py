@@ -25,7 +25,7 @@ _HL7 = re.compile(
     r"([0-9]{4})([0-9]{2})([0-9]{2})"
     r"(?:(?:[01][0-9]|2[0-3])(?:[0-5][0-9](?:[0-5][0-9](?:\.[0-9]{1,4})?)?)?(?:[+-][0-9]{4})?)?"
 )
-"""Dates of HL7 version 2 and 3 (C-CDA): without marks, to the day at least."""
+"""Dates of HL7 version 2 and 3 (C-CDA): without separators, with at least the day."""
 _YEARS = {"year": 1, "decade": 10, "century": 100}
 _MONTHS = {"month": 1, "quarter": 3}
 _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
@@ -34,9 +34,9 @@ _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
 class Date(QuasiDomain):
     """Calendar periods around each day, and above them the root.
 
-    A value is ISO text, the same without marks as HL7 spells it (``20010304``), or a date or timestamp of
-    MongoDB. A time of day and a time zone are cut off, and the day as written is what counts. Years before 0
-    and after 9999 have a sign and six digits or more, as in ISO 8601.
+    A value is ISO text, the same without separators as in HL7 (``20010304``), or a date or timestamp of
+    MongoDB. Time of day and time zone are ignored; the day counts as written. Years before 0 and after 9999
+    have a sign and at least six digits, as in ISO 8601.
     Months are spelled ``2001-03``, years ``2001``, other periods by their first and last day, ``[2001-01-01,
     2001-03-31]``. Weeks begin on Monday. LM' is (last - first day) / (latest - earliest day of the
     collection), at most 1.
@@ -59,7 +59,7 @@ class Date(QuasiDomain):
         return self
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        """The hierarchy over the observed days."""
+        """Build the hierarchy over the observed days."""
         originals = group_observed(observed, parse_day)
         ordinals = sorted(originals)
         built = line(
@@ -76,7 +76,7 @@ class Date(QuasiDomain):
 
 
 def parse_day(value: Scalar) -> int:
-    """The ordinal of the day that a value names; a time of day is cut off. Raises Uncovered.
+    """Return the ordinal of the day that a value names, ignoring the time of day. Raises Uncovered.
 
     >>> parse_day("2001-03-09T10:00Z") - parse_day("2001-03-04")
     5
@@ -94,7 +94,7 @@ def parse_day(value: Scalar) -> int:
 
 
 def _whole_day(ordinal: int, originals: Collection[Scalar]) -> str:
-    """A day that is not generalized: of its values' type, at midnight, where they have one."""
+    """Return a day that is not generalized, in the type of its values (at midnight) if they share one."""
     kind, text = one_type(originals), spell_day(ordinal)
     if kind is DateTime:
         return DateTime(f"{text}T00:00:00Z")
@@ -102,7 +102,7 @@ def _whole_day(ordinal: int, originals: Collection[Scalar]) -> str:
 
 
 def _periods_of(step: str) -> Callable[[int], Bin]:
-    """The bins of one calendar step over ordinals of days."""
+    """Return the function that finds the bin of a day ordinal for one calendar step."""
 
     def bin_at(ordinal: int) -> Bin:
         year, month, _ = date_of(ordinal)

@@ -1,4 +1,4 @@
-"""Values without any structure: ``flat: true``. A value is published as it is, or not at all."""
+"""Values without structure: ``flat: true``. A value is published unchanged, or not at all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hierdata.domains.number import Number, identity, one_spelling, restore_type
 
 
 class Flat(QuasiDomain):
-    """The observed values right under the root. The text ``*`` is not covered: it would read as the root.
+    """The observed values directly below the root. The text ``*`` is not covered: it would read as the root.
 
     >>> sexes = Flat().compile({"f": 10, "m": 12}, Path())
     >>> sexes.labels[sexes.join(sexes.node_of("f"), sexes.node_of("m"))]
@@ -39,16 +39,16 @@ class Flat(QuasiDomain):
         if spec is True:
             return {}
         if spec is False:
-            raise ValueError("flat is true, or another domain is given")
+            raise ValueError("flat must be true: to generalize the field, state another domain")
         return spec
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """In a policy the domain is spelled ``flat: true``."""
+        """Describe the domain as a policy writes it: ``flat: true``."""
         return {"const": True, "description": "values without structure: published as they are, or as *"}
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        """The hierarchy over the observed values; equal numbers are one value."""
+        """Build the hierarchy over the observed values; equal numbers are one value."""
         originals = group_observed(observed, _key)
         keys = sorted(originals, key=lambda key: (isinstance(key, str), key))
         nodes = {key: node for node, key in enumerate(keys, 1)}

@@ -18,13 +18,13 @@ from hierdata.domains.number import Exact, Number, decimals, exact, plain, resto
 class Interval(QuasiDomain):
     """Bins anchored at multiples of each step, and above them the root.
 
-    Where all values, steps and bounds are integers, bins are spelled ``[1985, 1989]`` and a step of 1 is the
-    value itself; else ``[0.5, 1.0)``. LM' is (hi - lo) / (max - min) over ``domain``, or over the values
-    where no domain is given (ML section 5.1, erratum ML-14, DECISIONS 15 and 17). ``outside: clamp`` moves a
-    value beyond the domain to its nearer end.
+    If all values, steps and bounds are integers, bins are spelled ``[1985, 1989]`` and a step of 1 is the
+    value itself; otherwise ``[0.5, 1.0)``. LM' is (hi - lo) / (max - min) over ``domain``, or over the values
+    without a domain (ML section 5.1, erratum ML-14, DECISIONS 15 and 17). ``outside: clamp`` moves a value
+    beyond the domain to its nearer end.
 
-    Steps need not nest, but then the result depends on the order of joining. With steps 4 and 6, 4 and 5 join
-    to [4, 7], which lies in no bin of 6; 3 and 4 join to [0, 5], which holds 5 too.
+    Steps need not nest, but then the result depends on the order of joins. With steps 4 and 6, 4 and 5 join
+    to [4, 7], which no bin of 6 contains; 3 and 4 join to [0, 5], which contains 5 too.
 
     >>> years = Interval(steps=[1, 5, 10]).compile({1985: 1, 1987: 1, 1994: 1}, Path())
     >>> years.labels[years.join(years.node_of(1985), years.node_of(1987))]
@@ -51,7 +51,7 @@ class Interval(QuasiDomain):
         return self
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        """The hierarchy over the observed numbers. Text is read as a number; booleans are not covered."""
+        """Build the hierarchy over the observed numbers. Text is read as numbers, booleans are uncovered."""
         originals = group_observed(observed, self._place)
         numbers = sorted(originals)
         bounds = self.domain or ((numbers[0], numbers[-1]) if numbers else (0, 0))
@@ -70,7 +70,7 @@ class Interval(QuasiDomain):
         return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
 
     def _place(self, value: Scalar) -> Number:
-        """The number that is published where nothing is generalized. Raises Uncovered."""
+        """Return the number that is published without generalization. Raises Uncovered."""
         number = exact(value)
         if self.domain is None or self.domain[0] <= number <= self.domain[1]:
             return number
@@ -90,7 +90,7 @@ class Interval(QuasiDomain):
 
 
 def _label(number: Number, originals: list[Scalar]) -> Scalar:
-    """A number, or text where the collection has nothing but text."""
+    """Return a number, or text if the collection has only text."""
     return (
         plain(number)
         if all(isinstance(value, str) for value in originals)
@@ -103,7 +103,7 @@ def _spell_numbers(numbers: Iterable[Number]) -> list[str]:
 
 
 def _bins_of(step: Number, digits: int, integral: bool) -> Callable[[int], Bin]:
-    """The bins of one step over points in units of 10**-``digits``."""
+    """Return the function that finds the bin of a point, in units of 10**-``digits``, for one step."""
     size = int(step * 10**digits)
     own_digits = decimals(step) or 0
     coarser = 10 ** (digits - own_digits)

@@ -1,4 +1,4 @@
-"""What a policy says of sensitivity levels: ``levels: {domain: [0, 4], sensitive: low}`` and others."""
+"""What a policy states about sensitivity levels: ``levels: {domain: [0, 4], sensitive: low}`` and others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["FuzzySet", "LevelScale", "Levels", "scale_from_facts"]
 
 
 class FuzzySet(BaseModel):
-    """A fuzzy set of the policy: a trapezoid of four corners or a triangle of three, ascending."""
+    """A fuzzy set of the policy: a trapezoid of four ascending corners or a triangle of three."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,20 +39,20 @@ class FuzzySet(BaseModel):
         return shape
 
     def trapezoid(self) -> Trapezoid:
-        """The set with four corners."""
+        """Return the set as a trapezoid of four corners."""
         corners = self.shape if len(self.shape) == 4 else (*self.shape[:2], *self.shape[1:])
         return Trapezoid(*corners)
 
 
 class Levels(BaseModel):
-    """One of four forms (ML section 3.3; the fuzzy sets of the paper, of the policy, or none).
+    """Sensitivity levels in one of four forms (ML section 3.3), with or without fuzzy sets.
 
     - ``domain`` and ``sensitive: low | high``: numbers by the paper's five membership functions;
     - ``by: frequency`` and ``sensitive: rare | common``: categories by their number of occurrences;
     - ``by: {A: 1, B: 2}``: a level for each value;
     - ``sets``: fuzzy sets of the policy, each with its level.
 
-    ``outside: clamp`` gives a number beyond the domain or the sets the level of the nearest.
+    ``outside: clamp`` gives a number beyond the domain or the sets the level of the nearest end or set.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,7 +76,7 @@ class Levels(BaseModel):
     @model_validator(mode="after")
     def _one_form(self) -> Levels:
         if sum(form is not None for form in (self.domain, self.by, self.sets)) != 1:
-            raise ValueError("levels are given by one of domain, by, sets")
+            raise ValueError("state levels by exactly one of domain, by, sets")
         words = ("low", "high") if self.domain else ("rare", "common") if self.by == "frequency" else (None,)
         if self.sensitive not in words:
             wanted = " or ".join(word for word in words if word)
@@ -92,10 +92,10 @@ class Levels(BaseModel):
         return self
 
     def compile(self, observed: Observed, number: bool = False) -> LevelScale:
-        """The scale for one collection; only levels by frequency look at ``observed``.
+        """Build the scale for one collection; only levels by frequency use ``observed``.
 
-        ``number`` has text read as numbers when values are counted, so that ``1`` and ``1.0`` are one in XML
-        too.
+        With ``number`` text is read as numbers when values are counted, so that ``1`` and ``1.0`` are one
+        value in XML too.
         """
         if self.domain is not None:
             return DomainScale(*self.domain, falling=self.sensitive == "low", clamp=self.outside == "clamp")
@@ -117,14 +117,14 @@ class Levels(BaseModel):
 
 
 def _key(key: Any) -> Any:
-    """The text of a key that YAML read as something else."""
+    """Return the text of a key that YAML read as something else."""
     if isinstance(key, bool):
         return "true" if key else "false"
     return plain(parameter(key)) if isinstance(key, int | float | Decimal) else key
 
 
 def _value(key: Any) -> Any:
-    """What a key stands for: the number it spells, else itself."""
+    """Return the number that a key spells, else the key itself."""
     try:
         return exact(key)
     except Uncovered:

@@ -1,4 +1,4 @@
-"""Fuzzy sets over numbers (ML section 3.3): exact degrees that decide, and scikit-fuzzy's that are shown."""
+"""Fuzzy sets over numbers (ML section 3.3): exact degrees for decisions, scikit-fuzzy's for display."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Trapezoid:
     d: Fraction
 
     def degree(self, value: Number) -> Fraction:
-        """The exact membership degree, 0..1. At a vertical edge the core's end counts as inside."""
+        """Return the exact membership degree, 0..1. At a vertical edge the end of the core has degree 1."""
         if value < self.a or value > self.d:
             return Fraction(0)
         if value < self.b:
@@ -37,14 +37,14 @@ class Trapezoid:
         return Fraction(1)
 
     def distance(self, value: Number) -> Fraction:
-        """How far the value lies outside the support, 0 inside."""
+        """Return the distance of the value from the support, 0 inside."""
         return max(self.a - value, value - self.d, Fraction(0))
 
     def fuzzy_degree(self, value: Number) -> float:
-        """The degree by scikit-fuzzy.
+        """Return the degree by scikit-fuzzy.
 
-        Value and corners are put on a scale of 0..1 over the support first, so that floats differ from the
-        exact degree by rounding only, even where a domain is narrow and far from zero.
+        Value and corners are first scaled to 0..1 over the support, so that the float differs from the exact
+        degree by rounding only, even if a domain is narrow and far from zero.
         """
         width = self.d - self.a
         if not width:
@@ -62,7 +62,7 @@ def _on_scale(values: Sequence[Number], low: Fraction, width: Fraction) -> Any:
 
 @cache
 def _trapmf() -> Any:
-    """scikit-fuzzy's trapezoid, from its own file: the whole package takes long to import."""
+    """Load scikit-fuzzy's trapezoid from its own file: the whole package takes long to import."""
     package = find_spec("skfuzzy")
     generators = Path(package.origin or "").parent / "membership" / "generatemf.py" if package else Path()
     spec = spec_from_file_location("skfuzzy_generatemf", generators)
@@ -76,7 +76,7 @@ def _trapmf() -> Any:
 
 
 def knots(low: Number, high: Number) -> tuple[Fraction, ...]:
-    """a1..a5, which divide min..max uniformly (ML section 3.3).
+    """Return a1..a5, which divide min..max uniformly (ML section 3.3).
 
     >>> [str(knot) for knot in knots(0, 4)]
     ['2/3', '4/3', '2', '8/3', '10/3']
@@ -85,7 +85,7 @@ def knots(low: Number, high: Number) -> tuple[Fraction, ...]:
 
 
 def value_sets(low: Number, high: Number) -> tuple[Trapezoid, ...]:
-    """The fuzzy sets A1..A5 of the value levels over min..max (ML section 3.3, erratum ML-1)."""
+    """Return the fuzzy sets A1..A5 of the value levels over min..max (ML section 3.3, erratum ML-1)."""
     least, a1, a2, a3, a4, a5, most = Fraction(low), *knots(low, high), Fraction(high)
     return (
         Trapezoid(least, least, least, a2),
@@ -103,7 +103,7 @@ MIDDLE_LEVEL = 3
 
 
 def breakpoints(low: Number, high: Number) -> tuple[Fraction, ...]:
-    """p1..p4 of ML section 3.3, exact.
+    """Return p1..p4 of ML section 3.3, exact.
 
     >>> [str(point) for point in breakpoints(0, 4)]
     ['8/9', '5/3', '7/3', '28/9']
@@ -112,9 +112,9 @@ def breakpoints(low: Number, high: Number) -> tuple[Fraction, ...]:
 
 
 def value_level(value: Number, low: Number, high: Number) -> int:
-    """The value level 1..5: the set of A1..A5 with the highest degree, the upper one at a breakpoint.
+    """Return the value level 1..5: the set of A1..A5 with the highest degree, the upper one at a breakpoint.
 
-    Values beyond the domain belong to its ends; where min = max the level is 3 (erratum ML-3).
+    Values beyond the domain have the level of its nearer end; if min = max, the level is 3 (erratum ML-3).
 
     >>> value_level(Fraction(8, 9), 0, 4), value_level(-1, 0, 4), value_level(7, 7, 7)
     (2, 1, 3)

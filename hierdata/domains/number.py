@@ -1,4 +1,4 @@
-"""Exact numbers: from what a document or a policy spells to int or Fraction, and back to one spelling."""
+"""Exact numbers: from a spelling in a document or policy to int or Fraction, and back to one spelling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hierdata.domains.base import Uncovered
 Number: TypeAlias = "int | Fraction"
 
 MAX_DIGITS = 1000
-"""Digits on either side of the point. Keeps ``1e999999`` from becoming a million digits."""
+"""Limit on the digits on either side of the point. Keeps ``1e999999`` from becoming a million digits."""
 
 _LIMIT = 10**MAX_DIGITS
 _SPELLED = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,6})?")
@@ -25,10 +25,10 @@ _RATIO = re.compile(r"[+-]?[0-9]{1,100}/[0-9]{1,100}")
 
 
 def exact(value: Scalar) -> Number:
-    """The number that a document's value stands for: an int where it is integral, else a Fraction.
+    """Return a document's value as a number: an int if it is integral, else a Fraction.
 
-    Text is read as JSON and XML Schema spell numbers, in ASCII digits: no NaN, infinity, underscores or
-    spaces. Raises Uncovered for anything else, for booleans, and beyond MAX_DIGITS.
+    Text is read as numbers are written in JSON and XML Schema, in ASCII digits: no NaN, infinity, underscores
+    or spaces. Raises Uncovered for anything else, for booleans, and beyond MAX_DIGITS.
 
     >>> exact("1.50"), exact(Decimal("1e2")), exact(7)
     (Fraction(3, 2), 100, 7)
@@ -49,7 +49,7 @@ def exact(value: Scalar) -> Number:
 
 
 def decimals(number: Number) -> int | None:
-    """How many digits after the point write the number; None where no finite number does (1/3).
+    """Return how many decimal places the number needs; None if no finite number suffices (1/3).
 
     >>> decimals(Fraction(1, 8)), decimals(5), decimals(Fraction(1, 3))
     (3, 0, None)
@@ -63,7 +63,7 @@ def decimals(number: Number) -> int | None:
 
 
 def spell_fixed(units: int, digits: int) -> str:
-    """``units`` / 10**``digits`` with exactly that many digits after the point.
+    """Spell ``units`` / 10**``digits`` with exactly that many decimal places.
 
     >>> spell_fixed(-5, 1), spell_fixed(10, 1), spell_fixed(7, 0)
     ('-0.5', '1.0', '7')
@@ -75,7 +75,7 @@ def spell_fixed(units: int, digits: int) -> str:
 
 
 def plain(number: Number) -> str:
-    """The shortest spelling without an exponent; a fraction that no decimal number equals is written p/q.
+    """Return the shortest spelling without an exponent; a fraction without a decimal form is written p/q.
 
     >>> plain(Fraction(3, 2)), plain(100), plain(Fraction(1, 3))
     ('1.5', '100', '1/3')
@@ -85,12 +85,12 @@ def plain(number: Number) -> str:
 
 
 def canonical(number: Number) -> int | Decimal:
-    """The one value that is published for all equal numbers: an int where it is integral."""
+    """Return the one value that is published for all equal numbers: an int if it is integral."""
     return int(number) if number.denominator == 1 else Decimal(plain(number))
 
 
 def restore_type(number: Number, originals: Collection[Scalar]) -> int | Decimal:
-    """The one value for a number that occurs as ``originals``: of their type, where they have one that lasts.
+    """Return the one value for a number that occurs as ``originals``: of their type, if they share one.
 
     >>> restore_type(2, [Double("2.0")]), restore_type(2, [Double("2.0"), 2])
     (Double('2.0'), 2)
@@ -103,9 +103,9 @@ def restore_type(number: Number, originals: Collection[Scalar]) -> int | Decimal
 
 
 def identity(value: Scalar, number: bool = False) -> str | Number:
-    """The key under which equal values are one: numbers by value, text by itself, booleans as in JSON.
+    """Return the key that equal values share: numbers by value, text by itself, booleans as in JSON.
 
-    With ``number`` text is read as a number too (XML knows nothing but text). Raises Uncovered.
+    With ``number`` text is read as a number too (XML has only text). Raises Uncovered.
 
     >>> identity(Decimal("1.0")) == identity(1), identity("1.0") == identity(1), identity("1.0", number=True)
     (True, False, 1)
@@ -120,7 +120,7 @@ def identity(value: Scalar, number: bool = False) -> str | Number:
 
 
 def one_spelling(text: str, originals: Collection[Scalar]) -> Scalar:
-    """What is published for a value that occurs as ``originals``: of their type if they agree, else text."""
+    """Return what is published for a value that occurs as ``originals``: of their common type, else text."""
     if originals and all(isinstance(value, bool) for value in originals):
         return text == "true"
     if originals and not any(isinstance(value, str | bool) for value in originals):
@@ -130,7 +130,7 @@ def one_spelling(text: str, originals: Collection[Scalar]) -> Scalar:
 
 
 def parameter(value: object) -> Fraction:
-    """A number of the policy, exactly as it is written there: 5, 0.1, "0.1" or "2/9".
+    """Parse a number of the policy, exactly as it is written there: 5, 0.1, "0.1" or "2/9".
 
     >>> parameter(0.1), parameter("2/9")
     (Fraction(1, 10), Fraction(2, 9))
@@ -146,7 +146,7 @@ def parameter(value: object) -> Fraction:
     ):
         return Fraction(value)
     try:
-        return Fraction(exact(value))  # type: ignore[arg-type]  # exact() refuses what is no scalar
+        return Fraction(exact(value))  # type: ignore[arg-type]  # exact() refuses anything but a scalar
     except Uncovered:
         raise ValueError("must be a number, such as 5, 0.25 or '2/9'") from None
 

@@ -1,4 +1,4 @@
-"""Codes whose first characters say the most, such as postal codes: ``prefix: {keep: [3, 2, 1]}``."""
+"""Codes generalized to their first characters, such as postal codes: ``prefix: {keep: [3, 2, 1]}``."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ MASK = "*"
 class Prefix(QuasiDomain):
     """The first ``keep`` characters, the others masked: 48123 becomes ``481**``, then ``48***``.
 
-    The length stays visible, so codes of different lengths meet at the root only. Values that contain the
-    mask are not covered. LM' counts the distinct values of the collection below a prefix as leaves (ML
+    The length stays visible, so codes of different lengths join only at the root. Values that contain the
+    mask are not covered. For LM', the distinct values of the collection below a prefix are its leaves (ML
     section 5.1).
 
     >>> codes = Prefix(keep=[3, 1]).compile({"48123": 1, "48199": 1}, Path())
@@ -47,7 +47,7 @@ class Prefix(QuasiDomain):
         return self
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        """The hierarchy over the observed codes. A number counts as its plain spelling."""
+        """Build the hierarchy over the observed codes. A number is treated as its plain spelling."""
         originals = group_observed(observed, _code)
         nodes = _Nodes(self.keep)
         codes = {code: nodes.add(code, one_spelling(code, originals[code])) for code in sorted(originals)}
@@ -63,7 +63,7 @@ class Prefix(QuasiDomain):
 
 
 class _Nodes:
-    """The root, and for each added code its node and those of its prefixes; ``leaves`` counts codes below."""
+    """The root and, for each added code, its node and its prefixes' nodes; ``leaves`` counts codes below."""
 
     def __init__(self, keep: tuple[int, ...]) -> None:
         self.labels: list[Scalar] = [ROOT_LABEL]

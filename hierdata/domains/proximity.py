@@ -1,4 +1,4 @@
-"""Which numbers lie near each other: closed intervals around values, closed windows over them (DL)."""
+"""Which numbers are near each other: closed intervals around values, closed windows over them (DL)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hierdata.domains.number import Number
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """What lies in the closed interval around each value of a domain; an end that is touched belongs to it.
+    """The values in the closed interval around each value of a domain.
 
-    ``rank[code]`` is the value's place in ascending order; the interval around the value of rank r covers the
-    ranks ``reach[r][0]`` to ``reach[r][1]``, its own among them.
+    ``rank[code]`` is the value's position in ascending order. The interval around the value of rank r covers
+    the ranks ``reach[r][0]`` to ``reach[r][1]``, including r.
     """
 
     rank: tuple[int, ...]
@@ -25,7 +25,7 @@ class Neighbourhoods:
 
     @classmethod
     def absolute(cls, numbers: Sequence[Number], radius: Fraction) -> Neighbourhoods:
-        """The intervals [v - radius, v + radius].
+        """Build the intervals [v - radius, v + radius].
 
         >>> Neighbourhoods.absolute((40, 60, 50), Fraction(10)).reach
         ((0, 1), (0, 2), (1, 2))
@@ -35,7 +35,7 @@ class Neighbourhoods:
 
     @classmethod
     def relative(cls, numbers: Sequence[Number], share: Fraction) -> Neighbourhoods:
-        """The intervals [v - share |v|, v + share |v|]; that u lies around v does not put v around u.
+        """Build the intervals [v - share |v|, v + share |v|], which are not symmetric.
 
         Raises ValueError for a share above 1.
 
@@ -43,7 +43,7 @@ class Neighbourhoods:
         ((0, 0), (0, 1))
         """
         if share > 1:
-            raise ValueError("a relative interval reaches no further than 0")
+            raise ValueError("the share of a relative interval must be at most 1")
         points, _ = _scale_numbers(numbers)
         return cls._around(points, [abs(point) * share.numerator // share.denominator for point in points])
 
@@ -58,10 +58,10 @@ class Neighbourhoods:
         return cls(tuple(rank), tuple((first, stop - 1) for first, stop in within))
 
     def sizes(self, counts: Mapping[int, int]) -> dict[int, int]:
-        """By code that occurs, how many of the values lie around it, with multiplicity, itself included.
+        """Return, for each code that occurs, how many values its interval holds, with repeats and itself.
 
-        n(v) of DL equations 1 and 2. Linear once the codes are sorted: the walk of DL figure 3, with both
-        ends measured from the value itself (DL-3).
+        This is n(v) of DL equations 1 and 2. Linear after sorting the codes: the algorithm of DL figure 3,
+        with both ends measured from the value itself (DL-3).
 
         >>> Neighbourhoods.absolute((40, 50, 60, 80), Fraction(15)).sizes({0: 1, 1: 1, 2: 1, 3: 1})
         {0: 2, 1: 3, 2: 2, 3: 1}
@@ -77,7 +77,7 @@ class Neighbourhoods:
 
 
 def fullest_window(values: Iterable[Number], width: Fraction) -> int:
-    """The most values that a closed window [x, x + width] holds, with multiplicity; 0 where there are none.
+    """Return the most values in a closed window [x, x + width], with multiplicity; 0 without values.
 
     >>> fullest_window([0, 1, 2, 3], Fraction(1)), fullest_window([0, 1, 2, 3], Fraction(2))
     (2, 3)
@@ -91,17 +91,18 @@ def fullest_window(values: Iterable[Number], width: Fraction) -> int:
 
 
 def _scale_numbers(numbers: Sequence[Number]) -> tuple[list[int], int]:
-    """Numbers as integers of one unit, and how many units 1 has. Distances of integers compare with the whole
-    part of a bound as with the bound itself, so nothing is lost.
+    """Return the numbers as integers of a common unit, and the number of units in 1.
+
+    Integer distances compare with the floor of a bound as with the bound itself, so the result is exact.
     """
     unit = lcm(*(number.denominator for number in numbers))
     return [int(number * unit) for number in numbers], unit
 
 
 def _within(points: Sequence[int], ends: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """For each ascending point the places [first, stop) of all points between its two ends, its own too.
+    """Yield for each ascending point the positions [first, stop) of all points between its two ends.
 
-    Linear: neither end ever moves back.
+    Linear: neither position ever moves back.
     """
     first = stop = 0
     for low, high in ends:

@@ -1,7 +1,7 @@
 """From a sensitive value to its sensitivity level, 1 (least) .. ``count`` (most sensitive); ML section 3.3.
 
-A scale is all that a judge needs to know about levels: ``facts()`` is plain data, frozen at publication, and
-``scale_from_facts`` makes the same scale of it again.
+A scale is all that the judge needs to know about levels: ``facts()`` is plain data, frozen at publication,
+and ``scale_from_facts`` rebuilds the scale from it.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ class LevelScale(ABC):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a steward should know before using the scale."""
+        """Warnings for the steward before the scale is used."""
         return ()
 
     @property
     def reads_numbers(self) -> bool:
-        """Whether text stands for a number, as everything in XML may."""
+        """Whether text is read as a number, since XML has only text."""
         return True
 
     def canonical(self, value: Scalar) -> str | Number:
-        """The key under which equal values are one: numbers by value, text by itself. Raises Uncovered."""
+        """Return the key that equal values share: numbers by value, text by itself. Raises Uncovered."""
         return identity(value, self.reads_numbers)
 
     @abstractmethod
     def level(self, value: Scalar) -> int:
-        """The sensitivity level, decided exactly. Raises Uncovered for a value that has none."""
+        """Return the sensitivity level, decided exactly. Raises Uncovered for a value without one."""
 
     def covers(self, value: Scalar) -> bool:
-        """Whether the policy lets this value in; ``level`` may answer for values beyond a domain too."""
+        """Return whether the policy accepts this value; ``level`` may answer for values beyond it too."""
         try:
             self.level(value)
         except Uncovered:
@@ -62,13 +62,13 @@ class LevelScale(ABC):
         return True
 
     def sets(self, value: Scalar) -> tuple[Number, tuple[tuple[Trapezoid, ...], ...]] | None:
-        """The number that is fuzzy and the fuzzy sets of each level; None where levels are not fuzzy."""
+        """Return the number to fuzzify and the fuzzy sets of each level; None if levels are not fuzzy."""
         return None
 
     def memberships(self, value: Scalar) -> tuple[float, ...]:
-        """The degree in each fuzzy set, by scikit-fuzzy: A1..A5, or one per level of the policy.
+        """Return the degree in each fuzzy set, by scikit-fuzzy: A1..A5, or one per level of the policy.
 
-        Empty where levels do not come from fuzzy sets. For show. Raises Uncovered.
+        Empty if levels do not come from fuzzy sets. For display only. Raises Uncovered.
         """
         found = self.sets(value)
         if found is None:
@@ -77,7 +77,7 @@ class LevelScale(ABC):
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """JSON-able data from which ``scale_from_facts`` makes this scale again."""
+        """Return JSON-compatible data from which ``scale_from_facts`` rebuilds this scale."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class DomainScale(LevelScale):
     """Numbers over a domain ``low``..``high`` by the five membership functions.
 
     ``falling``: low values are sensitive, level = 6 - value level; else level = value level. ``level`` moves
-    values beyond the domain to its ends (erratum ML-3); ``covers`` lets them in only with ``clamp``.
+    values beyond the domain to its ends (erratum ML-3); ``covers`` accepts them only with ``clamp``.
     """
 
     low: Fraction
@@ -125,7 +125,7 @@ class DomainScale(LevelScale):
 
 @dataclass(frozen=True)
 class MapScale(LevelScale):
-    """An explicit level for each value. Numbers match by value; text does too where all keys are numbers."""
+    """An explicit level for each value. Numbers match by value; so does text if all keys are numbers."""
 
     by: Mapping[str, int]
     numbers: Mapping[Number, int] = field(init=False, repr=False, compare=False)
@@ -164,11 +164,10 @@ class MapScale(LevelScale):
 
 @dataclass(frozen=True)
 class FrequencyScale(LevelScale):
-    """Categories by how often they occur: the value level is that of the count among all counts (ML section
-    3.3).
+    """Categories by their number of occurrences: the value level of the count among all counts.
 
-    ``rare``: the rarer, the more sensitive. ``counts`` is keyed by ``canonical`` value; with ``number`` text
-    is read as a number.
+    ML section 3.3. ``rare``: the rarer, the more sensitive. ``counts`` is keyed by ``canonical`` value; with
+    ``number`` text is read as a number.
     """
 
     counts: Mapping[str | Number, int]
@@ -219,11 +218,9 @@ class FrequencyScale(LevelScale):
 
 @dataclass(frozen=True)
 class SetScale(LevelScale):
-    """Fuzzy sets of the policy, each of a level: the set with the highest degree decides, of equal ones the
-    later.
+    """Fuzzy sets of the policy, each with a level: the set with the highest degree decides.
 
-    A value in no set has no level, or with ``clamp`` that of the nearest set (the later of equally near
-    ones).
+    A value in no set has no level, or with ``clamp`` that of the nearest set. Ties go to the later set.
     """
 
     shapes: tuple[tuple[int, Trapezoid], ...]
@@ -260,7 +257,7 @@ class SetScale(LevelScale):
 
 
 def scale_from_facts(facts: Mapping[str, Any]) -> LevelScale:
-    """The scale whose ``facts()`` these are. Raises KeyError, TypeError or ValueError where they are none."""
+    """Rebuild a scale from its ``facts()``. Raises KeyError, TypeError or ValueError for anything else."""
     kind = facts["kind"]
     if kind == DomainScale.kind:
         low, high = (parameter(end) for end in facts["domain"])
@@ -282,7 +279,7 @@ def _direct_level(level: int, falling: bool) -> int:
 
 
 def _five(low: Number, high: Number) -> tuple[tuple[Trapezoid, ...], ...]:
-    """A1..A5, one set a level; of a domain of one value only the middle set is left, in which it lies."""
+    """Return A1..A5, one set per level; for a domain of one value only the middle set, which holds it."""
     if low == high:
         point = Fraction(low)
         return tuple(

@@ -1,4 +1,4 @@
-"""Values in semantic domains: what counts as one where a reader would not care for the difference."""
+"""Semantic partitions: blocks of values that count as one because their difference does not matter."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
 
 StatedValue = StrictBool | StrictInt | Decimal | StrictStr
-"""A value as a policy states it."""
+"""A value as stated in a policy."""
 
 
 Bins = Annotated[int, Field(strict=True, ge=2)]
 
 
 class SemanticPartition(BaseModel):
-    """A partition of an attribute's values: written out as named ``blocks``, or cut by a rule.
+    """A partition of an attribute's values: listed as named ``blocks``, or derived by a rule.
 
-    With ``depth`` all values below one node of the taxonomy at that depth are a block (1: the nodes right
-    below the root); a value that lies higher is a block of its own. With ``levels`` each sensitivity level is
-    a block. Numbers match by value, also where a format knows text only.
+    With ``depth`` all values below one node of the taxonomy at that depth are a block (1: the nodes directly
+    below the root); a value above that depth is a block of its own. With ``levels`` each sensitivity level is
+    a block. Numbers match by value, even in a format that has only text.
 
-    Continuous values are discretized by the bins of the original collection, n of them (TC section 3.1 says
-    that it is done, not how: erratum TC-10). ``equal_width``: bins of equal width from its least number to
-    its greatest; the lower end belongs to a bin, the upper one to the last bin only; bins without a value
-    are no blocks. ``equal_frequency``: from the least number on, each bin takes numbers until its share of
-    the values is nearest to an equal share of what is left for the bins that are left, but leaves each of
-    these a number; equal numbers are never split, and of fewer than n different numbers each is a bin. A
-    release shows nothing else than values of the original: where another one turns up there are no bins for
-    it, and no model that counts by them passes.
+    Continuous values are discretized by n bins of the original collection (TC section 3.1 says that it is
+    done, but not how: erratum TC-10). ``equal_width``: bins of equal width from the least number to the
+    greatest. The lower end belongs to a bin, the upper end only to the last bin; bins without a value are not
+    blocks. ``equal_frequency``: from the least number on, each bin takes numbers until its share of the
+    values is nearest to an equal share of the values left for it and the later bins, but leaves each of those
+    at least one number. Equal numbers are never split, and with fewer than n different numbers each is a bin.
+    A release shows only values of the original. If another value turns up, it has no bin, and no model that
+    counts by bins passes.
 
     >>> partition = SemanticPartition(blocks={"lungs": ["flu", "asthma"], "skin": ["rash"]})
     >>> partition.block_of(SensitiveDomain("$.a", ("asthma", "rash", "flu")))
@@ -52,10 +52,10 @@ class SemanticPartition(BaseModel):
     )
 
     equal_width: Bins | None = Field(
-        default=None, description="so many bins of equal width, from the least to the greatest number"
+        default=None, description="number of bins of equal width, from the least to the greatest number"
     )
     equal_frequency: Bins | None = Field(
-        default=None, description="so many bins of numbers with as many values each as can be"
+        default=None, description="number of bins that hold about equally many values"
     )
     levels: Literal[True] | None = Field(default=None, description="one block for each sensitivity level")
 
@@ -63,11 +63,11 @@ class SemanticPartition(BaseModel):
     def _consistent(self) -> SemanticPartition:
         forms = ("blocks", "depth", "equal_width", "equal_frequency", "levels")
         if sum(getattr(self, form) is not None for form in forms) != 1:
-            raise ValueError(f"a partition is given by one of {', '.join(forms)}")
+            raise ValueError(f"state a partition by exactly one of {', '.join(forms)}")
         return self
 
     def __hash__(self) -> int:
-        """Models are hashable, and hold one."""
+        """Hash the partition: models are hashable and may hold one."""
         rules = (self.depth, self.equal_width, self.equal_frequency, bool(self.levels))
         return hash((frozenset((self.blocks or {}).items()), *rules))
 
@@ -77,12 +77,12 @@ class SemanticPartition(BaseModel):
         return self.equal_width is not None or self.equal_frequency is not None
 
     def block_of(self, domain: SensitiveDomain) -> tuple[int, ...]:
-        """The number of the block that each value is in, by code.
+        """Return the block number of each value, by code.
 
-        Blocks that are written out are numbered in their order, those of a depth as they first occur, bins
-        and levels ascending. Values that the domain does not have may be stated. Raises PolicyError where a
-        value of the domain is in no block or in more than one, and where the domain lacks what a rule goes
-        by: a taxonomy, levels, numbers, the counts of the original.
+        Listed blocks are numbered in their order, those of a depth as they first occur, bins and levels in
+        ascending order. Blocks may list values that the domain does not have. Raises PolicyError if a value
+        of the domain is in no block or in more than one, or if the domain lacks what a rule needs: a
+        taxonomy, levels, numbers, or the counts of the original.
         """
         if self.blocks is not None:
             return self._assign_listed_blocks(self.blocks, domain)
@@ -133,27 +133,27 @@ class SemanticPartition(BaseModel):
 
 
 def _originals(domain: SensitiveDomain) -> dict[Number, int]:
-    """How often each number occurs in the original. Raises PolicyError where they do not tell the bins."""
+    """Return how often each number occurs in the original. Raises PolicyError if that gives no bins."""
     if domain.numbers is None:
         raise PolicyError(
-            "bins are of numbers: give this sensitive attribute `number: true`, and nothing but numbers",
+            "bins need numbers: state `number: true` for this sensitive attribute, and give it only numbers",
             path=domain.path,
         )
     if domain.reference is None:
         raise PolicyError(
-            "bins are those of the original collection: give its frozen facts, or the original",
+            "bins depend on the original collection: provide its frozen facts, or the original",
             path=domain.path,
         )
     if strangers := sum(not count for count in domain.reference):
         raise PolicyError(
-            f"the original collection, whose bins these are, lacks {strangers} of the values",
+            f"bins depend on the original collection, which lacks {strangers} of the values",
             path=domain.path,
         )
     return dict(zip(domain.numbers, domain.reference, strict=True))
 
 
 def _bin_by_width(ordered: list[Number], bins: int) -> list[int]:
-    """The bin of each number, by place; those without a number are left out.
+    """Return the bin of each number; empty bins are not counted.
 
     >>> _bin_by_width([0, 1, 2, 9, 10], 5)
     [0, 0, 1, 2, 2]
@@ -167,7 +167,7 @@ def _bin_by_width(ordered: list[Number], bins: int) -> list[int]:
 
 
 def _bin_by_frequency(counts: list[int], bins: int) -> list[int]:
-    """The bin of each number, from how often each occurs, ascending.
+    """Return the bin of each number in ascending order, from the numbers' counts.
 
     >>> _bin_by_frequency([1, 1, 1, 1, 1, 1], 3), _bin_by_frequency([10, 1, 1], 3)
     ([0, 0, 1, 1, 2, 2], [0, 1, 2])
@@ -175,8 +175,8 @@ def _bin_by_frequency(counts: list[int], bins: int) -> list[int]:
     found: list[int] = []
     own, held, left, to_fill = 0, 0, sum(counts), min(bins, len(counts))
     for at, count in enumerate(counts):
-        others = to_fill - own - 1  # the bins behind this one
-        # Taking the number brings the bin nearer to left / (others + 1), and leaves the others one each.
+        others = to_fill - own - 1  # the bins after this one
+        # Take the number if that brings the bin nearer to left / (others + 1) and leaves one for each other.
         nearer = (others + 1) * (2 * held + count) < 2 * left
         if held and others and (not nearer or len(counts) - at <= others):
             own, held, left = own + 1, 0, left - held
@@ -186,7 +186,7 @@ def _bin_by_frequency(counts: list[int], bins: int) -> list[int]:
 
 
 def _codes(stated: StatedValue, domain: SensitiveDomain) -> set[int]:
-    """The codes of a stated value, and of the text or the number that it spells: XML knows text only."""
+    """Return the codes of a stated value, and of the text or number that it spells: XML has only text."""
     spellings: list[Scalar] = [stated]
     if not isinstance(stated, bool):
         with suppress(Uncovered):

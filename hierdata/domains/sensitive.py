@@ -17,13 +17,13 @@ from hierdata.domains.scales import LevelScale
 class SensitiveDomain:
     """The distinct values of a sensitive attribute: ``values[code]``, codes 0..n-1, missing left out.
 
-    ``levels[code]`` is the sensitivity level, 1 (least) .. ``level_count`` (most sensitive); None when the
-    policy gives the attribute no levels. Numbers that are equal are one value, however they are spelled;
-    with ``number`` text is read as a number too. ``paths[code]`` are the nodes of the value's taxonomy from
-    the root down to the value, so ``len(paths[code]) - 1`` is its depth; ``heights[node]`` is the longest
-    way from a node of the whole taxonomy down to a leaf (erratum TC-3). Both are None without a taxonomy.
-    ``reference[code]`` is how often the value occurs in the original collection, suppressed records included
-    (DECISIONS 18), 0 for a value that only a release shows; None where nobody knows.
+    ``levels[code]`` is the sensitivity level, 1 (least) .. ``level_count`` (most sensitive); None if the
+    policy gives the attribute no levels. Equal numbers are one value, however they are spelled; with
+    ``number`` text is read as a number too. ``paths[code]`` are the nodes of the taxonomy from the root down
+    to the value, so ``len(paths[code]) - 1`` is its depth. ``heights[node]`` is the length of the longest
+    path from a node of the whole taxonomy down to a leaf (erratum TC-3). Both are None without a taxonomy.
+    ``reference[code]`` is how often the value occurs in the original collection, including suppressed records
+    (DECISIONS 18), 0 for a value that only a release shows; None if unknown.
     """
 
     path: str
@@ -44,10 +44,10 @@ class SensitiveDomain:
         number: bool = False,
         taxonomy: Hierarchy | None = None,
     ) -> SensitiveDomain:
-        """The domain of the counted values of a collection, which are its reference.
+        """Build the domain of the counted values of a collection, which are also its reference.
 
-        What has no level, is not in the taxonomy, or is no number where one is due, is left out: binding
-        refuses it. Codes do not depend on the order of the values: numbers ascending, then text.
+        Values without a level, outside the taxonomy, or without a required number are left out: binding
+        refuses them. Codes do not depend on the order of the values: numbers ascending, then text.
         """
         number = number or (scale is not None and scale.reads_numbers)
         levels: dict[str | Number, int] = {}
@@ -78,7 +78,7 @@ class SensitiveDomain:
 
     @cached_property
     def numbers(self) -> tuple[Number, ...] | None:
-        """The values as exact numbers, by code; None where one of them is none (text needs ``number``)."""
+        """The values as exact numbers, by code; None if one is not a number (text needs ``number``)."""
         if not self.number and any(isinstance(value, str) for value in self.values):
             return None
         try:
@@ -88,7 +88,7 @@ class SensitiveDomain:
 
     @cached_property
     def code_of(self) -> Callable[[Scalar], int]:
-        """Turns a value into its code, fast; raises Uncovered for a value that is none of the domain's."""
+        """The function that returns a value's code; it raises Uncovered for a value outside the domain."""
         codes = {identity(value, self.number): code for code, value in enumerate(self.values)}
 
         def find(value: Scalar) -> int:
@@ -101,14 +101,14 @@ class SensitiveDomain:
 
 
 def path_in(taxonomy: Hierarchy | None, value: Scalar) -> tuple[int, ...]:
-    """The nodes from the root down to a value, () without a taxonomy. Raises Uncovered."""
+    """Return the nodes from the root down to a value, () without a taxonomy. Raises Uncovered."""
     if taxonomy is None:
         return ()
     return tuple(node for node in taxonomy.ancestors[taxonomy.node_of(value)] if node >= 0)
 
 
 def heights_in(taxonomy: Hierarchy | None) -> tuple[int, ...] | None:
-    """The height of every node: the longest way down to a leaf; the missing value is none."""
+    """Return each node's height, the longest path down to a leaf; the missing value does not count as one."""
     if taxonomy is None:
         return None
     heights = [0] * len(taxonomy.labels)

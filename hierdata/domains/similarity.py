@@ -1,4 +1,4 @@
-"""Semantic distance of values in a taxonomy of any shape, and what lies closer together than a bound (LE)."""
+"""Semantic distance of values in a taxonomy of any shape, and which values are within a bound (LE)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ NodePath = Sequence[int]
 
 
 def distance(left: NodePath, right: NodePath) -> Fraction:
-    """Half the number of edges between two values: ((h1 - hc) + (h2 - hc)) / 2 by depths.
+    """Return half the number of edges between two values: ((h1 - hc) + (h2 - hc)) / 2 by depths.
 
-    hc is that of their deepest common node. 0 for one value; siblings have 1, however deep they lie; a value
-    may be an inner node. LE definitions 2 and 4 with errata LE-1 and LE-7: the paper calls this number
-    similarity, though it grows with difference, and prints it with the wrong sign.
+    hc is the depth of their deepest common node. The distance of a value to itself is 0, that of siblings is
+    1 at any depth; a value may be an inner node. LE definitions 2 and 4 with errata LE-1 and LE-7: the paper
+    calls this number similarity, although it grows with difference, and prints it with the wrong sign.
 
     >>> distance((0, 1, 2), (0, 1, 3)), distance((0, 1, 2), (0, 4))
     (Fraction(1, 1), Fraction(3, 2))
@@ -25,12 +25,12 @@ def distance(left: NodePath, right: NodePath) -> Fraction:
 
 
 def components(paths: Sequence[NodePath], e: Fraction) -> tuple[int, ...]:
-    """The connected component of "distance <= e" that each value is in, numbered from 0 as they first occur.
+    """Return the component of each value in the graph "distance <= e", numbered in order of occurrence.
 
-    Where the relation is transitive these are the buckets of LE section IV, else what is left of them
-    (erratum LE-2): values of different components are more than e apart, always; values of one component may
-    be so too. O(values x depth): under each node the value nearest to it is joined with all in its reach,
-    for two values that are close at their deepest common node are both as close to that one.
+    If the relation is transitive, these are the buckets of LE section IV, otherwise only an approximation
+    (erratum LE-2): values of different components are always more than e apart, but values of one component
+    may be so too. O(values x depth): at each node, the value nearest to it is joined with all values in its
+    reach; if two values are within e through their deepest common node, both are within e of that value.
 
     >>> components([(0, 1, 2), (0, 1, 3), (0, 4, 5)], Fraction(1))
     (0, 0, 1)
@@ -51,10 +51,10 @@ def components(paths: Sequence[NodePath], e: Fraction) -> tuple[int, ...]:
 
 
 def is_transitive(paths: Sequence[NodePath], e: Fraction) -> bool:
-    """Whether "distance <= e" is an equivalence of these values, so that components are buckets (LE-2).
+    """Return whether "distance <= e" is an equivalence of these values: components are buckets (LE-2).
 
-    It is at uniform depth. O(values x depth): a component is a bucket when its two farthest values are at
-    most e apart, and in a tree the one farthest from any value is one end of such a pair.
+    At uniform depth it always is. O(values x depth): a component is a bucket if its two farthest values are
+    at most e apart, and in a tree the value farthest from any value is one end of such a pair.
 
     >>> ragged = [(0, 1, 2), (0, 3), (0, 4, 5)]
     >>> is_transitive(ragged, Fraction(3, 2)), is_transitive(ragged, Fraction(1))
@@ -67,7 +67,7 @@ def is_transitive(paths: Sequence[NodePath], e: Fraction) -> bool:
 
 
 def least_distance(paths: Sequence[NodePath]) -> Fraction | None:
-    """The distance of the two closest of these values, 0 where one occurs twice; None below two values.
+    """Return the distance of the two closest values, 0 if one occurs twice; None for fewer than two values.
 
     O(values x depth): at their deepest common node these two are the two values nearest to it.
 

@@ -30,10 +30,10 @@ class Taxonomy(QuasiDomain):
     """A tree whose leaves are the values: a file (CSV or nested YAML) or written out as ``tree``.
 
     LM' of a node is (leaves below - 1) / (all leaves - 1), with the leaves of the file, not of the data (ML
-    section 5.1, erratum ML-14). The root is published as ``*`` whatever the file calls it. A missing value
-    hangs under the root and is no leaf. Values at inner nodes are covered with ``inner: true`` only, and cost
-    the node's LM'. A number stands for the leaf of that value; where two leaves do (``1``, ``1.0``), for the
-    first.
+    section 5.1, erratum ML-14). The root is published as ``*`` whatever the file calls it. A missing value is
+    a child of the root and does not count as a leaf. Values at inner nodes are covered only with ``inner:
+    true``, and cost the node's LM'. A number matches the leaf of equal value, the first if there are two
+    (``1``, ``1.0``).
 
     >>> majors = Taxonomy(tree={"*": {"Engineering": ["CS", "EE"], "Arts": None}}).compile({"CS": 1}, Path())
     >>> majors.labels[majors.join(majors.node_of("CS"), majors.node_of("EE"))]
@@ -55,14 +55,14 @@ class Taxonomy(QuasiDomain):
     @model_validator(mode="after")
     def _one_source(self) -> Taxonomy:
         if (self.file is None) == (self.tree is None):
-            raise ValueError("a taxonomy is a file or a tree")
+            raise ValueError("state either a file or a tree")
         if self.delimiter is not None and self.file is None:
-            raise ValueError("a delimiter belongs to a file")
+            raise ValueError("a delimiter is only allowed with a file")
         return self
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """In a policy a file name alone will do."""
+        """Allow a file name alone in a policy."""
         return {"anyOf": [{"type": "string", "description": "a taxonomy file"}, handler(core)]}
 
     @property
@@ -71,7 +71,7 @@ class Taxonomy(QuasiDomain):
         return self.file
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        """The hierarchy of the whole tree. Raises PolicyError for a file or tree that cannot be used."""
+        """Build the hierarchy of the whole tree. Raises PolicyError for an unusable file or tree."""
         if self.file is None:
             tree = from_nested(self.tree, "in the policy")
         else:
@@ -91,7 +91,7 @@ class Taxonomy(QuasiDomain):
         )
 
     def _values(self, tree: Tree) -> dict[str | Number, int]:
-        """The nodes that values may name, by text and by number; of a chain with one label the deepest."""
+        """Return the nodes that values may name, by text and by number; the deepest of a one-label chain."""
         nodes: dict[str | Number, int] = {
             label: node
             for node, label in enumerate(tree.labels)
@@ -120,7 +120,7 @@ def _losses(tree: Tree) -> tuple[Fraction, ...]:
 
 
 def _codebook(tree: Tree) -> dict[str, Any]:
-    """Child to parent by label; a chain with one label is one entry."""
+    """Map each child to its parent by label; a chain with one label is one entry."""
     parents = {
         label: tree.labels[tree.parents[node]]
         for node, label in enumerate(tree.labels)

@@ -1,4 +1,4 @@
-"""Trees of labels, as taxonomies are written: CSV (one leaf a line, leaf first, root last) or nested."""
+"""Trees of labels, as taxonomies are written: CSV (one leaf per line, from leaf to root) or nested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DEPTH = 64
 
 
 def _is_interval(label: str) -> bool:
-    """Whether a label looks like ``[1, 5]``. A regular expression would take quadratic time for long ones."""
+    """Return whether a label looks like ``[1, 5]``. A regular expression would need quadratic time."""
     inner = label.strip()
     return inner[:1] in ("[", "(") and inner[-1:] in ("]", ")") and "," in inner
 
@@ -25,8 +25,8 @@ def _is_interval(label: str) -> bool:
 class Tree:
     """Labels and parents of nodes 0..n-1, node 0 the root; a parent's number is below its children's.
 
-    A label names one node. The exception is a chain of single children, where one label may be repeated: such
-    nodes stand for the same values. Raises PolicyError as soon as that is broken; ``source`` is named in it.
+    A label names one node. The exception is a chain of single children, where a label may be repeated: such
+    nodes contain the same values. Raises PolicyError, which names ``source``, as soon as this is violated.
     """
 
     def __init__(self, source: str) -> None:
@@ -38,12 +38,12 @@ class Tree:
         self._deepest = {ROOT_LABEL: 0}
 
     def add(self, parent: int, label: str, where: str) -> int:
-        """A new node; ``where`` is the place in the file for the message."""
+        """Add a node and return its number; ``where`` is the place in the file, for messages."""
         if not label:
             raise self.refusal(where, "a label is empty")
         same = self._deepest.get(label)
         if same is not None and same != parent:
-            raise self.refusal(where, f"the label {label!r} stands for two nodes")
+            raise self.refusal(where, f"the label {label!r} names two nodes")
         if self.depths[parent] >= MAX_DEPTH:
             raise self.refusal(where, f"the tree is deeper than {MAX_DEPTH}")
         node = len(self.labels)
@@ -56,11 +56,11 @@ class Tree:
         return node
 
     def check(self) -> Tree:
-        """Refuse what can only be seen when the tree is complete; returns itself."""
+        """Refuse what can only be checked on the complete tree; return the tree."""
         for node in range(1, len(self.labels)):
             label, parent = self.labels[node], self.parents[node]
             if label == self.labels[parent] and self.child_counts[parent] > 1:
-                raise self.refusal("", f"the label {label!r} stands for two nodes")
+                raise self.refusal("", f"the label {label!r} names two nodes")
             if self.child_counts[node] == 0 and (label == ROOT_LABEL or _is_interval(label)):
                 raise self.refusal(
                     "", f"the leaf {label!r} is spelled like a generalized value: rename it in the data"
@@ -68,15 +68,15 @@ class Tree:
         return self
 
     def refusal(self, where: str, message: str) -> PolicyError:
-        """The error to raise."""
+        """Return the error to raise."""
         return PolicyError(f"taxonomy {self.source}{where and ', ' + where}: {message}")
 
 
 def from_rows(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Tree:
-    """A tree from rows (line number, cells leaf to root). An empty cell skips a level of the tree."""
+    """Build a tree from rows (line number, cells leaf to root). An empty cell skips a level of the tree."""
     tree = Tree(source)
     if not rows:
-        raise tree.refusal("", "there is no leaf")
+        raise tree.refusal("", "the tree has no leaf")
     if len({row[-1] for _, row in rows}) > 1:
         hint = "; rows go from leaf to root" if len({row[0] for _, row in rows}) == 1 else ""
         raise tree.refusal("", f"the rows end in different roots{hint}")
@@ -100,7 +100,7 @@ def from_rows(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Tree:
 
 
 def read_csv(text: str, delimiter: str | None, source: str) -> Tree:
-    """A tree from CSV text. Without a delimiter, that of ``;`` and ``,`` which gives rows of equal length."""
+    """Build a tree from CSV text. The default delimiter is ``;`` or ``,``, whichever gives equal rows."""
     lines = text.removeprefix("\ufeff").splitlines()
     choices = [delimiter] if delimiter else [";", ","]
     try:
@@ -113,7 +113,7 @@ def read_csv(text: str, delimiter: str | None, source: str) -> Tree:
             return from_rows(table, source)
     tree = Tree(source)
     if not tables[0]:
-        raise tree.refusal("", "there is no leaf")
+        raise tree.refusal("", "the tree has no leaf")
     table = max(tables, key=lambda table: len(table[0][1]))
     width = len(table[0][1])
     if width == 1:
@@ -121,7 +121,7 @@ def read_csv(text: str, delimiter: str | None, source: str) -> Tree:
     odd = next(number for number, row in table if len(row) != width)
     raise tree.refusal(
         f"line {odd}",
-        "the rows differ in length; where a leaf has no node at some height, leave the cell empty",
+        "the rows differ in length; if a leaf has no node at some height, leave the cell empty",
     )
 
 
@@ -132,10 +132,10 @@ def _table(lines: list[str], delimiter: str) -> list[tuple[int, list[str]]]:
 
 
 def from_nested(nested: Any, source: str) -> Tree:
-    """A tree from nested mappings, lists and scalars: ``{"*": {CS: [CS201, CS305], MATH101: null}}``."""
+    """Build a tree from mappings, lists and scalars: ``{"*": {CS: [CS201, CS305], MATH101: null}}``."""
     tree = Tree(source)
     if not isinstance(nested, dict) or len(nested) != 1:
-        raise tree.refusal("", "a nested tree is a mapping with one key, the root")
+        raise tree.refusal("", "a nested tree must be a mapping with one key, the root")
     todo = [(0, below) for below in nested.values()]
     while todo:
         node, below = todo.pop()
@@ -167,11 +167,11 @@ def _label(label: Any, tree: Tree) -> str:
 
 
 def read_yaml(text: str, source: str) -> Tree:
-    """A tree from nested YAML (or JSON), every scalar read as the text it is: ``no`` stays ``no``."""
+    """Build a tree from nested YAML (or JSON), with every scalar read as text: ``no`` stays ``no``."""
     import yaml
 
     class TextLoader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]  # libyaml or not
-        """Text only, no key twice."""
+        """Loads scalars as text and refuses repeated keys."""
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
             keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
@@ -195,7 +195,7 @@ def read_yaml(text: str, source: str) -> Tree:
 
 
 def read(path: Path, delimiter: str | None, source: str) -> Tree:
-    """A tree from a file; .yaml, .yml and .json are nested, all else is CSV. Raises PolicyError."""
+    """Read a tree from a file: .yaml, .yml and .json are nested, others are CSV. Raises PolicyError."""
     try:
         text = text_within(path, TAXONOMY)
     except TooMuch as why:

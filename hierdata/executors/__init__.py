@@ -1,4 +1,4 @@
-"""Where tasks run: the executors, by the name that an option gives them."""
+"""The executors, which run tasks, by their names in options."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ def open_executor(
 ) -> Executor:
     """Open an executor by its name.
 
-    ``workers`` None is as many as there are processors for this process; ``serial`` has one always.
-    ``memory`` is what the run may take, in bytes: an executor keeps a sixteenth of it at most for values that
-    wait. ``folder`` is an existing private folder (see Executor), ``master`` the address of a Spark cluster.
+    ``workers`` None means one for each processor available to this process; ``serial`` always has one.
+    ``memory`` is what the run may use, in bytes: an executor keeps at most a sixteenth of it for waiting
+    values. ``folder`` is an existing private folder (see Executor), ``master`` the address of a Spark
+    cluster. Raises PolicyError for options that do not fit.
     """
     if workers is not None and workers < 1:
         raise PolicyError("an executor needs at least one worker")
     if kind not in EXECUTORS:
         raise PolicyError(f"there is no executor {kind!r}; there are {', '.join(EXECUTORS)}")
     if master is not None and not EXECUTORS[kind].takes_master:
-        raise PolicyError("a master is Spark's: name the executor `spark` with it")
+        raise PolicyError("a master is only for Spark: use the executor `spark` with it")
     return EXECUTORS[kind](workers=workers, memory=memory, folder=folder, master=master)
 
 

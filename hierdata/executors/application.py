@@ -1,4 +1,4 @@
-"""A Spark application of our own: how it is set up, and how it is started without touching the caller."""
+"""A Spark application of our own: its settings, and how to start it without side effects on the caller."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 """
 
-_PATIENCE = 20  # seconds for Java to end
+_PATIENCE = 20  # seconds that Java may take to end
 
 
 def settings(workers: int | None, memory: int | None, master: str | None, own: Path) -> dict[str, str]:
-    """What we tell Spark: to be quiet, and on this machine where its files lie and which Python it starts."""
+    """Return our Spark settings: no output, and on this machine also its folder and its Python."""
     chosen = {
         "spark.app.name": "hierdata",
         "spark.ui.enabled": "false",
@@ -64,12 +64,12 @@ def settings(workers: int | None, memory: int | None, master: str | None, own: P
 
 
 def _is_submitted() -> bool:
-    """Whether ``spark-submit`` started this program, which then says where Spark runs."""
+    """Return whether ``spark-submit`` started this program; it then determines where Spark runs."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def start_context(chosen: dict[str, str]) -> Any:
-    """A SparkContext of our own. Ctrl-C stays with those who had it, and new files are private."""
+    """Start a SparkContext of our own. The caller's Ctrl-C handler is kept, and new files are private."""
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkRuntimeError
 
@@ -97,12 +97,12 @@ def start_context(chosen: dict[str, str]) -> Any:
         if main:
             signal.signal(signal.SIGINT, handler)
     if here:
-        context.setLogLevel("OFF")  # a Java that was started before has another file
+        context.setLogLevel("OFF")  # a Java process started earlier has another log file
     return context
 
 
 def stop(context: Any, java: bool) -> None:
-    """Stop an application; ``java``: and the Java process, which would go on in folders that are gone."""
+    """Stop an application; with ``java`` also the Java process, which would outlive its folders."""
     import subprocess
 
     from pyspark import SparkContext
@@ -122,9 +122,9 @@ def stop(context: Any, java: bool) -> None:
 
 @contextmanager
 def _known_java() -> Iterator[None]:
-    """End the Java process that is started meanwhile if a signal or an error comes before it is there.
+    """Kill the Java process that is started in this context if a signal or error comes before it is ready.
 
-    PySpark forgets it then, and Java never ends: the folder where it should say that it is there is gone.
+    PySpark forgets such a process, and it would never end: the folder in which it should report is gone.
     """
     import subprocess
 
@@ -152,7 +152,7 @@ def _known_java() -> Iterator[None]:
 
 @contextmanager
 def _errors_to(path: Path) -> Iterator[None]:
-    """What is started meanwhile (Java, and the workers it starts) writes its errors into a file."""
+    """Redirect the errors of processes started in this context (Java and its workers) into a file."""
     sys.stderr.flush()
     before = os.dup(2)
     with path.open("ab") as file:
@@ -166,7 +166,7 @@ def _errors_to(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set what is not set yet, for as long as it takes."""
+    """Set the variables that are not set yet, within this context."""
     new = {name: value for name, value in variables.items() if name not in os.environ}
     os.environ.update(new)
     try:

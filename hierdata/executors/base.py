@@ -1,7 +1,7 @@
-"""What an executor is: where tasks run, and where their results lie until they are asked for.
+"""Executors: they run tasks and hold the results until they are collected.
 
-Executors know nothing of records: functions and values go in, values come out. A result never depends on
-which executor ran it, on how many workers there were, or on who was ready first.
+Executors know nothing about records: functions and values go in, values come out. A result never depends on
+the executor, on the number of workers, or on the order in which they finish.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ Piece = TypeVar("Piece")
 
 
 def ignore_progress(done: int, tasks: int) -> None:
-    """Watch no progress."""
+    """Do nothing."""
 
 
 Watch = Callable[[int, int], None]
-"""Told from time to time how many of the tasks of a stage are done."""
+"""Called from time to time with the number of finished tasks and the number of all tasks of a stage."""
 
 
 class WorkerError(HierdataError):
-    """A worker was ended from outside, so that what it had to do is not done (exit code 8)."""
+    """A worker was ended from outside, so that its task is not done (exit code 8)."""
 
     exit_code = 8
 
 
 class Held(ABC, Generic[Value]):
-    """Values in a fixed order, one a task, held where they were made; they need not fit into memory.
+    """Values in a fixed order, one per task, held where they were made; they need not fit into memory.
 
     Functions and values must be picklable (cloudpickle's closures included), and a function must not change
-    what it is given: it may be given again. A function that raises ends the run: the exception of the first
-    task in order that failed reaches the caller as it was raised, whatever process it was in.
+    its argument, which may be used again. A function that raises ends the run: the exception of the first
+    failed task in order reaches the caller as it was raised, from whatever process.
     """
 
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many values there are."""
+        """The number of values."""
 
     @abstractmethod
     def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
-        """What the function makes of each value, in the order of the values."""
+        """Apply the function to each value; the results are in the order of the values."""
 
     @abstractmethod
     def exchange(
@@ -57,48 +57,49 @@ class Held(ABC, Generic[Value]):
         bins: int,
         watch: Watch = ignore_progress,
     ) -> Held[list[Piece]]:
-        """Bring pieces to their bins: ``scatter`` names the bin of each piece that it makes of a value.
+        """Send pieces to bins: ``scatter`` yields (bin, piece) for each piece that it makes of a value.
 
-        The n-th result has all pieces of bin n, those of earlier values first and those of one value in the
-        order in which they were made. ``scatter`` may be a generator: its pieces are put away as they come.
+        The n-th result is the list of all pieces of bin n, those of earlier values first and those of one
+        value in the order in which they were made. ``scatter`` may be a generator: its pieces are stored as
+        they come.
         """
 
     @abstractmethod
     def collect(self) -> Iterator[Value]:
-        """Bring all values to the caller, in order."""
+        """Yield all values to the caller, in order."""
 
     @abstractmethod
     def release(self) -> None:
-        """Let go of the values, and of the space that they take."""
+        """Free the values and their space."""
 
 
 class Executor(ABC):
-    """Runs functions over values; a context manager, which leaves nothing behind however it is left.
+    """Runs functions over values; a context manager that leaves nothing behind, even after an exception.
 
     ``folder`` is an existing private folder for what does not stay in memory: files in it have the mode 0600
-    and are removed when the executor is closed. With several machines all of them must see it.
+    and are removed when the executor is closed. If there are several machines, all of them must have access.
     """
 
     kind: ClassVar[str]
     runs_here: ClassVar[bool] = False
     """Whether functions run in the caller's process."""
     keeps_secrets: ClassVar[bool] = True
-    """Whether no secret that is given to a worker is written to a file."""
+    """Whether secrets are given to workers without being written to a file."""
     takes_master: ClassVar[bool] = False
-    """Whether it runs on a cluster, which is found by the address of its master."""
+    """Whether it can run on a cluster, given by the address of its master."""
     workers: int
     requires: object = ()
-    """What a worker unpickles before the work of a stage; it raises where the work cannot run."""
+    """What a worker unpickles before the work of a stage; it raises if the work cannot run there."""
 
     @abstractmethod
     def __init__(
         self, *, workers: int | None, memory: int | None, folder: Path, master: str | None = None
     ) -> None:
-        """Take what ``hierdata.executors.open_executor`` explains; no executor needs all of it."""
+        """Take the options of ``hierdata.executors.open_executor``; no executor needs all of them."""
 
     @abstractmethod
     def hold(self, values: Sequence[Value]) -> Held[Value]:
-        """Hold values that the caller has: one task each."""
+        """Hold values of the caller, one per task."""
 
     @abstractmethod
     def close(self) -> None:

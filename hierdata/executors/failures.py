@@ -1,4 +1,4 @@
-"""Exceptions on their way from a worker to the caller: the same class and attributes, without tracebacks."""
+"""Exceptions passed from a worker to the caller: the same class and attributes, without tracebacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FAULT = "fault_of_plugin"
 
 
 class Failure(NamedTuple):
-    """An exception that a task raised, pickled. Tracebacks and causes stay behind: they show raw values.
+    """An exception that a task raised, pickled without traceback and causes, which may show raw values.
 
     ``fault`` says where in a plug-in's code it was raised, if it was there (see ``plugins.fault_of``).
     """
@@ -22,7 +22,7 @@ class Failure(NamedTuple):
 
     @classmethod
     def of(cls, error: BaseException) -> Failure:
-        """Pack an exception; one that cannot be packed is told by the name of its class."""
+        """Pickle an exception; one that cannot be pickled is reported by the name of its class."""
         import cloudpickle
 
         for packed in (error, _Rebuilt(error)):
@@ -36,7 +36,7 @@ class Failure(NamedTuple):
         return cls(pickle.dumps(told), fault_of(error))
 
     def error(self) -> BaseException:
-        """The exception, ready to be raised."""
+        """Return the exception, ready to be raised."""
         error: BaseException = pickle.loads(self.pickled)  # from our own worker
         if self.fault is not None:
             vars(error)[FAULT] = self.fault
@@ -44,7 +44,7 @@ class Failure(NamedTuple):
 
 
 class _Rebuilt:
-    """Pickles an exception whose ``__init__`` does not take ``args``: built without it."""
+    """Pickles an exception with an ``__init__`` that does not accept ``args``: it is rebuilt without it."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error

@@ -1,4 +1,4 @@
-"""What the executors of one machine share: tasks over parts, whose results lie in memory or in files."""
+"""Shared by the executors of one machine: tasks over parts, with results in memory or in files."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from hierdata.documents.private_folder import remove
 from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, ignore_progress
 from hierdata.executors.spill import Extent, Scattered, SpillPlace, put, read, scatter
 
-_KEEP = 1 << 26  # bytes of all values that may stay in memory, pickled
-_BUFFER = 1 << 25  # bytes that a task may hold back to sort them by bin
+_KEEP = 1 << 26  # bytes of all pickled values that may stay in memory
+_BUFFER = 1 << 25  # bytes that a task may buffer to sort them by bin
 _LEAST = 1 << 20
 
-# One task a worker is as much as there are processors for.
+# Each worker runs one task on one processor, so libraries must not start threads of their own.
 ONE_THREAD = dict.fromkeys(
     ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 
 
 class Kept(NamedTuple):
-    """A value in memory, as it is."""
+    """A value in memory, not pickled."""
 
     value: Any
 
@@ -37,7 +37,7 @@ class Kept(NamedTuple):
 
 
 class One(NamedTuple):
-    """A value that was put away."""
+    """A value that was pickled."""
 
     extent: Extent
 
@@ -67,7 +67,7 @@ class Mapping:
     function: Callable[[Any], Any]
 
     def __call__(self, part: Part, place: SpillPlace) -> One:
-        """Put away what the function makes of a value."""
+        """Store the function's result for a value."""
         return One(put(self.function(part.load()), place))
 
 
@@ -79,7 +79,7 @@ class Scattering:
     bins: int
 
     def __call__(self, part: Part, place: SpillPlace) -> Scattered:
-        """Put away the pieces that the function makes of a value."""
+        """Store the pieces that the function makes of a value."""
         return scatter(self.function(part.load()), self.bins, place)
 
 
@@ -87,7 +87,7 @@ Work = Callable[[Part, SpillPlace], Any]
 
 
 class LocalHeld(Held[Value]):
-    """Values as parts, with the files that end with them."""
+    """Values as parts, with the files that are removed with them."""
 
     def __init__(self, executor: LocalExecutor, parts: list[Part], files: list[Path], kept: int) -> None:
         self._executor = executor
@@ -98,11 +98,11 @@ class LocalHeld(Held[Value]):
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return self._count
 
     def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
-        """Run the function over the values."""
+        """Apply the function to each value."""
         made, places = self._stage(self._executor.mapping_task(function, self._count), watch)
         return self._executor.hold_parts(made, places)
 
@@ -112,13 +112,13 @@ class LocalHeld(Held[Value]):
         bins: int,
         watch: Watch = ignore_progress,
     ) -> Held[list[Piece]]:
-        """One file a task, and for each bin where its pieces lie."""
+        """Write one file per task, and keep for each bin the places of its pieces."""
         work = self._executor.scattering_task(scatter, bins)
         scattered, places = self._stage(work, watch)
         return self._executor.hold_parts(self._executor.gather_bins(scattered, bins), places)
 
     def collect(self) -> Iterator[Value]:
-        """Load one after the other."""
+        """Load one value after the other."""
         parts: list[Any] = self._all()
         return (part.load() for part in parts)
 
@@ -141,7 +141,7 @@ class LocalHeld(Held[Value]):
 
 
 class LocalExecutor(Executor):
-    """``memory`` bounds, in bytes, what waits in memory beside the tasks themselves: a sixteenth of it."""
+    """An executor on this machine. A sixteenth of ``memory`` (bytes) bounds what waits in memory."""
 
     def __init__(
         self,
@@ -156,27 +156,27 @@ class LocalExecutor(Executor):
         self._buffer = _BUFFER if memory is None else max(_LEAST, min(_BUFFER, memory // 16 // workers))
         self.own = Path(folder).absolute() / f"hierdata-{os.getpid()}-{os.urandom(4).hex()}"
         self._stages = 0
-        # For those who do not close, and for an end by an exception that nobody catches.
+        # Removes the files if the executor is not closed, or an uncaught exception ends the process.
         self._at_exit = weakref.finalize(self, remove, self.own, os.getpid())
 
     @abstractmethod
     def staff(self, workers: int | None) -> int:
-        """How many workers there are, of those that were asked for."""
+        """Return the number of workers, given the number requested."""
 
     @abstractmethod
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
-        """What the work makes of each part. When it returns or raises, no task is running any more."""
+        """Return the result of the work for each part. No task is running after it returns or raises."""
 
     def mapping_task(self, function: Callable[[Any], Any], tasks: int) -> Work:
-        """The task of ``map``."""
+        """Return the task of ``map``."""
         return Mapping(function)
 
     def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
-        """The task of ``exchange``."""
+        """Return the task of ``exchange``."""
         return Scattering(function, bins)
 
     def gather_bins(self, scattered: Sequence[Any], bins: int) -> list[Part]:
-        """The bins, of what the tasks scattered."""
+        """Return the bins of what the tasks scattered."""
         extents: list[list[Extent]] = [[] for _ in range(bins)]
         for each in scattered:
             for number, extent in each.extents():
@@ -186,7 +186,7 @@ class LocalExecutor(Executor):
     def stage(
         self, tasks: int, make: Callable[[list[SpillPlace]], list[Any]]
     ) -> tuple[list[Any], list[SpillPlace]]:
-        """Give each task its place; if one fails, nothing of the others stays."""
+        """Give each task its place and run them; if one fails, remove the files of all."""
         self._stages += 1
         keep = max(0, self._keep) // max(1, tasks)
         places = [
@@ -199,13 +199,13 @@ class LocalExecutor(Executor):
             raise
 
     def hold_parts(self, parts: list[Any], places: Iterable[SpillPlace]) -> LocalHeld[Any]:
-        """Hold what a stage made; what it keeps in memory is taken from what others may keep."""
+        """Hold the results of a stage; what they keep in memory reduces what others may keep."""
         kept = sum(_in_memory(part) for part in parts)
         self._keep -= kept
         return LocalHeld(self, parts, [place.path for place in places], kept)
 
     def forget(self, files: Iterable[Path], kept: int) -> None:
-        """Remove files, those that were never made too."""
+        """Remove files, if they exist."""
         self._keep += kept
         for path in files:
             path.unlink(missing_ok=True)
@@ -223,11 +223,11 @@ def _in_memory(part: Part) -> int:
 
 
 def processors() -> int:
-    """How many processors this process may use: those it is bound to, and its group's share of time."""
+    """Return how many processors this process may use, by its CPU affinity and its cgroup's quota."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
         share = int(quota) // int(period)
-    except (OSError, ValueError):  # no such groups here, or no limit ("max")
+    except (OSError, ValueError):  # no cgroups here, or no limit ("max")
         return bound
     return max(1, min(bound, share))

@@ -1,9 +1,9 @@
-"""What runs in Spark's Python workers: rows of a partition to values, and values to rows again.
+"""What runs in Spark's Python workers: rows of a partition to values, and values back to rows.
 
 A row is a key and some bytes. The key is (value, task, piece, part): the number of the value that the bytes
-belong to; for pieces of an exchange the number of the value that they were made of, and which of its pieces
-they are; and which part of the record (see ``spill``) the bytes are. Sorted by key, rows are in the order of
-values and of pieces. Nothing here needs Spark.
+belong to; for pieces of an exchange, the number of the value that they were made from and the number of the
+piece; and the number of the part of the record (see ``spill``). Sorted by key, rows are in the order of
+values and pieces. Nothing here needs Spark.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from hierdata.executors.spill import Extent, read, record, within
 Key = tuple[int, int, int, int]
 Row = tuple[Key, bytes]
 
-_PART = 1 << 18  # bytes of a row: Spark counts rows, not bytes, before it looks at its memory
+_PART = 1 << 18  # bytes of a row: Spark checks its memory after a number of rows, not of bytes
 
 
 @dataclass(frozen=True)
 class PartitionLayout:
-    """How values are spread over partitions: evenly, neighbors together. Pieces become lists."""
+    """How values are spread over partitions: evenly, neighbors together; with ``pieces`` they are lists."""
 
     values: int
     partitions: int
     pieces: bool
 
     def partition(self, key: Key) -> int:
-        """Where a value lies."""
+        """Return the partition of a value."""
         return key[0] * self.partitions // self.values
 
     def inside(self, partition: int) -> range:
-        """The numbers of the values of a partition."""
+        """Return the numbers of the values of a partition."""
         return range(
             -(-partition * self.values // self.partitions),
             -(-(partition + 1) * self.values // self.partitions),
         )
 
     def load(self, numbers: Iterable[int], rows: Iterable[Row]) -> Iterator[tuple[int, Any]]:
-        """The values with these numbers, each with its number; bins without rows are empty lists."""
+        """Yield (number, value) for these numbers; bins without rows are empty lists."""
         found = groupby(rows, lambda row: row[0][0])
         following = next(found, None)
         for number in numbers:
@@ -68,7 +68,7 @@ def _records(rows: Iterable[Row]) -> Iterator[Any]:
 
 
 def cut_value(value: Any, number: int, task: int = 0, piece: int = 0) -> Iterator[Row]:
-    """The rows of a value: one if it is small."""
+    """Yield the rows of a value, one if it is small."""
     part = 0
     chunks = record(value)
     if sum(memoryview(chunk).nbytes for chunk in chunks) <= _PART:
@@ -81,7 +81,7 @@ def cut_value(value: Any, number: int, task: int = 0, piece: int = 0) -> Iterato
 
 
 def apply_function(function: Callable[[Any], Any], number: int, value: Any) -> Iterator[Row]:
-    """A task of ``map``."""
+    """Run a task of ``map``."""
     return cut_value(function(value), number)
 
 
@@ -94,7 +94,7 @@ class ScatterTask:
     def __call__(
         self, function: Callable[[Any], Iterable[tuple[int, Any]]], number: int, value: Any
     ) -> Iterator[Row]:
-        """The rows of the pieces."""
+        """Yield the rows of the pieces."""
         for piece, (into, made) in enumerate(function(value)):
             within(into, self.bins)
             yield from cut_value(made, into, number, piece)
@@ -104,7 +104,7 @@ _unpickled: tuple[str, Any] = ("", None)
 
 
 def _function(name: str, pickled: bytes) -> Any:
-    """The function of a stage, unpickled once a worker."""
+    """Return the function of a stage, unpickled once per worker."""
     global _unpickled
     if _unpickled[0] != name:
         _, function = pickle.loads(pickled)
@@ -114,10 +114,10 @@ def _function(name: str, pickled: bytes) -> Any:
 
 @dataclass(frozen=True)
 class PartitionStage:
-    """A stage's function on the values of a partition.
+    """Applies a stage's function to the values of a partition.
 
-    An exception is no result and is not raised either, since Spark would write it into its logs, with what it
-    says: it goes to ``failures`` (an accumulator), under the number of its value.
+    An exception is not raised, since Spark would write it with its message into its logs. It goes to
+    ``failures`` (an accumulator) under the number of its value.
     """
 
     name: str
@@ -127,7 +127,7 @@ class PartitionStage:
     failures: Any
 
     def __call__(self, partition: int, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows of what the function makes of the values."""
+        """Yield the rows of the function's results."""
         number = 0
         try:
             function = _function(self.name, self.function)
@@ -135,16 +135,16 @@ class PartitionStage:
                 yield from self.task(function, number, value)
         except Exception as error:  # noqa: BLE001  # whatever it is, the driver raises it
             self.failures.add({number: Failure.of(error).pickled})
-            for _ in rows:  # a worker that has read all that it was sent is used again
+            for _ in rows:  # a worker is only reused if it has read all its input
                 pass
         finally:
             _forget_archives()
 
 
 def _forget_archives() -> None:
-    """Drop what imports remember of Spark's own zip files: a worker reads all of it again before each task.
+    """Drop the import caches of Spark's own zip files, which a worker would reread before each task.
 
-    That is Python's part up to 3.11, and takes longer than a small task.
+    Python up to 3.11 does that, and it takes longer than a small task.
     """
     for path, finder in list(sys.path_importer_cache.items()):
         if isinstance(finder, zipimporter):
@@ -152,13 +152,13 @@ def _forget_archives() -> None:
 
 
 class Failures:
-    """How Spark adds up failures: by the number of the value; made twice, it is still one."""
+    """How Spark merges failures: by the number of the value, so that a repeated one counts once."""
 
     def zero(self, value: dict[int, bytes]) -> dict[int, bytes]:
-        """No failures."""
+        """Return no failures."""
         return {}
 
     def addInPlace(self, one: dict[int, bytes], other: dict[int, bytes]) -> dict[int, bytes]:  # noqa: N802
-        """Put together what two have seen."""
+        """Merge two sets of failures."""
         one.update(other)
         return one

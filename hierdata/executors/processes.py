@@ -1,7 +1,7 @@
 """Tasks in worker processes of this machine.
 
-The workers are ours and not a library's pool: they never import the caller's main module, one that was killed
-shows at once by its closed pipe, all end with the driver, and no thread or semaphore is needed for that.
+The workers are our own and not a library's pool: they never import the caller's main module, a killed worker
+is noticed at once by its closed pipe, and all end with the driver. This needs no threads or semaphores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import subprocess
     from multiprocessing.connection import Connection
 
-_INLINE = 1 << 16  # a stage's work goes along with each task up to this size, else into a file
+_INLINE = 1 << 16  # up to this size a stage's work is sent with each task, else written to a file
 _START = """
 import sys
 driver, sys.path[:] = int(sys.argv[1]), sys.argv[2:]
@@ -35,7 +35,7 @@ main(driver)
 
 
 class _WorkerProcess(NamedTuple):
-    """A process, and the two pipes to it."""
+    """A process and its two pipes."""
 
     process: subprocess.Popen[bytes]
     requests: Connection
@@ -46,7 +46,7 @@ class _WorkerProcess(NamedTuple):
         import subprocess
         from multiprocessing.connection import Connection
 
-        # A process group of its own: the terminal's Ctrl-C reaches the driver alone.
+        # A process group of its own: the terminal's Ctrl-C reaches only the driver.
         process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-c", _START, str(os.getpid()), *sys.path],
             stdin=subprocess.PIPE,
@@ -78,7 +78,7 @@ class _WorkerProcess(NamedTuple):
         self.process.kill()
         signal = -self.process.wait()
         return WorkerError(
-            f"a worker process was ended from outside (signal {signal}), probably for lack of memory; run it "
+            f"a worker process was ended from outside (signal {signal}), probably for lack of memory: run it "
             "again with fewer workers or with less memory for each"
         )
 
@@ -89,7 +89,7 @@ class _WorkerProcess(NamedTuple):
 
 
 class Processes(LocalExecutor):
-    """As many tasks at a time as there are workers; without ``workers`` one for each available processor."""
+    """One task at a time per worker; without ``workers``, one worker per available processor."""
 
     kind: ClassVar[str] = "processes"
 
@@ -107,11 +107,11 @@ class Processes(LocalExecutor):
         weakref.finalize(self, _end, self._workers)  # runs before the files are removed
 
     def staff(self, workers: int | None) -> int:
-        """As many as were asked for."""
+        """Return the number requested, by default that of the processors."""
         return processors() if workers is None else workers
 
     def hold(self, values: Sequence[Value]) -> Held[Value]:
-        """Put the values where workers can load them."""
+        """Store the values where workers can load them."""
 
         made, places = self.stage(
             len(values), lambda places: [One(put(*each)) for each in zip(values, places, strict=True)]
@@ -133,14 +133,14 @@ class Processes(LocalExecutor):
                 self._workers.append(_WorkerProcess.start())
             answers = self._answers(requests, watch)
         except BaseException:
-            self._end()  # whoever is still at work would write into files that are about to be removed
+            self._end()  # running tasks would write into files that are about to be removed
             raise
         finally:
             self.forget([path], 0)
         return answers
 
     def _answers(self, requests: list[Request], watch: Watch) -> list[Any]:
-        """Give out tasks in order. Once one has failed only those before it matter: the first one counts."""
+        """Assign tasks in order. After a failure only earlier tasks matter: the first failure counts."""
         from multiprocessing.connection import wait
 
         answers: dict[int, Any] = {}

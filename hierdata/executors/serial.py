@@ -13,7 +13,7 @@ from hierdata.executors.spill import SpillPlace, within
 
 @dataclass(frozen=True)
 class _Direct:
-    """A task of ``map`` whose one result stays in memory as it is: as a value it had to fit there anyway."""
+    """A task of ``map`` that keeps its one result in memory unpickled: it has to fit there anyway."""
 
     function: Callable[[Any], Any]
 
@@ -32,35 +32,35 @@ class _Together:
 
 
 class Serial(LocalExecutor):
-    """One task at a time. Where there is only one, or one bin, what was made is handed on as it is."""
+    """One task at a time. The result of a single task, or a single bin, is passed on unpickled."""
 
     kind: ClassVar[str] = "serial"
     runs_here: ClassVar[bool] = True
 
     def staff(self, workers: int | None) -> int:
-        """One worker, the caller."""
+        """Return 1: the caller is the worker."""
         return 1
 
     def hold(self, values: Sequence[Value]) -> Held[Value]:
-        """Hold the values as they are: the caller has them in memory already."""
+        """Hold the values unpickled: the caller has them in memory already."""
         return LocalHeld(self, [Kept(value) for value in values], [], 0)
 
     def mapping_task(self, function: Callable[[Any], Any], tasks: int) -> Work:
-        """The task of ``map``."""
+        """Return the task of ``map``."""
         return _Direct(function) if tasks == 1 else super().mapping_task(function, tasks)
 
     def scattering_task(self, function: Callable[[Any], Iterable[tuple[int, Any]]], bins: int) -> Work:
-        """The task of ``exchange``."""
+        """Return the task of ``exchange``."""
         return _Together(function) if bins == 1 else super().scattering_task(function, bins)
 
     def gather_bins(self, scattered: Sequence[Any], bins: int) -> list[Part]:
-        """The bins."""
+        """Return the bins of what the tasks scattered."""
         if bins == 1:
             return [Kept([piece for pieces in scattered for piece in pieces])]
         return super().gather_bins(scattered, bins)
 
     def run(self, work: Work, parts: Sequence[Part], places: Sequence[SpillPlace], watch: Watch) -> list[Any]:
-        """One task after the other."""
+        """Run one task after the other."""
         made = []
         for part, place in zip(parts, places, strict=True):
             made.append(work(part, place))

@@ -1,4 +1,4 @@
-"""Tasks on a Spark cluster, or on this machine as on one. pyspark is an extra (``hierdata[spark]``)."""
+"""Tasks on a Spark cluster, or with Spark on this machine. pyspark is an extra (``hierdata[spark]``)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from hierdata.executors.partitions import (
     cut_value,
 )
 
-_PARTITIONS = 32  # of an exchange at least, where there are so many bins; then four for each processor
-_LOOK = 0.1  # seconds between two looks at a running job
+_PARTITIONS = 32  # fewest of an exchange with that many bins; or four per processor, if that is more
+_LOOK = 0.1  # seconds between two checks of a running job
 
 
 class SparkHeld(Held[Value]):
-    """Values as the rows of an RDD. ``kept``: Spark keeps the rows, and is told to let go of them."""
+    """Values as the rows of an RDD. ``kept``: Spark persists the rows, and ``release`` unpersists them."""
 
     def __init__(self, executor: Spark, rows: Any, layout: PartitionLayout, kept: bool) -> None:
         self._executor = executor
@@ -39,17 +39,17 @@ class SparkHeld(Held[Value]):
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return self._layout.values
 
     def map(self, function: Callable[[Value], Result], watch: Watch = ignore_progress) -> Held[Result]:
-        """One stage; Spark keeps its rows in memory or on disk, so that none is made twice without need."""
+        """Run one stage; Spark persists its rows in memory or on disk, so that they are not recomputed."""
         executor, layout = self._executor, PartitionLayout(self.count, self._layout.partitions, pieces=False)
         stage = executor.stage(function, self._layout, apply_function)
         rows = self._all().mapPartitionsWithIndex(stage, preservesPartitioning=True)
         rows.persist(executor.level)
         try:
-            # Counted where they are kept: the rows do not go through Python again.
+            # Count in Java, so that the rows do not go through Python again.
             executor.run(rows._jrdd.count, stage, self.count, watch)
         except BaseException:
             with suppress(Exception):
@@ -63,7 +63,7 @@ class SparkHeld(Held[Value]):
         bins: int,
         watch: Watch = ignore_progress,
     ) -> Held[list[Piece]]:
-        """One shuffle, whose rows are sorted when they are asked for."""
+        """Run one shuffle; its rows are sorted when they are requested."""
         executor = self._executor
         layout = PartitionLayout(bins, min(bins, max(_PARTITIONS, 4 * executor.workers)), pieces=True)
         stage = executor.stage(scatter, self._layout, ScatterTask(bins))
@@ -72,12 +72,12 @@ class SparkHeld(Held[Value]):
             .mapPartitionsWithIndex(stage)
             .repartitionAndSortWithinPartitions(layout.partitions, layout.partition)
         )
-        # Looking at one partition brings all rows to their bins.
+        # Reading one partition sends all rows to their bins.
         executor.run(lambda: executor.context.runJob(rows, _drain_rows, [0]), stage, self.count, watch)
         return SparkHeld(executor, rows, layout, kept=False)
 
     def collect(self) -> Iterator[Value]:
-        """Bring one partition after the other."""
+        """Yield the values of one partition after the other."""
         rows = self._all()
 
         def values() -> Iterator[Value]:
@@ -90,11 +90,11 @@ class SparkHeld(Held[Value]):
         return values()
 
     def release(self) -> None:
-        """Let Spark forget the rows. Files of a shuffle end when nothing that was made of them is held."""
+        """Unpersist the rows. Spark removes a shuffle's files when no result made from them is held."""
         if self._rows is None:
             return
         if self._kept:
-            with suppress(Exception):  # where the context is stopped, nothing is kept any more
+            with suppress(Exception):  # after the context is stopped, nothing is persisted
                 self._rows.unpersist()
         self._rows = None
 
@@ -111,10 +111,10 @@ def _drain_rows(rows: Iterable[Any]) -> list[None]:
 
 
 class Spark(Executor):
-    """Tasks in a Spark application: the one that is there already, else one of its own, which ends with it.
+    """Tasks in a Spark application: an existing one, or one of its own that is stopped on ``close``.
 
     Without ``master`` Spark runs on this machine, unless ``spark-submit`` started the program and says where.
-    Its temporary files lie in ``folder`` then; those of a cluster where the cluster has them.
+    Its temporary files are then in ``folder``; a cluster has its own place for them.
     """
 
     kind: ClassVar[str] = "spark"
@@ -153,7 +153,7 @@ class Spark(Executor):
         self.workers = self.context.defaultParallelism
 
     def hold(self, values: Sequence[Value]) -> Held[Value]:
-        """One partition a value."""
+        """Hold the values, one partition each."""
         count = len(values)
         with _translate_errors():
             rows = self.context.parallelize(
@@ -164,7 +164,7 @@ class Spark(Executor):
     def stage(
         self, function: Callable[..., Any], layout: PartitionLayout, task: Callable[..., Any]
     ) -> PartitionStage:
-        """A stage: its function pickled by ourselves, as values are, so that local classes stay the same."""
+        """Build a stage. Its function is pickled here, like values, so that local classes stay the same."""
         import cloudpickle
 
         self._stages += 1
@@ -177,7 +177,7 @@ class Spark(Executor):
         )
 
     def run(self, job: Callable[[], Any], stage: PartitionStage, tasks: int, watch: Watch) -> None:
-        """Run a job beside ourselves: Ctrl-C and progress do not wait for Spark. Raise what failed."""
+        """Run a job in a thread, so that Ctrl-C and progress do not wait for Spark; raise failures."""
         ended: list[BaseException | None] = []
 
         def runs() -> None:
@@ -185,7 +185,7 @@ class Spark(Executor):
                 self.context.setJobGroup(stage.name, "hierdata", interruptOnCancel=True)
                 job()
                 ended.append(None)
-            except BaseException as error:  # noqa: BLE001  # it is raised in the thread that waits
+            except BaseException as error:  # noqa: BLE001  # it is raised in the waiting thread
                 ended.append(error)
 
         thread = threading.Thread(target=runs, daemon=True)
@@ -209,7 +209,7 @@ class Spark(Executor):
         watch(tasks, tasks)
 
     def _done_count(self, group: str, tasks: int) -> int:
-        """About how many of the tasks are done."""
+        """Return about how many of the tasks are done."""
         tracker = self.context.statusTracker()
         jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
         numbers = {number for job in jobs if job is not None for number in job.stageIds}
@@ -218,7 +218,7 @@ class Spark(Executor):
         return sum(stage.numCompletedTasks for stage in stages) * tasks // whole if whole else 0
 
     def close(self) -> None:
-        """Stop Spark, if we started it, and remove what it left."""
+        """Stop Spark if we started it, and remove its files."""
         if self._ours:
             self._ours = False
             stop(self.context, self._java)
@@ -231,7 +231,7 @@ def _same(rows: list[Any]) -> list[Any]:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Say in one sentence what Spark gave up for; its own account may be long, and lies in its logs."""
+    """Summarize in one sentence why Spark gave up; its own report may be long, and is in its logs."""
     from py4j.protocol import Py4JError, Py4JJavaError
 
     try:
@@ -240,13 +240,13 @@ def _translate_errors() -> Iterator[None]:
         account = str(error.java_exception) if isinstance(error, Py4JJavaError) else ""
         if "No space left" in account:
             raise TargetError(
-                "no space is left for Spark's temporary files; free some space there, or name another folder"
+                "no space is left for Spark's temporary files: free some space there, or name another folder"
             ) from None
         if "No module named 'hierdata" in account:
             raise PolicyError(
                 "Spark's workers cannot import hierdata: install the same version wherever they run"
             ) from None
         raise WorkerError(
-            "Spark gave up after several attempts: workers were ended from outside, probably for lack of "
-            "memory; give them more, or use fewer at a time"
+            "Spark gave up after several attempts, as workers were ended from outside, probably for lack of "
+            "memory: give them more, or use fewer at a time"
         ) from None

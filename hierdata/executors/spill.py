@@ -1,7 +1,7 @@
 """Values outside of memory: pickled into private files, small ones kept as bytes.
 
 A record is one pickled value: the lengths of its parts, the pickle stream, then large buffers (arrays) as
-they lie in memory. A task writes its records one behind the other into one file; extents say where they are.
+they are in memory. A task writes its records consecutively into one file; extents say where they are.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from typing import Any, BinaryIO, NamedTuple, Self
 
 from hierdata.errors import TargetError
 
-_HEAD = struct.Struct("<QQ")  # length of the pickle stream, number of buffers behind it
+_HEAD = struct.Struct("<QQ")  # length of the pickle stream, number of buffers after it
 _SMALL = 1 << 12  # a shorter buffer goes into the stream
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class SpillPlace(NamedTuple):
-    """Where a task puts what it makes: ``keep`` bytes may stay in memory, more goes to the file ``path``.
+    """Where a task stores its results: ``keep`` bytes may stay in memory, more goes to the file ``path``.
 
     ``buffer`` is how many bytes may wait in memory to be sorted by bin before they are written.
     """
@@ -39,7 +39,7 @@ class SpillPlace(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """Where records lie: from ``offset`` on, ``length`` bytes of a file (its path), or of bytes."""
+    """The place of records: ``length`` bytes from ``offset`` on, in a file (its path) or in bytes."""
 
     source: Path | bytes
     offset: int
@@ -47,13 +47,13 @@ class Extent(NamedTuple):
 
 
 class Scattered(NamedTuple):
-    """What a task scattered: for each run of records of one bin the bin, where it begins, and its length."""
+    """What a task scattered: for each run of records of one bin, the bin, its offset and its length."""
 
     source: Path | bytes
     runs: array[int]
 
     def extents(self) -> Iterator[tuple[int, Extent]]:
-        """The runs with their bins, in the order in which they were made."""
+        """Yield (bin, extent) for each run, in the order in which they were made."""
         whole = self.source
         for at in range(0, len(self.runs), 3):
             number, offset, length = self.runs[at : at + 3]
@@ -65,20 +65,20 @@ class Scattered(NamedTuple):
 
 @contextmanager
 def room() -> Iterator[None]:
-    """Say in one sentence that the disk is full."""
+    """Raise TargetError with one sentence if the disk is full."""
     try:
         yield
     except OSError as error:
         if error.errno not in _FULL:
             raise
         raise TargetError(
-            "no space is left for intermediate results, which lie in a private folder until the run ends; "
-            "free some space there, or name another folder for them"
+            "no space is left for intermediate results, which are kept in a private folder until the run "
+            "ends: free some space there, or name another folder for them"
         ) from None
 
 
 class Spool:
-    """A file that exists only from ``place.keep`` bytes on. Left by an exception, it is gone."""
+    """A file that is created only beyond ``place.keep`` bytes, and removed after an exception."""
 
     def __init__(self, place: SpillPlace) -> None:
         self._place = place
@@ -108,11 +108,11 @@ class Spool:
 
     @property
     def source(self) -> Path | bytes:
-        """The path of the file, or the bytes where there is none. Ask when everything is written."""
+        """The path of the file, or the bytes if there is none. Valid once everything is written."""
         return self._file.getvalue() if isinstance(self._file, BytesIO) else self._place.path
 
     def write(self, data: Any) -> int:
-        """Append bytes, or anything that lies in memory as bytes do."""
+        """Append bytes or a bytes-like object; return the length."""
         length = data.nbytes if isinstance(data, memoryview) else len(data)
         if self._kept and self.size + length > self._place.keep:
             self._move()
@@ -147,7 +147,7 @@ class Spool:
 
 
 def _dump(value: Any, stream: Any) -> list[pickle.PickleBuffer]:
-    """Pickle into a stream; the large buffers that belong behind it are returned."""
+    """Pickle into a stream; return the large buffers to be written after it."""
     buffers: list[pickle.PickleBuffer] = []
 
     def aside(buffer: pickle.PickleBuffer) -> bool:
@@ -163,35 +163,35 @@ def _dump(value: Any, stream: Any) -> list[pickle.PickleBuffer]:
 
 
 def _behind(buffers: list[pickle.PickleBuffer]) -> Iterator[bytes | memoryview]:
-    """Lengths of buffers (in the lowest bit whether they may be written), then the buffers."""
+    """Yield the lengths of buffers (with a lowest bit that is 1 for read-only ones), then the buffers."""
     raw = [buffer.raw() for buffer in buffers]
     yield array("Q", [each.nbytes << 1 | each.readonly for each in raw]).tobytes()
     yield from raw
 
 
 def record(value: Any) -> list[bytes | memoryview]:
-    """A record in memory; large buffers are not copied."""
+    """Build a record in memory; large buffers are not copied."""
     stream = BytesIO()
     buffers = _dump(value, stream)
     return [_HEAD.pack(stream.tell(), len(buffers)), stream.getbuffer(), *_behind(buffers)]
 
 
 def put(value: Any, place: SpillPlace) -> Extent:
-    """Put one value away."""
+    """Store one value."""
     with Spool(place) as spool:
         spool.put(value)
     return Extent(spool.source, 0, spool.size)
 
 
 def within(number: int, bins: int) -> bool:
-    """Raise ValueError for a bin that there is not."""
+    """Return True; raise ValueError for a bin that does not exist."""
     if not 0 <= number < bins:
         raise ValueError(f"there are {bins} bins, and a piece was sent to bin {number}")
     return True
 
 
 def scatter(pieces: Iterable[tuple[int, Any]], bins: int, place: SpillPlace) -> Scattered:
-    """Put pieces away as they come: by bin as far as ``place.buffer`` reaches, in order within a bin."""
+    """Store pieces as they come, sorted by bin within ``place.buffer`` bytes, in order within a bin."""
     waiting: dict[int, bytearray] = {}
     size = 0
     runs = array("Q")
@@ -227,7 +227,7 @@ def scatter(pieces: Iterable[tuple[int, Any]], bins: int, place: SpillPlace) -> 
 
 
 def read(extents: Iterable[Extent]) -> Iterator[Any]:
-    """The values of the records in these places, in order."""
+    """Yield the values of the records in these extents, in order."""
     for source, runs in groupby(extents, attrgetter("source")):
         with BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
             for _, offset, length in runs:
@@ -247,7 +247,7 @@ def _read(file: BinaryIO) -> Any:
     for length in lengths:
         buffer = bytearray(length >> 1)
         if file.readinto(buffer) != len(buffer):  # type: ignore[attr-defined]
-            raise EOFError("a file with intermediate results is cut off")
+            raise EOFError("a file with intermediate results is truncated")
         buffers.append(memoryview(buffer).toreadonly() if length & 1 else buffer)
     end = file.tell()
     file.seek(start)

@@ -1,7 +1,7 @@
-"""A worker process of the executor ``processes``: takes one task after the other until the driver is gone.
+"""A worker process of the executor ``processes``: runs one task after the other until the driver is gone.
 
-It is started with ``python -c`` and knows nothing of the driver's main module. Requests come in through what
-was its standard input, answers go out through what was its standard output.
+It is started with ``python -c`` and does not import the driver's main module. Requests arrive through its
+former standard input, answers leave through its former standard output.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from hierdata.executors.failures import Failure
 from hierdata.executors.local import Part, Work
 from hierdata.executors.spill import Extent, SpillPlace, read
 
-_LOOK = 0.5  # seconds between two looks whether the driver is still there
-_GARBAGE = 200_000  # objects that may be new since the last search for cycles
+_LOOK = 0.5  # seconds between two checks whether the driver is still there
+_GARBAGE = 200_000  # new objects before the next search for cycles
 
 
 class Request(NamedTuple):
-    """One task: the number of its stage, where the stage's work lies, what it is given, where results go.
+    """One task: the number of its stage, the place of the stage's work, its input, the place for results.
 
-    ``secrets`` are the driver's: a request goes through a pipe, and lies in no file.
+    ``secrets`` are the driver's: a request goes through a pipe and is never written to a file.
     """
 
     stage: int
@@ -38,7 +38,7 @@ class Request(NamedTuple):
 
 
 class _TaskRunner:
-    """Remembers the work of the last stage, so that it is unpickled once."""
+    """Keeps the work of the last stage, so that it is unpickled once."""
 
     def __init__(self) -> None:
         self._stage = 0
@@ -67,7 +67,7 @@ def _leave_with(driver: int) -> None:
 
 
 def main(driver: int) -> None:
-    """Work until the driver closes the pipe, or ends."""
+    """Run tasks until the driver closes the pipe or ends."""
     from multiprocessing.connection import Connection
 
     # The terminal's Ctrl-C goes to the driver, which ends its workers.
@@ -76,9 +76,9 @@ def main(driver: int) -> None:
     answers = Connection(os.dup(1), readable=False)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
-    os.dup2(2, 1)  # what a function prints must not get among the answers
+    os.dup2(2, 1)  # what a function prints must not get into the answers
     threading.Thread(target=_leave_with, args=(driver,), daemon=True).start()
-    # As in the command line: records are trees, and looking for cycles among them takes a tenth of the time.
+    # As in the command line: records are trees, and the search for cycles in them takes a tenth of the time.
     gc.disable()
     worker = _TaskRunner()
     with suppress(EOFError, BrokenPipeError):

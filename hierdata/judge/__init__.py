@@ -1,10 +1,10 @@
-"""The judge: derives the classes from published documents alone and asks every model at every vertex.
+"""The judge: derives the classes from published documents alone and checks every model at every vertex.
 
-It shares no code with engines, forest or recodings. Records are in one class when they are QI-isomorphic (ML
-section 3.2): equal up to the order of siblings once sensitive values are taken away. A canonical form is
-built bottom-up (a vertex's own values and its children's forms, sorted) and hashed, so the work is nearly
-linear in the input, and memory grows with the classes and their vertices, not with the records. Walking and
-judging can be done in parts (``parts``), whose memory grows with the classes of one bucket.
+It shares no code with engines, forest or recodings. Records are in one class if they are QI-isomorphic (ML
+section 3.2): equal up to the order of siblings once sensitive values are removed. A canonical form is built
+bottom-up (a vertex's own values and its children's forms, sorted) and hashed, so the work is nearly linear in
+the input, and memory grows with the classes and their vertices, not with the records. Walking and judging can
+be done in parts (module ``parts``), and then memory grows with the classes of one bucket.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def judge(
     rules: JudgeRules,
     beside: Mapping[str, Iterable[Document]] | None = None,
 ) -> Verdict:
-    """Judge published documents, in any order of records and siblings, read once.
+    """Judge published documents, in any order of records and siblings, reading them once.
 
-    ``beside`` are the documents of the parts that lie beside the records, by their names, where the recoding
+    ``beside`` holds the documents of the separate parts by name (tables of sensitive values), if the recoding
     has any.
 
     >>> from hierdata.privacy import KAnonymity
@@ -60,7 +60,7 @@ def judge_counted(
     rules: JudgeRules,
     beside: Mapping[str, Iterable[Document]] | None = None,
 ) -> Verdict:
-    """Judge documents (see judge) that come with the number of times that each occurs."""
+    """Judge documents (see ``judge``), each given with its number of occurrences."""
     if rules.recoding == "anatomy":
         return judge_groups(documents, beside or {}, rules)
     if rules.recoding == "slicing":

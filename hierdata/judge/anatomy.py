@@ -1,8 +1,8 @@
-"""The judge of anatomy: quasi-identifiers as they are, sensitive values apart, joined again by group.
+"""The judge of anatomy: unchanged quasi-identifiers and separate sensitive values, joined by group.
 
-A class is a group of one vertex type. Its members are the persons with a vertex of this group; their values
-are those that the group's rows state. What the quasi-identifiers are does not matter: an adversary who finds
-the vertex of a person learns its group and no more.
+A class is a group of one vertex type. Its members are the persons with a vertex in this group; their values
+are those that the group's rows state. The quasi-identifiers do not matter: an adversary who finds the vertex
+of a person learns its group and no more.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from hierdata.judge.rules import JudgeRules, Verdict
 def judge_groups(
     documents: Iterable[tuple[Document, int]], beside: Mapping[str, Iterable[Document]], rules: JudgeRules
 ) -> Verdict:
-    """Judge records with groups, each with the number of times it occurs, and the values of the groups.
+    """Judge records with groups, each with its number of occurrences, and the values of the groups.
 
-    These come by the names of their parts.
+    ``beside`` holds the rows of values by the name of their part.
 
     >>> from hierdata.judge import SensitiveRule
     >>> from hierdata.privacy import DistinctLDiversity

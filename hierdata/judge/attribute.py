@@ -1,4 +1,4 @@
-"""A sensitive path as the judge meets it: a code for each value seen, and their domain in the end."""
+"""A sensitive path in the judge: a code for each value seen, and finally their domain."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hierdata.judge.rules import SensitiveRule
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 REMEMBERED = 100_000
-"""Spelled values kept for speed: a bound, so that memory follows the classes and not the values."""
+"""Limit on cached spellings, so that memory grows with the classes and not with the values."""
 
 
 class SensitiveValues:
-    """The values seen at one sensitive path: a code for each, equal numbers being one value.
+    """The values seen at one sensitive path, with a code for each; equal numbers are one value.
 
-    ``values`` are those seen so far, by code; ``uncovered`` counts those without a level or a place in the
+    ``values`` are those seen so far, by code; ``uncovered`` counts those without a level or outside the
     taxonomy.
     """
 
@@ -36,8 +36,8 @@ class SensitiveValues:
         self._missing_numbers = {Decimal(text) for text in rule.missing if _NUMBER.fullmatch(text)}
 
     def code(self, value: Scalar) -> int:
-        """The value's code, -1 for a missing one."""
-        # 1, True and Decimal(1) are one key to a dict, so other types than text stand beside their value.
+        """Return the value's code, -1 for a missing value."""
+        # 1, True and Decimal(1) are the same dict key, so the key of anything but text includes its type.
         key = value if type(value) is str else (type(value), value)
         code = self._known.get(key)
         if code is None:
@@ -63,7 +63,7 @@ class SensitiveValues:
         return code
 
     def _is_missing(self, value: Scalar) -> bool:
-        """Text is missing by its text, a number by its value, as the policy means it."""
+        """Return whether the policy counts a value as missing: text by its text, a number by its value."""
         if isinstance(value, str | bool):
             return (value if isinstance(value, str) else str(value).lower()) in self.rule.missing
         return value is None or value in self._missing_numbers
@@ -76,10 +76,10 @@ class SensitiveValues:
             return type(value), value
 
     def domain(self) -> SensitiveDomain:
-        """The values seen and those of the reference, with levels and paths when all are covered.
+        """Return the values seen and those of the reference, with levels and paths if all are covered.
 
-        To be asked for when all documents have been walked: a value of the reference that no document shows
-        gets its code here.
+        Call it after all documents have been walked: a value of the reference that no document shows gets its
+        code here.
         """
         rule = self.rule
         number = rule.number or (rule.scale is not None and rule.scale.reads_numbers)

@@ -1,4 +1,4 @@
-"""Models asked about classes: a bench for each model and each attribute that it is bound to."""
+"""Checks of classes by models: one for each model and each attribute that it is bound to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _ModelCheck:
         self._by_sizes = type(constraint).summary is Constraint.summary
 
     def holds(self, view: ClassView, sizes: Hashable) -> bool:
-        """Judge one vertex; ``sizes`` is the summary of its counts that most models have."""
+        """Judge one vertex; ``sizes`` is the summary of its counts that most models use."""
         summary = sizes if self._by_sizes else self.constraint.summary(view.counts)
         case = (view.records, view.population, summary)
         held = self._decided.get(case)
@@ -34,12 +34,12 @@ class _ModelCheck:
         return held
 
     def judgement(self) -> Judgement:
-        """The answer over all classes heard."""
+        """Return the result over all classes checked so far."""
         return Judgement(self.model.kind, self.path, not self.failing, self.achieved, len(self.failing))
 
 
 class ModelChecks:
-    """All models of the rules, asked about one class after the other, when all documents have been walked."""
+    """All models of the rules, applied to one class after the other once all documents have been walked."""
 
     def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
         self._benches = _benches(rules, attributes)
@@ -59,7 +59,7 @@ class ModelChecks:
         population: int | None = None,
         own: tuple[int, ...] | None = None,
     ) -> None:
-        """Ask every model once for a class as a whole, and at each vertex with values of its attribute.
+        """Check every model on a class as a whole, and at each vertex with values of its attribute.
 
         A tally counts the values at one vertex by ``code * attributes + index of the attribute``. ``own`` are
         the attributes that a member of the class may have (None: all).
@@ -77,7 +77,7 @@ class ModelChecks:
     def _failing_as_whole(
         self, records: int, population: int | None, own: tuple[int, ...] | None
     ) -> list[_ModelCheck]:
-        """The benches at which a class fails whatever its values are."""
+        """Return the checks that a class fails whatever its values are."""
         case = (records, population, own)
         failing = self._failing.get(case)
         if failing is None:
@@ -88,7 +88,7 @@ class ModelChecks:
         return failing
 
     def verdict(self, sizes: Collection[int], found: Mapping[str, int], malformed: int) -> Verdict:
-        """The answers over all classes heard, of these sizes; ``found`` counts what must not be there."""
+        """Return the verdict on all classes checked, of these sizes; ``found`` counts forbidden content."""
         judgements = tuple(
             bench.judgement() if isinstance(bench, _ModelCheck) else bench for _, bench in self._benches
         )
@@ -111,9 +111,9 @@ class ModelChecks:
 def _benches(
     rules: JudgeRules, attributes: tuple[SensitiveValues, ...]
 ) -> list[tuple[int, _ModelCheck | Judgement]]:
-    """A bench for each model and attribute it is bound to, by the attribute's index (-1: whole records).
+    """Build a check for each model and attribute it is bound to, by the attribute's index (-1: records).
 
-    A Judgement stands where the model cannot be judged.
+    If the model cannot be judged, the check is replaced by a Judgement.
     """
     found: list[tuple[int, _ModelCheck | Judgement]] = []
     for model, on in rules.models:
@@ -143,7 +143,7 @@ def _benches(
 
 
 def _split_by_attribute(tally: dict[int, int], attributes: int) -> Iterable[tuple[int, dict[int, int]]]:
-    """The counts at one vertex, apart by attribute."""
+    """Split the counts at one vertex by attribute."""
     apart: dict[int, dict[int, int]] = {}
     for joint, count in tally.items():
         code, index = divmod(joint, attributes)

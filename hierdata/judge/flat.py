@@ -1,4 +1,4 @@
-"""Records without objects and arrays, as tables have: what is equal in many of them is walked once."""
+"""Records without objects and arrays, as in tables: content that many of them share is walked once."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from hierdata.judge.tokens import Pattern
 from hierdata.judge.walk import Children, Walk, digest
 
 Seen: TypeAlias = tuple[bytes, bytes, list[int], Children]
-"""Digests of a record's form and of its text as written, its codes of sensitive values, its children."""
+"""Digests of a record's form and of its text as written, its sensitive value codes, its children."""
 
 _PLAIN = frozenset({str, int, bool, type(None), Int64, *TYPED_TEXTS})
-"""Types whose equal values are written alike; decimals are not among them."""
+"""Types with one spelling for equal values, unlike decimals."""
 
 
 @dataclass
 class _Columns:
-    """Records with the same keys and types: their sensitive fields, and what the rest of them came to.
+    """Records with the same keys and types: their sensitive fields, and cached digests of the rest.
 
-    ``tokens`` are fields that no two records share, and that nobody compares: only their form is looked at.
+    ``tokens`` are fields with values that no two records share and that are not compared: only their pattern
+    is checked.
     """
 
     shown: Callable[[Document], object]
@@ -34,7 +35,7 @@ class _Columns:
 
 
 class RecordReader:
-    """Walks records one after the other."""
+    """Reads records one after the other."""
 
     def __init__(self, walk: Walk) -> None:
         self._walk = walk
@@ -42,7 +43,7 @@ class RecordReader:
         self._room = REMEMBERED
 
     def read(self, record: Document) -> Seen:
-        """What the judge sees of a record; the walk counts what it finds, and holds the record's tokens."""
+        """Return what the judge uses of a record; the walk counts findings and holds the record's tokens."""
         self._walk.tokens.clear()
         header = tuple(record), tuple(map(type, record.values()))
         try:
@@ -67,7 +68,7 @@ class RecordReader:
         codes = [
             code * step + index
             for key, attribute, index in columns.sensitive
-            if (code := attribute.code(record[key])) >= 0  # type: ignore[arg-type]  # single values all
+            if (code := attribute.code(record[key])) >= 0  # type: ignore[arg-type]  # all are single values
         ]
         return *known, codes, []
 
@@ -76,7 +77,7 @@ class RecordReader:
         return digest(form), digest(raw), codes, children
 
     def _first(self, record: Document, columns: _Columns, shown: object) -> Seen:
-        """Walk a record; what was found in it must be found again in the next one like it."""
+        """Walk a record and cache its digests, unless the walk found something that must be counted again."""
         found = self._walk.found.total()
         seen = self._walk_record(record)
         if self._room and self._walk.found.total() == found:
@@ -85,7 +86,7 @@ class RecordReader:
         return seen
 
     def _flat(self, record: Document) -> _Columns | None:
-        """The columns of a record; None where it must be walked."""
+        """Return the columns of a record; None if it must be walked."""
         rules = self._walk.root.below
         sensitive: list[tuple[str, SensitiveValues, int]] = []
         tokens: list[tuple[str, Pattern, str]] = []

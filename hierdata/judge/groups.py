@@ -1,4 +1,4 @@
-"""Records with groups, and tables that state what values each group has, joined as a reader would."""
+"""Records with groups, and tables that state the values of each group, joined as a reader would."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hierdata.judge.walk import UNLISTED
 
 @dataclass
 class Group:
-    """A group: its vertices in the records and how many persons they are of; the values stated for it.
+    """A group: the number of its vertices and of their persons, and the values stated for it.
 
-    ``tally`` counts them by ``code * attributes + index of the attribute``.
+    ``tally`` counts the values by ``code * attributes + index of the attribute``.
     """
 
     vertices: int = 0
@@ -26,16 +26,16 @@ class Group:
 
 
 class GroupSpelling:
-    """How the groups of one file are spelled: all as numbers, or all as text.
+    """The spelling of the groups in one file: all as numbers, or all as text.
 
-    To who joins by type 1 and "1" are two groups, which tell members apart.
+    For a reader who joins by type, 1 and "1" are two groups and would distinguish members.
     """
 
     def __init__(self) -> None:
         self._type: type | None = None
 
     def number(self, value: Value) -> int | None:
-        """The group that a value names; None where it names none, or in another spelling than the first."""
+        """Return the group that a value names; None if it names none or its type is not that of the first."""
         inner = single(value)
         number = whole(inner)
         if number is None:
@@ -47,9 +47,9 @@ class GroupSpelling:
 
 @dataclass
 class Kind:
-    """A vertex type with sensitive attributes: where it lies, and its groups by number.
+    """A vertex type with sensitive attributes: its path, and its groups by number.
 
-    ``places`` gives the index of the attribute whose values stand under these keys of a row.
+    ``places`` gives, by the keys in a row, the index of the attribute that has its values there.
     """
 
     keys: Keys
@@ -58,7 +58,7 @@ class Kind:
     spelling: GroupSpelling = field(default_factory=GroupSpelling)
 
     def group(self, number: int) -> Group:
-        """The group of this number."""
+        """Return the group of this number; create it if needed."""
         found = self.groups.get(number)
         if found is None:
             found = self.groups[number] = Group()
@@ -66,7 +66,7 @@ class Kind:
 
 
 def kinds_of(rules: JudgeRules) -> dict[Keys, Kind]:
-    """The vertex types with sensitive attributes, by the keys at which they lie."""
+    """Return the vertex types with sensitive attributes, by their path."""
     kinds: dict[Keys, Kind] = {}
     for index, rule in enumerate(rules.sensitive):
         above = [rule.keys[:length] for length in range(1, len(rule.keys) + 1)]
@@ -77,10 +77,10 @@ def kinds_of(rules: JudgeRules) -> dict[Keys, Kind]:
 
 
 class SensitiveTable:
-    """A part beside the records: rows that state how often the groups of one vertex type have some values.
+    """A separate part: rows that state how often the groups of one vertex type have some values.
 
     ``places`` are the attributes that its rows may have, ``held`` how many values are stated for each group,
-    ``paths_by_part`` the attributes of which there is a column or a value.
+    ``shown`` the attributes with a column or a value.
     """
 
     def __init__(self, kind: Kind, places: Mapping[Keys, int]) -> None:
@@ -91,7 +91,7 @@ class SensitiveTable:
         self._spelling = GroupSpelling()
 
     def tell(self, row: Document, attributes: tuple[SensitiveValues, ...], found: Counter[str]) -> bool:
-        """Count the values of one row to its group; False where it is no such row."""
+        """Add the values of one row to its group; return False if the row is malformed."""
         held = dict(_scalars(row, (), self.places))
         number = self._spelling.number(held.pop((GROUP,), None))
         count = whole(held.pop((COUNT,), None))
@@ -111,7 +111,7 @@ class SensitiveTable:
         return True
 
     def wrong(self) -> int:
-        """How many groups it states other values for than they have vertices."""
+        """Return for how many groups the number of values differs from the number of vertices."""
         return sum(self.held[number] != group.vertices for number, group in self.kind.groups.items())
 
 
@@ -121,7 +121,7 @@ def read_tables(
     attributes: tuple[SensitiveValues, ...],
     found: Counter[str],
 ) -> int:
-    """Read all parts beside the records; how much does not fit: parts of nobody, rows, groups in a table."""
+    """Read all separate parts; return the number of misfits: unknown parts, rows, groups in a table."""
     malformed = 0
     for part, rows in beside.items():
         table = tables.get(part)
@@ -134,7 +134,7 @@ def read_tables(
 
 
 def paths_by_part(tables: Mapping[str, SensitiveTable], rules: JudgeRules) -> dict[str, tuple[str, ...]]:
-    """By part, the paths of the attributes whose values stand there."""
+    """Return, by part, the paths of the attributes that have values there."""
     return {
         part: tuple(rules.sensitive[index].path for index in sorted(table.shown))
         for part, table in tables.items()
@@ -143,7 +143,7 @@ def paths_by_part(tables: Mapping[str, SensitiveTable], rules: JudgeRules) -> di
 
 
 class _RuleNode:
-    """What the rules say of one path, and the paths below it."""
+    """What the rules say about one path, and the paths below it."""
 
     __slots__ = ("below", "forbidden", "kind", "pattern", "token")
 
@@ -155,7 +155,7 @@ class _RuleNode:
         self.token: str | None = None
 
     def at(self, keys: Keys) -> _RuleNode:
-        """The node at these keys, made when it is not there."""
+        """Return the node at these keys; create it if needed."""
         node = self
         for key in keys:
             node = node.below.setdefault(key, _RuleNode())
@@ -163,7 +163,7 @@ class _RuleNode:
 
 
 class GroupWalk:
-    """Walks records: counts the members of groups, what is malformed, and fields that must not be there."""
+    """Walks records: counts the members of groups, malformed vertices, and fields that must not occur."""
 
     def __init__(self, rules: JudgeRules, kinds: Iterable[Kind]) -> None:
         self.found: Counter[str] = Counter()
@@ -187,10 +187,10 @@ class GroupWalk:
         for kind in kinds:
             node = self._root.at(kind.keys)
             node.kind = kind
-            node.forbidden = None  # an item of an array that was nothing but a sensitive value
+            node.forbidden = None  # an array item that was only a sensitive value
 
     def record(self, document: Document, times: int) -> None:
-        """Walk a record that occurs so often."""
+        """Walk a record that occurs ``times`` times."""
         self._met.clear()
         self._times = times
         self._own.clear()
@@ -198,7 +198,7 @@ class GroupWalk:
         self._tokens.add(self._own, times)
 
     def close(self) -> None:
-        """Count what only all records together tell."""
+        """Count what depends on all records together."""
         if shared := count_repeated(*self._tokens.take_buckets(1)):
             self.found[SHARED] += shared
 
@@ -232,7 +232,7 @@ class GroupWalk:
             self._item(value, below)
 
     def _join_group(self, vertex: Document, kind: Kind) -> Document:
-        """Count a vertex to its group; the rest of it."""
+        """Add a vertex to its group; return its other fields."""
         rest = dict(vertex)
         number = kind.spelling.number(rest.pop(GROUP, None))
         if number is None:
@@ -240,7 +240,7 @@ class GroupWalk:
             return rest
         group = kind.group(number)
         group.vertices += self._times
-        if (kind.keys, number) in self._met:  # the promise is for persons, and this is one
+        if (kind.keys, number) in self._met:  # the promise counts persons, and this one is counted already
             self.malformed += self._times
         else:
             self._met.add((kind.keys, number))
@@ -249,7 +249,7 @@ class GroupWalk:
 
 
 def _scalars(content: Document, above: Keys, places: Mapping[Keys, int]) -> Iterator[tuple[Keys, Scalar]]:
-    """Every single value of a row, by its keys; an array stands for what is not listed."""
+    """Yield every single value of a row with its keys; an array is reported as an unlisted field."""
     for key, value in content.items():
         keys = (*above, key)
         inner = single(value)
@@ -258,6 +258,6 @@ def _scalars(content: Document, above: Keys, places: Mapping[Keys, int]) -> Iter
         elif isinstance(inner, list):
             yield (*keys, UNLISTED), None
         elif inner and keys not in places and (*keys, TEXT) in places:
-            yield (*keys, TEXT), inner  # an element that has nothing but its text
+            yield (*keys, TEXT), inner  # an element that has only its text
         else:
             yield keys, inner

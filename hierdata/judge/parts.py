@@ -1,7 +1,7 @@
-"""The judge in parts: documents are walked side by side, and the classes of each bucket are judged apart.
+"""The judge in parts: documents are walked in parallel, and the classes of each bucket are judged separately.
 
-All records of a class have one digest, which tells their bucket. What is said of the classes of one bucket
-is a verdict, and all of them together are the verdict on everything.
+All records of a class have one digest, which determines their bucket. Each bucket has a verdict on its
+classes, and the merged verdicts are the verdict on the whole release.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from hierdata.judge.rules import Judgement, JudgeRules, Verdict
 from hierdata.judge.tokens import SHARED, count_repeated
 
 HELD = 1 << 17
-"""Documents and their children that a walk holds before it hands on pieces."""
+"""Documents and their children that a walk holds before it yields pieces."""
 
 
 class JudgeWalk:
-    """Walks documents, each with the number of times it occurs: bytes for the buckets of their classes."""
+    """Walks documents, each with its number of occurrences, and yields bytes for their classes' buckets."""
 
     def __init__(self, rules: JudgeRules, buckets: int) -> None:
         self._rules = rules
         self._buckets = buckets
 
     def __call__(self, documents: Iterable[tuple[Document, int]]) -> Iterator[tuple[int, bytes]]:
-        """Yield pieces with their buckets. Those of one walk must be heard in this order, one by one."""
+        """Yield (bucket, piece). The pieces of one walk must be judged in this order."""
         attributes = tuple(SensitiveValues(rule) for rule in self._rules.sensitive)
         reading = Reading(self._rules, attributes)
         told = [0] * len(attributes)
@@ -50,7 +50,7 @@ class JudgeWalk:
     def _pieces(
         self, buckets: list[list[Seen]], reading: Reading, values: dict[int, Scalar]
     ) -> Iterator[tuple[int, bytes]]:
-        """What is held, put away. Sensitive values go to every bucket: models ask which there are at all."""
+        """Yield and clear what is held. Sensitive values go to every bucket: models need all of them."""
         news = {code: _plain(value) for code, value in values.items()}
         tokens = reading.tokens.take_buckets(self._buckets)
         for bucket, records in enumerate(buckets):
@@ -64,13 +64,13 @@ class JudgeWalk:
 
 
 class JudgeHear:
-    """Judges the classes of one bucket: the pieces that all walks made for it, walk after walk."""
+    """Judges the classes of one bucket from the pieces that all walks made for it, walk after walk."""
 
     def __init__(self, rules: JudgeRules) -> None:
         self._rules = rules
 
     def __call__(self, pieces: Iterable[bytes]) -> Verdict:
-        """The verdict on these classes alone (see ``merge_verdicts``)."""
+        """Return the verdict on these classes alone (see ``merge_verdicts``)."""
         attributes = tuple(SensitiveValues(rule) for rule in self._rules.sensitive)
         classes = JudgedClasses(self._rules, attributes)
         forbidden: Counter[str] = Counter()
@@ -79,7 +79,7 @@ class JudgeHear:
         tokens = bytearray()
         for piece in pieces:
             news, records, found, malformed, some = marshal.loads(piece)  # noqa: S302  (made by a walk of ours)
-            for foreign, value in news.items():  # a walk tells its values before it uses their codes
+            for foreign, value in news.items():  # a walk sends values before it uses their codes
                 own[foreign] = _code(attributes, foreign, value)
             classes.add(records, own.__getitem__)
             forbidden.update(found)
@@ -91,7 +91,7 @@ class JudgeHear:
 
 
 def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
-    """The verdict on the classes of all parts, of which there is at least one."""
+    """Merge the verdicts on the classes of all parts, at least one, into one verdict."""
     models = {model.kind: model for model, _ in rules.models}
 
     def both(one: Judgement, other: Judgement) -> Judgement:
@@ -127,7 +127,7 @@ def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
 
 
 def _news(attributes: Sequence[SensitiveValues], told: list[int]) -> dict[int, Scalar]:
-    """The values that were not told yet, by their codes among those of all attributes."""
+    """Return the values that were not sent yet, by their codes joint over all attributes."""
     news: dict[int, Scalar] = {}
     for index, attribute in enumerate(attributes):
         for code, value in enumerate(attribute.values[told[index] :], told[index]):
@@ -137,12 +137,12 @@ def _news(attributes: Sequence[SensitiveValues], told: list[int]) -> dict[int, S
 
 
 def _plain(value: Scalar) -> object:
-    """A value as marshal takes it: an exact number by its digits."""
+    """Return a value in a form that marshal accepts: an exact number by its digits."""
     return (str(value),) if isinstance(value, Decimal) else value
 
 
 def _code(attributes: Sequence[SensitiveValues], foreign: int, plain: Any) -> int:
-    """Our code of a value, among those of all attributes."""
+    """Return our joint code of a value."""
     index = foreign % len(attributes)
     value = Decimal(*plain) if isinstance(plain, tuple) else plain
     return attributes[index].code(value) * len(attributes) + index

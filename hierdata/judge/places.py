@@ -1,4 +1,4 @@
-"""Classes as they come out of a walk: what is counted at each vertex of a class."""
+"""Classes as a walk finds them: the counts at each vertex of a class."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hierdata.judge.rules import JudgeRules, Verdict
 from hierdata.judge.walk import Children
 
 Codes: TypeAlias = "Callable[[int], int]"
-"""Our code of a sensitive value from that of who walked the record."""
+"""Maps a sensitive value's code in the walk to our code."""
 
 
 class JudgedVertex:
     """A vertex of a class: how often each sensitive value occurs there, and the vertices below.
 
-    Identical siblings are one place, for nobody can tell them apart.
+    Identical siblings are one vertex here, since they cannot be distinguished.
     """
 
     __slots__ = ("below", "tally")
@@ -30,9 +30,9 @@ class JudgedVertex:
         self.below: dict[tuple[str, str], JudgedVertex] = {}
 
     def add(self, codes: list[int], children: Children, times: int, own: Codes | None = None) -> None:
-        """Pool the values of a record's vertex, and those below it, as often as the record occurs.
+        """Add the values of a record's vertex, and those below it, ``times`` times.
 
-        Without ``own`` the codes are ours.
+        ``own`` translates the codes; without it they are ours.
         """
         tally = self.tally
         for code in codes if own is None else map(own, codes):
@@ -45,7 +45,7 @@ class JudgedVertex:
             place.add(held, inner, times, own)
 
     def tallies(self) -> Iterator[dict[int, int]]:
-        """What is counted at each vertex of the class."""
+        """Yield the counts at each vertex of the class."""
         if self.tally:
             yield self.tally
         for place in self.below.values():
@@ -53,7 +53,7 @@ class JudgedVertex:
 
 
 class Class(JudgedVertex):
-    """A class: the root of its representative, how many records it has, how many of a population fit it."""
+    """A class: the root of its representative, its number of records, and how many of a population fit it."""
 
     __slots__ = ("population", "records")
 
@@ -64,13 +64,13 @@ class Class(JudgedVertex):
 
 
 class JudgedClasses:
-    """The classes of some records. All records of a class must be among them, and all sensitive values."""
+    """The classes of some records, which must include all records of each class and all sensitive values."""
 
     def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
         self._rules = rules
         self._attributes = attributes
         self._classes: dict[bytes, Class] = {}
-        # Records that are written alike, or alike but for what is exempt, are of one class.
+        # Records that are written alike, or alike with exempt fields compared, are always in one class.
         self._written: Counter[bytes] = Counter()
         self._bare: Counter[bytes] = Counter()
 
@@ -88,7 +88,7 @@ class JudgedClasses:
                 bare[unpardoned] += members
 
     def verdict(self, found: Mapping[str, int], malformed: int) -> Verdict:
-        """What the models say of these classes; ``found`` counts what must not be there."""
+        """Return the verdict on these classes; ``found`` counts forbidden content."""
         panel = ModelChecks(self._rules, self._attributes)
         for ordinal, known in enumerate(self._classes.values()):
             panel.check_class(ordinal, known.records, known.tallies(), known.population)

@@ -1,4 +1,4 @@
-"""Documents as the judge sees them, one by one: all that a class is made of."""
+"""Documents as the judge sees them, one by one: everything that determines their classes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Seen: TypeAlias = "tuple[bytes, bytes, bytes | None, int, int, int | None, list[
 """What the judge sees of a document.
 
 The digests of its class, of its text as written, and of its class with exempt fields counted as form (None
-where there are none); how many records it stands for and how often it occurs; how many of a population fit;
+if there are none); how many records it represents and how often it occurs; how many of a population fit it;
 the codes of its sensitive values and its children.
 """
 
 
 class Reading:
-    """Documents read one after the other; ``found`` and ``malformed`` count what must not be there.
+    """Reads documents one after the other; ``found`` and ``malformed`` count what must not occur.
 
     ``tokens`` are the pseudonyms that two records must not share.
     """
@@ -40,7 +40,7 @@ class Reading:
         self.malformed = 0
 
     def read_documents(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
-        """What is seen of documents that come with the number of times that each occurs."""
+        """Yield what the judge sees of each document; each is given with its number of occurrences."""
         walk, read, unpardoned = self._walk, self._reader.read, self._unpardoned
         representatives = self._rules.recoding == "representatives"
         bare = fitting = None
@@ -62,7 +62,7 @@ class Reading:
             yield key, raw, bare, members * times, times, fitting, codes, children
 
     def _count_matches(self, key: bytes, record: Document) -> int | None:
-        """How many rows of the population table fit the class: what is shown of its records is the same."""
+        """Return how many rows of the population table fit the class, which is the same for its records."""
         if key in self._fitting:
             return self._fitting[key]
         fitting = population_of(record, self._rules)
@@ -72,7 +72,7 @@ class Reading:
 
 
 def open_document(document: Document) -> tuple[int, Document]:
-    """The number of records and the representative; 0 and the document as it stands when it is none."""
+    """Return the number of records and the representative; 0 and the document if it is not a class."""
     content = dict(document)
     count = whole(single(content.pop("@records" if "@records" in content else "records", None)))
     stated = content.pop("representative", None)
@@ -85,14 +85,14 @@ def open_document(document: Document) -> tuple[int, Document]:
 
 
 def population_of(record: Document, rules: JudgeRules) -> int | None:
-    """How many rows of the population table fit what is published of a record itself."""
+    """Return how many rows of the population table fit what is published of a record's root."""
     if rules.population is None:
         return None
     return rules.population.count([_single_value(record, column.keys) for column in rules.population.columns])
 
 
 def _single_value(record: Document, keys: Keys) -> Scalar:
-    """The single value under the keys, None where there is none."""
+    """Return the single value under the keys, None if there is none."""
     value: Value = record
     for key in keys:
         value = single(value.get(key)) if isinstance(value, dict) else None

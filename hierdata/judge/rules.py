@@ -1,4 +1,4 @@
-"""What the judge is told, and what it answers."""
+"""The judge's input rules, and its verdict."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from hierdata.privacy.population import Population
 
 Keys: TypeAlias = tuple[str, ...]
-"""A path without its marks: the keys from the record down."""
+"""A path without markers such as ``[*]``: the keys from the record down."""
 
 
 @dataclass(frozen=True)
 class SensitiveRule:
     """A sensitive path and the facts frozen at publication.
 
-    ``scale`` gives the levels, where the policy states any; ``number`` tells that texts (XML and CSV have no
-    other type) are to be read as numbers; ``missing`` are the spellings of a missing value. ``taxonomy`` is
-    the tree of the values, where the policy gives one; ``reference`` how often each value occurs in the
-    original collection, None where nobody froze it.
+    ``scale`` gives the levels, if the policy states any. ``number`` says that text is read as numbers (XML
+    and CSV have no other type). ``missing`` are the spellings of a missing value. ``taxonomy`` is the tree of
+    the values, if the policy gives one. ``reference`` is how often each value occurs in the original
+    collection, None if this was not frozen.
     """
 
     keys: Keys
@@ -42,21 +42,24 @@ class SensitiveRule:
 class JudgeRules:
     """What the policy promises, in the judge's terms.
 
-    ``models`` come with the sensitive paths they are limited to (None: all). Every scalar that lies neither
-    at a sensitive path nor at or below an ``exempt`` one belongs to the form. A ``forbidden`` path must not
-    occur (identifiers, dropped fields), nor a field that is not ``listed`` (None: any may): under another
-    name a sensitive value would pass for a part of the form. ``vertices`` are paths whose number of items is
-    structure even where only sensitive values lie there and the format cannot tell: repeated XML elements,
-    ``vertex: true``. JSON arrays always count. ``recoding`` tells in what form: with ``representatives`` a
-    document is ``{"records": n, "representative": {...}}``, with multisets of sensitive values; with
-    ``anatomy`` and ``slicing`` sensitive values lie in parts of their own, joined by ``group``. With the
-    latter ``tables`` tells which attributes share a part: as written out; at most so many parts for each
-    vertex type, whatever attributes stand in which; None: each attribute has its own.
-    ``population`` counts for models that ask who in a population fits a class. ``patterns`` are regular
-    expressions that all values at a path must match: pseudonyms and constants; what does not is forbidden.
-    ``tokens`` are the exempt paths among them whose values no two records may share, each with the domain
-    within which they must not: comparing these tells nothing.
-    ``not_judged`` names models whose facts are missing: they never pass.
+    - ``models``: each with the sensitive paths it is limited to (None: all).
+    - ``exempt``: paths that do not belong to the form, with everything below them. Every other scalar, unless
+      at a sensitive path, belongs to the form.
+    - ``forbidden``: paths that must not occur (identifiers, dropped fields). Nor may a field that is not
+      ``listed`` (None: any may): a sensitive value under another name would pass for a part of the form.
+    - ``vertices``: paths at which the number of items is structure even if only sensitive values are there
+      and the format cannot tell: repeated XML elements, ``vertex: true``. JSON arrays always count.
+    - ``recoding``: the form of the release. With ``representatives`` a document is ``{"records": n,
+      "representative": {...}}``, with multisets of sensitive values. With ``anatomy`` and ``slicing``
+      sensitive values are in separate parts, joined by ``group``.
+    - ``tables``, with ``slicing``: which attributes share a part. Either as listed, or the largest number of
+      parts for each vertex type, with any attributes, or None: each attribute has its own part.
+    - ``population``: counts for models that ask how many people of a population fit a class.
+    - ``patterns``: regular expressions that all values at a path must match (pseudonyms, constants); a value
+      that does not match is forbidden.
+    - ``tokens``: the exempt paths among them with values that no two records may share, each with the domain
+      within which they must not. Comparing these values reveals nothing.
+    - ``not_judged``: models without the facts they need: they never pass.
     """
 
     sensitive: tuple[SensitiveRule, ...]
@@ -74,7 +77,7 @@ class JudgeRules:
 
     @property
     def pardoned_paths(self) -> frozenset[Keys]:
-        """The exempt paths that somebody may compare."""
+        """The exempt paths with values that can be compared between records."""
         return self.exempt - self.tokens.keys()
 
 
@@ -82,7 +85,7 @@ class JudgeRules:
 class Judgement:
     """One model at one sensitive path (None for models on whole records), over all classes.
 
-    ``held`` is None when it could not be judged; ``reason`` then says why.
+    ``held`` is None if it could not be judged; ``reason`` then says why.
     """
 
     model: str
@@ -95,21 +98,24 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge found. ``k`` is the smallest class; 0 where there are no records.
+    """What the judge found. ``k`` is the size of the smallest class; 0 without records.
 
-    With recoding ``anatomy`` a class is a group of one vertex type, and its size the persons in it. With
-    ``slicing`` it is the records that are equal with their group ids; ``failing_classes`` counts what looks
-    alike without ids as one class more.
+    With recoding ``anatomy`` a class is a group of one vertex type, and its size is its number of persons.
+    With ``slicing`` it is the records that are equal including their group ids; ``failing_classes`` counts
+    records that look alike without ids as one more class.
 
-    ``k_raw`` is k over the records as written, document order and spelling included, with sensitive values
-    removed; ``k_exempt`` is k with the exempt fields counted as form (None where there are none). Neither is
-    asked for where quasi-identifiers are published as they are (anatomy).
-    ``tables`` tells by part beside the records which sensitive attributes (their paths) it shows.
-    ``forbidden`` counts occurrences by path, fields that are not listed as ``<key>``; ``malformed`` counts
-    documents that are no class representatives, or show more values at a vertex than they state records; with
-    anatomy and slicing vertices without a group or in the group of another one of their record, rows without
-    group or count, groups whose counts are not as many as their vertices, parts that belong to no vertices;
-    with slicing groups of other vertices than one of each record of a class, and attributes in two parts.
+    ``k_raw`` is k over the records as written, including document order and spelling, with sensitive values
+    removed. ``k_exempt`` is k with the exempt fields counted as form (None if there are none). Both are None
+    if quasi-identifiers are published unchanged (anatomy).
+    ``tables`` says for each separate part which sensitive attributes (their paths) it shows.
+    ``forbidden`` counts occurrences by path, unlisted fields under ``<key>``. ``malformed`` counts
+
+    - documents that are not class representatives, or show more values at a vertex than they state records;
+    - with anatomy and slicing: vertices without a group, or in the same group as another vertex of their
+      record; rows without group or count; groups with a number of values other than that of their vertices;
+      parts that belong to no vertices;
+    - with slicing: groups that do not have exactly one vertex of each record of a class, and attributes in
+      two parts.
     """
 
     passed: bool
@@ -126,7 +132,7 @@ class Verdict:
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; fractions as the exact text beside a float."""
+        """Return plain data for JSON; a fraction is given as exact text and as a float."""
         plain: dict[str, Any] = {**self.__dict__, "forbidden": dict(self.forbidden)}
         plain["tables"] = {part: list(paths) for part, paths in self.tables.items()}
         plain["not_judged"] = list(self.not_judged)

@@ -1,10 +1,10 @@
 """The judge of slicing: generalized records with groups, sensitive values in tables, all joined by group.
 
 A class is the records that agree on everything that is published of them: all quasi-identifiers and all
-group ids, so that no combination of ids picks anybody out. A group is one vertex of each record of one class,
-and every table states as many values of it as it has vertices. Models are asked about the values of each
-group. Records that differ in their ids alone look alike to who knows quasi-identifiers, and so do siblings:
-there models are asked once more, about all values that such a vertex may have.
+group ids, so that no combination of ids singles out a record. A group is one vertex of each record of one
+class, and every table states as many values for it as it has vertices. Models judge the values of each group.
+Records that differ only in their ids look alike to an adversary who knows quasi-identifiers, and so do
+siblings. For these, models judge once more all values that such a vertex may have.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from hierdata.judge.tokens import whole
 from hierdata.judge.walk import Children, Walk
 
 Ids: TypeAlias = tuple[Any, ...]
-"""The group ids of a record's vertices, at the root and, nested, below; sorted where order says nothing."""
+"""The group ids of a record's vertices, at the root and, nested, below; sorted, as order does not matter."""
 Tally: TypeAlias = dict[int, int]
 
 
 def judge_slices(
     documents: Iterable[tuple[Document, int]], beside: Mapping[str, Iterable[Document]], rules: JudgeRules
 ) -> Verdict:
-    """Judge records with groups, each with the number of times it occurs, and the tables beside them.
+    """Judge records with groups, each with its number of occurrences, and their tables.
 
-    These come by the names of their parts.
+    ``beside`` holds the rows of the tables by the name of their part.
 
     >>> from hierdata.judge import SensitiveRule
     >>> from hierdata.privacy import KAnonymity
@@ -79,14 +79,14 @@ class _Id(SensitiveValues):
     """The group ids of one vertex type: the code of an id is its number."""
 
     def code(self, value: Scalar) -> int:
-        """The number, -1 where the value names no group."""
+        """Return the number, -1 if the value names no group."""
         number = whole(value)
         return -1 if number is None else number
 
 
 @dataclass
 class _Sliced:
-    """A class: its records, the ids of its vertices, the records that look like them but for the ids."""
+    """A class: its records, the ids of its vertices, and all records that look alike without ids."""
 
     union: Class
     ids: list[int] = field(default_factory=list)
@@ -94,15 +94,15 @@ class _Sliced:
 
 
 class _Forms:
-    """Records by what is published of them, with ids (``classes``) and without (``unions``).
+    """Records grouped by what is published of them, with ids (``classes``) and without (``unions``).
 
-    Ids are counted as ``number * types + index of the vertex type``. ``written`` and ``bare`` count records
-    by their bytes and with exempt fields compared, ids included.
+    Ids are coded as ``number * types + index of the vertex type``. ``written`` counts records by their bytes,
+    ``bare`` with exempt fields compared, both including ids.
     """
 
     def __init__(self, rules: JudgeRules, kinds: tuple[Keys, ...]) -> None:
         ids = tuple(_Id(SensitiveRule((*keys, GROUP), "")) for keys in kinds)
-        # What must not be there has been counted with the members of groups.
+        # Forbidden content has been counted by GroupWalk.
         plain = replace(rules, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None)
         self._rules = rules
         self._reader = RecordReader(Walk(plain, ids))
@@ -114,7 +114,7 @@ class _Forms:
         self.bare: Counter[tuple[bytes, Ids]] = Counter()
 
     def add(self, record: Document, times: int) -> None:
-        """Count a record that occurs so often."""
+        """Count a record that occurs ``times`` times."""
         form, raw, codes, children = self._reader.read(record)
         union = self.unions.get(form)
         if union is None:
@@ -133,7 +133,7 @@ class _Forms:
 
 
 def _ids(codes: list[int], children: Children) -> Ids:
-    """The ids in one order, whatever that of the siblings."""
+    """Return the ids in an order that is independent of that of the siblings."""
     return (*sorted(codes),), (*sorted((mark, _ids(held, below)) for mark, held, below in children),)
 
 
@@ -144,17 +144,17 @@ def _every(codes: list[int], children: Children) -> Iterator[int]:
 
 
 class _Groups:
-    """The groups of all vertex types, by their ids as _Forms counts them."""
+    """The groups of all vertex types, by their ids as coded in _Forms."""
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._kinds = kinds
 
     def count_torn(self, own: _Sliced) -> int:
-        """How many groups of a class have other vertices than one of each of its records."""
+        """Return how many groups of a class do not have exactly one vertex of each of its records."""
         return sum(self._vertices(code) != own.records for code in own.ids)
 
     def tallies(self, ids: Iterable[int]) -> Iterator[Tally]:
-        """The values that are stated for each of these groups."""
+        """Yield the values that are stated for each of these groups."""
         for code in ids:
             number, index = divmod(code, len(self._kinds))
             group = self._kinds[index].groups.get(number)
@@ -162,7 +162,7 @@ class _Groups:
                 yield group.tally
 
     def pools(self, union: Class) -> list[Tally]:
-        """The values at each vertex that may be of more than one group, all of these groups together."""
+        """Return, for each vertex that may be in several groups, the values of all these groups together."""
         pooled = []
         for ids in union.tallies():
             by_kind: defaultdict[int, list[int]] = defaultdict(list)
@@ -183,9 +183,9 @@ class _Groups:
 
 
 def _tables(rules: JudgeRules, kinds: Mapping[Keys, Kind]) -> Iterator[tuple[str, SensitiveTable]]:
-    """The tables that must be there, by the names of their parts.
+    """Yield the tables that must exist, with the names of their parts.
 
-    Where the policy leaves the clusters to the data, each may have any attribute of its vertex type.
+    If the policy leaves the division to the data, each may have any attribute of its vertex type.
     """
     for keys, kind in kinds.items():
         for number, places in enumerate(_attribute_tables(rules, kind), 1):
@@ -206,6 +206,6 @@ def _attribute_tables(rules: JudgeRules, kind: Kind) -> list[dict[Keys, int]]:
 
 
 def _count_repeated(tables: Iterable[SensitiveTable]) -> int:
-    """How many attributes stand in more than one table."""
+    """Return how many attributes occur in more than one table."""
     counted = Counter(index for table in tables for index in table.shown)
     return sum(times > 1 for times in counted.values())

@@ -1,4 +1,4 @@
-"""Pseudonyms that must stand in one record alone: whether two records share one."""
+"""Pseudonyms that must occur in one record only: whether two records share one."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from hierdata.documents.document import Siblings, Value
 from hierdata.judge.rules import Keys
 
 _DIGITS = 19
-"""More than any count has; a longer text is not read."""
+"""More digits than any count has; a longer text is not read."""
 
 
 def single(value: Value) -> Value:
-    """What an element is that stands once."""
+    """Return the content of an element that occurs once, any other value unchanged."""
     return value[0] if isinstance(value, Siblings) and len(value) == 1 else value
 
 
 def whole(value: Value) -> int | None:
-    """A whole number from 0 on, None where it is none; XML and CSV have text alone.
+    """Return a value as an integer of at least 0, else None; XML and CSV have only text.
 
-    A number has one spelling: to who joins by text 07 and 7 are two groups, which tell members apart.
+    A number has one spelling: for a reader who joins by text, 07 and 7 would be two groups.
 
     >>> whole("12"), whole(0), whole("-1"), whole(True), whole("07")
     (12, 0, None, None, None)
@@ -34,7 +34,7 @@ def whole(value: Value) -> int | None:
 
 
 class Pattern:
-    """A regular expression, and the path where it is due."""
+    """A regular expression, and the path at which it is required."""
 
     __slots__ = ("_expression", "path")
 
@@ -43,7 +43,7 @@ class Pattern:
         self._expression = re.compile(expression)
 
     def matches(self, value: Value) -> bool:
-        """Whether a value is as it must be; a missing one is.
+        """Return whether a value matches; a missing one does.
 
         >>> token = Pattern(("id",), "[0-9a-f]{4}")
         >>> token.matches("00ff"), token.matches(None), token.matches("00FF"), token.matches(1234)
@@ -53,14 +53,14 @@ class Pattern:
 
 
 SHARED = "a pseudonym in several records"
-"""What is counted of these, among what must not be published."""
+"""The name under which shared pseudonyms are counted as forbidden."""
 
 _SIZE = 16
 _MARK = f"{_SIZE}s"
 
 
 class Tokens:
-    """The pseudonyms of documents, each by its hash, once for each record that it stands in.
+    """The pseudonyms of documents, each by its hash, once for each record that it occurs in.
 
     >>> tokens = Tokens()
     >>> for record in ({("people", "00ff"), ("people", "01ff")}, {("people", "00ff")}, {("wards", "01ff")}):
@@ -73,13 +73,13 @@ class Tokens:
         self._marks = bytearray()
 
     def add(self, found: set[tuple[str, str]], times: int = 1) -> None:
-        """The pseudonyms of a record that occurs so often, each with its domain."""
+        """Add the pseudonyms of a record that occurs ``times`` times, each with its domain."""
         for domain, token in found:
             text = f"{domain}\0{token}".encode("utf-8", "surrogatepass")
             self._marks += blake2b(text, digest_size=_SIZE).digest() * min(times, 2)
 
     def take_buckets(self, buckets: int) -> list[bytes]:
-        """All that were added since the last call, those of one pseudonym in one bucket."""
+        """Return the hashes added since the last call; equal ones are in one bucket."""
         if buckets == 1:
             parted = [self._marks]
         else:
@@ -91,6 +91,6 @@ class Tokens:
 
 
 def count_repeated(marks: bytes | bytearray) -> int:
-    """How many of the pseudonyms in a bucket stand in more than one record."""
+    """Return how many pseudonyms in a bucket occur in more than one record."""
     ordered = sorted(iter_unpack(_MARK, marks))
     return len({mark for mark, following in pairwise(ordered) if mark == following})

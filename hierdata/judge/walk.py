@@ -1,4 +1,4 @@
-"""One walk over a document: its canonical form, its text as written, its sensitive values where they lie."""
+"""One walk over a document: its canonical form, its text as written, its sensitive values by vertex."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _LONG = 96
 """Forms longer than this are replaced by their hash."""
 _SMALL = 256
 _ALIKE = 1 << 14
-"""Bytes of an object that is remembered, and how many of one path are before all are forgotten again."""
+"""The most bytes of a cached object, and the most cached objects of one path before the cache is cleared."""
 UNLISTED = "<key>"
-"""What stands for the name of a field that is not listed: the name itself may be data."""
+"""Replaces the name of an unlisted field, since the name itself may be data."""
 _ITEM = "-"
-"""Form of an item that is nothing but sensitive values."""
+"""Form of an item that holds only sensitive values."""
 
 
 def digest(text: str) -> bytes:
-    """The hash that stands for a form."""
+    """Return the hash of a form."""
     return blake2b(text.encode(), digest_size=20).digest()
 
 
 class _Rule:
-    """What the rules say of one path, and the paths below it."""
+    """What the rules say about one path, and the paths below it."""
 
     __slots__ = (
         *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "pattern", "plain"),
@@ -53,16 +53,16 @@ class _Rule:
         self.forbidden: str | None = None
         self.pattern: Pattern | None = None
         self.token: str | None = None  # the domain of a pseudonym
-        self.plain = False  # a listed field of which nothing else is said
-        self.within = False  # more than that is said of something below
-        self.known: dict[tuple[str, bytes], Walked] = {}  # what objects that lay here came to
+        self.plain = False  # a listed field without any other rule
+        self.within = False  # something below has another rule
+        self.known: dict[tuple[str, bytes], Walked] = {}  # cached results for objects at this path
 
     def hold(self, attribute: SensitiveValues, index: int) -> None:
-        """Values of this attribute lie here."""
+        """Mark this path as that of an attribute's values."""
         self.attribute, self.index = attribute, index
 
     def at(self, keys: Keys) -> _Rule:
-        """The rule at these keys, made when it is not there."""
+        """Return the rule at these keys; create it if needed."""
         rule = self
         for key in keys:
             rule.within = True
@@ -71,7 +71,7 @@ class _Rule:
         return rule
 
     def allow_field(self, keys: Keys) -> None:
-        """Let a field occur of which nothing else may be said."""
+        """Allow a field to occur, even without any other rule."""
         rule = self
         for key in keys:
             known = key in rule.below
@@ -80,7 +80,7 @@ class _Rule:
 
 
 def _form(value: Scalar) -> str:
-    """A scalar by value and type: 1, 1.0, "1" and true differ, 1.0 and 1.00 do not."""
+    """Return the form of a scalar, by value and type: 1, 1.0, "1" and true differ, 1.0 and 1.00 do not."""
     if isinstance(value, Decimal):
         sign, digits, exponent = value.as_tuple()
         text = "".join(map(str, digits)).lstrip("0")
@@ -93,16 +93,16 @@ def _form(value: Scalar) -> str:
 
 
 def _kind(value: Decimal) -> str:
-    """What tells decimal numbers of different types apart."""
+    """Return the prefix that distinguishes decimal numbers of different types."""
     return type(value).__name__ if isinstance(value, TypedDecimal) else "d"
 
 
 class Walk:
-    """Walks documents, one after the other; ``members`` is how many records the next one stands for.
+    """Walks documents one after the other; ``members`` is how many records the next one represents.
 
-    ``times`` is how often the next one occurs. ``found`` counts forbidden paths; ``tokens`` are pseudonyms
-    with their domains, until somebody empties it; ``overfull`` tells that some
-    vertex showed more values than members.
+    ``times`` is how often the next one occurs. ``found`` counts forbidden paths. ``tokens`` collects
+    pseudonyms with their domains until the caller empties it. ``overfull`` says that some vertex showed more
+    values than members.
     """
 
     def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
@@ -139,7 +139,7 @@ class Walk:
             self.root.at(keys).token = domain
 
     def vertex(self, content: dict[str, Value], below: Mapping[str, _Rule]) -> Walked:
-        """An object: its parts in canonical and in document order."""
+        """Walk an object: its fields in canonical and in document order."""
         parts: list[str] = []
         written: list[str] = []
         codes: list[int] = []
@@ -179,7 +179,7 @@ class Walk:
         codes: list[int],
         children: Children,
     ) -> None:
-        """Add what lies under a key to its vertex: all but plain texts and single sensitive values."""
+        """Add the content of a key to its vertex, except plain texts and single sensitive values."""
         if rule.forbidden is not None:
             self.found[rule.forbidden] += self.times
         form, raw, held, below = self._content(key, value, rule)
@@ -191,9 +191,9 @@ class Walk:
         children += below
 
     def _content(self, key: str, value: Value, rule: _Rule) -> Walked:
-        """What lies under a key. An empty text stands for what is not structure.
+        """Walk the content of a key. An empty form means that it is not structure.
 
-        That is an object with nothing but sensitive values in it: like its values, it may be missing.
+        This is the case for an object with only sensitive values: like its values, it may be missing.
         """
         if isinstance(value, list):
             return self._items(key, value, rule)
@@ -203,7 +203,7 @@ class Walk:
         return form, raw, codes, children
 
     def _item(self, key: str, value: Value, rule: _Rule) -> Walked:
-        """One value: a vertex of its own when it is an object (or an array in an array)."""
+        """Walk one value, which is a vertex of its own if it is an object (or an array in an array)."""
         if rule.pattern is not None and not rule.pattern.matches(value):
             self.found[rule.pattern.path] += self.times
         if rule.token is not None and isinstance(value, str):
@@ -217,16 +217,19 @@ class Walk:
         return _form(value), _write_scalar(value), [], []
 
     def _walk_vertex(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
-        """A vertex of its own; one that looks like another is not walked again."""
+        """Walk a vertex of its own; small equal vertices are walked once."""
         try:
-            mark = key, dumps(value, 2)  # in this version equal values are equal bytes, other types others
+            mark = (
+                key,
+                dumps(value, 2),
+            )  # in version 2 equal values give equal bytes, different types different ones
         except ValueError:  # exact numbers, elements
             return self._own(key, value, rule)
         known = rule.known.get(mark)
         if known is None:
             found = self.found.total() + self._met
             known = self._own(key, value, rule)
-            # What is found must be found again, and how many values are too many depends on the members.
+            # Findings must be counted again for each vertex, and the limit on values depends on the members.
             again = self.found.total() + self._met > found
             if len(mark[1]) <= _SMALL and not self._multisets and not again:
                 if len(rule.known) == _ALIKE:
@@ -241,7 +244,7 @@ class Walk:
         return form or _ITEM, raw or _ITEM, [], own
 
     def _items(self, key: str, values: list[Value], rule: _Rule) -> Walked:
-        """The items of an array, or elements of one name: in canonical and in document order."""
+        """Walk the items of an array, or elements of one name: in canonical and in document order."""
         forms: list[str] = []
         written: list[str] = []
         codes: list[int] = []
@@ -249,7 +252,7 @@ class Walk:
         elements = isinstance(values, Siblings)
         with_attributes = elements and rule.attribute is None and rule.within
         for value in values:
-            if with_attributes and isinstance(value, str):  # an element whose attributes are all missing
+            if with_attributes and isinstance(value, str):  # an element that lacks all its attributes
                 value = {TEXT: value} if value else {}
             form, raw, held, below = self._item(key, value, rule)
             forms.append(form)
@@ -260,7 +263,7 @@ class Walk:
         if self._multisets and sensitive and not any(isinstance(value, list | dict) for value in values):
             self.overfull |= len(values) > self.members
             return "", "", codes, children
-        # One element may be a single attribute, which may be missing: only a rule or a second one tells.
+        # One element may be a single attribute, which may be missing: only a rule or a second one decides.
         unsure = elements and len(values) == 1 and not rule.counted
         bare = unsure and (sensitive or rule.within)
         return _list_texts(sorted(forms), bare), _list_texts(written, bare), codes, children
@@ -271,7 +274,7 @@ def _list_texts(texts: list[str], bare: bool) -> str:
 
 
 def _write_scalar(value: Scalar) -> str:
-    """A scalar as it is written; what is written alike is of one type."""
+    """Return a scalar as it is written; equal texts have the same type."""
     if isinstance(value, Decimal):
         return f"{_kind(value)}{value.text if isinstance(value, Numeral) else value}"
     return repr(value)

@@ -1,1 +1,1 @@
-"""What was asked for: the policy, its parts, how it is read and checked, what it means for a collection."""
+"""The policy: its parts, how it is read and checked, and what it means for a collection."""

@@ -1,4 +1,4 @@
-"""``python -m hierdata.policy > schemas/policy.schema.json`` writes the policy's JSON Schema anew."""
+"""``python -m hierdata.policy > schemas/policy.schema.json`` regenerates the policy's JSON Schema."""
 
 from __future__ import annotations
 

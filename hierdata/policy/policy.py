@@ -1,4 +1,4 @@
-"""The policy: what is asked for. It says everything about a release and knows nothing of who acts on it."""
+"""The policy: everything that is asked of a release. It does not depend on the code that carries it out."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 class Policy(BaseModel):
     """What a release promises and how each field is treated.
 
-    Files are named relative to ``folder``. A preset fixes engine and recoding, and fills in its models where
-    the policy has none of their kinds; without ``engine`` the search takes what gives the best quality
+    Files are named relative to ``folder``. A preset fixes engine and recoding, and adds its models where the
+    policy has none of their kinds. Without ``engine`` the engines of the best measured quality are used
     (DECISIONS 8).
     """
 
@@ -49,21 +49,21 @@ class Policy(BaseModel):
     version: Literal[1] = Field(description="version of this policy format")
     dataset: str = Field(default="records", min_length=1, description="name of the release")
     format: FormatName | None = Field(
-        default=None, description="format of the input, else told by its suffix"
+        default=None, description="format of the input, by default that of its suffix"
     )
     namespaces: dict[str, str] = Field(
         default={}, description="XML prefixes and their URIs; '' is the default"
     )
-    records: PathText | None = Field(default=None, description="where the records lie, such as $.students")
+    records: PathText | None = Field(default=None, description="path of the records, such as $.students")
     tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=1000)] | None = Field(
         default=None, description="keyed tables that together make up the records"
     )
-    csv: CsvOptions | None = Field(default=None, description="how CSV is spelled")
+    csv: CsvOptions | None = Field(default=None, description="how CSV is written")
     unlisted: Literal["error", "drop"] | Keep = Field(
-        default="error", description="fields that no rule names"
+        default="error", description="what to do with fields that no rule names"
     )
     empty: Literal["keep", "drop"] = Field(
-        default="keep", description="vertices without any value and without others below them"
+        default="keep", description="what to do with vertices that have neither values nor children"
     )
     record_schema: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, alias="schema", description="JSON Schema that every input record must satisfy, or XSD"
@@ -75,17 +75,17 @@ class Policy(BaseModel):
         description="a rule for each field, by its path"
     )
     population: PopulationTable | None = Field(
-        default=None, description="the people whom an adversary may know, for models that ask for them"
+        default=None, description="the people that an adversary may know, for models that need them"
     )
     engine: EngineSpec | None = Field(default=None, description="how classes are searched")
     blocks: Annotated[int, Field(strict=True, ge=1)] | Literal["whole"] | None = Field(
-        default=None, description="records that are clustered together, about; whole: all at once"
+        default=None, description="about how many records are clustered together; whole: all at once"
     )
     effort: Annotated[int, Field(strict=True, ge=0)] | None = Field(
-        default=None, description="without engine: passes over trees to lose less; 3 where none is stated"
+        default=None, description="without engine: passes over trees that reduce the loss, 3 by default"
     )
     key: Literal["per-run"] | None = Field(
-        default=None, description="per-run: pseudonyms and shifts by a key that ends with the run"
+        default=None, description="per-run: pseudonyms and shifts use a key that ends with the run"
     )
     recoding: RecodingName = Field(default=DEFAULT, description="in what form classes are published")
     sensitive_tables: SensitiveTables | None = Field(
@@ -93,7 +93,9 @@ class Policy(BaseModel):
         description="with recoding slicing: which sensitive attributes share a table, or how many tables",
     )
     metrics: tuple[OtherMetric, ...] = Field(default=(), description="further metrics, of plug-ins")
-    attackers: dict[str, AttackerModel] = Field(default={}, description="whom gates have in mind, by name")
+    attackers: dict[str, AttackerModel] = Field(
+        default={}, description="attackers that gates refer to, by name"
+    )
     gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
 
     _folder: FilePath = PrivateAttr(default=FilePath())
@@ -101,11 +103,11 @@ class Policy(BaseModel):
 
     @property
     def folder(self) -> FilePath:
-        """Where the files that the policy names are relative to."""
+        """The folder that the files named in the policy are relative to."""
         return self._folder
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Every file that the policy names, after the key that names it."""
+        """Yield (key, file) for every file that the policy names."""
         if self.record_schema is not None:
             yield "schema", self.record_schema
         if self.population is not None:
@@ -121,7 +123,7 @@ class Policy(BaseModel):
 
     @cached_property
     def steps(self) -> tuple[Engine, ...]:
-        """The engine steps; none where the policy leaves the search to the records and the models."""
+        """The engine steps; empty if the choice depends on the records and the models."""
         if self.engine is None:
             return ()
         if self.engine.preset is not None:
@@ -130,7 +132,7 @@ class Policy(BaseModel):
 
     @property
     def recoding_traits(self) -> RecodingTraits:
-        """What the rest of the package must know of the recoding."""
+        """The traits of the recoding."""
         return traits_of(self.recoding)
 
     @cached_property
@@ -145,7 +147,7 @@ class Policy(BaseModel):
 
     @property
     def needs_key(self) -> bool:
-        """Whether any field is replaced by a key."""
+        """Whether any field is replaced by means of a key."""
         return any(
             rule.stated_action is not None and rule.stated_action.keyed for rule in self.fields.values()
         )
@@ -157,7 +159,7 @@ class Policy(BaseModel):
 
     @cached_property
     def depth(self) -> int:
-        """How many steps of an XPath lead to a record: 2, or 1 where each is the root of a file."""
+        """How many steps of an XPath lead to a record: 2, or 1 if each record is the root of a file."""
         return depth_of(self.records, self.namespaces)
 
     @cached_property
@@ -166,7 +168,7 @@ class Policy(BaseModel):
         return tuple(path_in(self, text, whole=rule.map) for text, rule in self.fields.items())
 
     def path(self, text: str) -> Path:
-        """A path that the policy names. Raises PolicyError."""
+        """Parse a path that the policy names. Raises PolicyError."""
         return path_in(self, text)
 
     @cached_property
@@ -177,7 +179,7 @@ class Policy(BaseModel):
 
     @cached_property
     def place(self) -> Keys:
-        """The keys down to the records; of XML root and record element, or the root alone. Else empty."""
+        """The keys that lead to the records (XML: root and record element, or the root alone), or ()."""
         if self.records is None:
             return self.paths[0].place
         path = resolve_maps(parse(self.records, self.namespaces, 1), ())
@@ -185,18 +187,18 @@ class Policy(BaseModel):
 
     @cached_property
     def joined_tables(self) -> tuple[Table, ...]:
-        """The tables that make up the records, the root first; empty where the records are no tables."""
+        """The tables that make up the records, the root first; empty without ``tables``."""
         return order_tables(self.tables or {})
 
     def rules(self) -> tuple[Rule, ...]:
-        """What binding must know."""
+        """Return the rules that binding needs."""
         return tuple(
             Rule(path, rule.published_as, frozenset(rule.missing), rule.vertex or rule.map, rule.optional)
             for path, rule in zip(self.paths, self.fields.values(), strict=True)
         )
 
     def declared_fields(self, *, identifiers: bool = False) -> dict[Keys, frozenset[str]]:
-        """The published fields (on request identifiers too) with their spellings of missing, to survey."""
+        """Return the fields to survey, the published ones (or identifiers too), with spellings of missing."""
         return {
             keys: frozenset(rule.missing)
             for keys, (_, rule) in self.rules_by_keys.items()
@@ -218,7 +220,7 @@ class Policy(BaseModel):
 
     @cached_property
     def exempt(self) -> dict[Keys, str]:
-        """The reason for each field that is published as it stands and not judged."""
+        """The reason for each field that is published unchanged and not judged."""
         return {keys: rule.exempt or "" for keys, rule in self._published_as(Role.CARRIED).items()}
 
     @cached_property
@@ -267,11 +269,11 @@ class Policy(BaseModel):
 
     @property
     def unlisted_fields(self) -> Unlisted:
-        """What binding does with a field without a rule; values that are to be kept have rules by then."""
+        """What binding does with a field without a rule; ``with_unlisted`` has added rules for kept ones."""
         return "error" if self.unlisted == "error" else "drop"
 
     def with_unlisted(self, shape: PathSurvey, many_hints: Collection[Keys] = ()) -> Policy:
-        """This policy with a rule for each field that ``unlisted: {keep: ...}`` publishes."""
+        """Return this policy with a rule for each field that ``unlisted: {keep: ...}`` publishes."""
         if not isinstance(self.unlisted, Keep):
             return self
         from hierdata.records.unlisted import keep_unlisted
@@ -297,7 +299,7 @@ class Policy(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
-        """Add the models of a preset; what is wrong with the rest is found when it is validated."""
+        """Add the models of a preset; other mistakes are found by the validation that follows."""
         return with_preset(data)
 
     @model_validator(mode="after")
@@ -313,5 +315,5 @@ _STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])
 
 
 def path_in(policy: Policy, text: str, *, whole: bool = False) -> Path:
-    """A path of the policy. Raises PolicyError."""
+    """Parse a path of the policy. Raises PolicyError."""
     return resolve_maps(parse(text, policy.namespaces, policy.depth), policy.maps, whole=whole)

@@ -7,14 +7,14 @@ nearest records.
 MBF is algorithm 1 of LE with errata LE-1 to LE-4. anatomy-l is the same on plain values, the baseline of LE
 section V: no value has more than 1/l of a class, so the l values of a class differ; it needs no taxonomy.
 
-MSB-KACA is the algorithm of TC section 3.1, and SLOMS the method that it carries out. TC never separates
-the two, so both names give the same release: groups of l records by multi-sensitive bucketization (MMDCF),
-merged by KACA until each has k, published by slicing. TC names no k and no l: 5 and 3 are ours. It divides
-the sensitive attributes by their correlation into m tables, and does not say how many: a policy states it
-under ``sensitive_tables``. t-closeness over MSB-KACA is TC section 4: swaps give records other classes until
-each is within t, by descent instead of a swarm (erratum TC-5). t = 0.3 is ours too, where TC takes the least
-distance of any class, which is out of reach (TC-4): of Adult with TC's five sensitive attributes, classes of
-5 come to 0.3; at 0.2 nearly all of them have to be united.
+MSB-KACA is the algorithm of TC section 3.1, and SLOMS the method that it implements. TC never separates the
+two, so both names give the same release: groups of l records by multi-sensitive bucketization (MMDCF), merged
+by KACA until each has k, published by slicing. TC names no k and no l: 5 and 3 are ours. It divides the
+sensitive attributes by their correlation into m tables but does not give m: a policy states it under
+``sensitive_tables``. t-closeness over MSB-KACA is TC section 4: swaps move records between classes until each
+class is within t, by descent instead of a swarm (erratum TC-5). t = 0.3 is ours too; TC uses the least
+distance of any class, which cannot be reached (TC-4): on Adult with TC's five sensitive attributes, classes
+of 5 reach 0.3; at 0.2 nearly all of them must be merged.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Preset:
-    """What a name stands for.
+    """What the name of a preset means.
 
-    ``models`` are filled in where the policy states none of their kinds; ``kinds`` are the models that may
-    stand in a policy under this name. ``steps`` and ``recoding`` are fixed.
+    ``models`` are added where the policy states none of their kinds; ``kinds`` are the models that a policy
+    with this preset may have. ``steps`` and ``recoding`` are fixed.
     """
 
     paper: str
@@ -94,4 +94,4 @@ PRESETS: dict[str, Preset] = {
         recoding=_MSB_KACA.recoding,
     ),
 }
-"""The presets by the name that a policy gives them."""
+"""The presets by their name in a policy."""

@@ -1,4 +1,4 @@
-"""What is wrong with a policy, one line each: the key path, the reason, and the nearest name there is."""
+"""Problems of a policy, one line each: the key path, the reason, and the nearest known name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Problem: TypeAlias = tuple[tuple[int | str, ...], str]
-"""The keys of what is wrong in a policy, and the reason."""
+"""The keys that lead to a problem in a policy, and the reason."""
 
 MOST_TOLD = 100
-"""So many problems of one policy are told; a file may be full of them."""
+"""Limit on the problems reported for one policy."""
 _LONGEST_NAME = 100
 _MOST_NAMES = 1000
-"""How long a name is, and of how many the nearest is looked for."""
+"""The nearest name is searched for names up to this length, among this many known names."""
 DRAFT = "draft"
-"""A policy with this key is refused: ``init`` writes it, and whoever has looked at the draft takes it out."""
+"""A policy with this key is refused: ``init`` writes it, and the user removes it after a review."""
 _IS_DRAFT = (
     "this policy is a draft: look at every field, decide what is marked CONFIRM, then remove this line"
 )
@@ -33,30 +33,30 @@ _IS_DRAFT = (
 MISSING_PLUGIN = "missing_plugin"
 """The validator's name for a kind that is not built in, near no built-in one, and not installed."""
 _FEW_KEYS = 8
-"""So many known keys are listed where none is near an unknown one."""
+"""Where no known key resembles an unknown one, the known keys are listed if there are at most this many."""
 _LONGEST_SHOWN = 60
 _LONGEST_KEY = 500
 _DUE = {
     "tuple_type": "a list",
     "list_type": "a list",
-    "string_type": "a text",
+    "string_type": "text",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
     "int_from_float": "a whole number",
 }
-"""What is due, in words of ours, by the validator's name for what is wrong."""
+"""What is expected, by pydantic's type of the error."""
 _SPELLED = {
-    "delimiter": "one character that is no quote and no line end",
+    "delimiter": "one character other than a quote or a line end",
     "file": "the name of a file in the folder, without a path,",
 }
-"""How a text is spelled, by the key that it stands under."""
+"""How a text must be written, by its key."""
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """Something wrong with a policy: the key path (empty: the whole), and the reason."""
+    """A mistake in a policy: the key path (empty: the whole policy), and the reason."""
 
     where: str
     message: str
@@ -74,7 +74,7 @@ class InconsistencyError(ValueError):
 
 
 def nearest(name: object, names: Iterable[str]) -> str:
-    """A hint for a near miss, empty where nothing is near.
+    """Return a hint for a near miss, empty where nothing is near.
 
     >>> nearest("tpye", ["type", "kind"]), nearest("x", ["type"])
     ('; did you mean type?', '')
@@ -91,11 +91,11 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> list[Mistake]:
-    """What is wrong where ``data`` failed the validation by ``model``; the first ``MOST_TOLD`` of it."""
+    """Describe why ``data`` failed the validation by ``model``; the first ``MOST_TOLD`` errors."""
     found: dict[tuple[str, bool], list[str]] = {}
     for detail in error.errors(include_url=False)[:MOST_TOLD]:
-        # One value that fits no alternative has an error for each. What is wrong at the top, and what parts
-        # of a policy say against each other, are many problems.
+        # A value that fits no alternative has an error for each, and they are joined. Errors at the top, and
+        # contradictions between parts of a policy, are separate problems.
         apart = isinstance(detail.get("ctx", {}).get("error"), InconsistencyError)
         for where, message in _problems(detail, model, data):
             messages = found.setdefault((where, apart or not where), [])
@@ -109,7 +109,7 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> li
 
 
 def contradictions(problems: Iterable[Problem], data: object) -> list[Mistake]:
-    """What parts of a policy say against each other, each once, with its place in ``data``."""
+    """Return the contradictions between parts of a policy, each once, with its place in ``data``."""
     return list(dict.fromkeys(Mistake(key_path(keys, data), reason) for keys, reason in problems))
 
 
@@ -117,7 +117,7 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
     kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
     where = key_path(loc, data)
     if kind == "too_short" and context["actual_length"] < len(detail["input"]):
-        return  # the items themselves are wrong, and told so
+        return  # the items themselves are wrong and reported
     if kind == "extra_forbidden" and loc == (DRAFT,):
         yield where, _IS_DRAFT
     elif kind == "extra_forbidden":
@@ -148,28 +148,28 @@ def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Ite
 
 
 def _due(detail: ErrorDetails) -> str:
-    """What is due in the place of a value."""
+    """Return what a value must be instead."""
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == MISSING_PLUGIN:
         return detail["msg"]
     if kind == "too_short":
-        return f"at least {context['min_length']} of these is due, not {context['actual_length']}"
+        return f"at least {context['min_length']} must be given, not {context['actual_length']}"
     if kind == "union_tag_not_found":
         return "the key 'kind' is missing"
     due = _SPELLED.get(str(detail["loc"][-1])) if kind == "string_pattern_mismatch" else _DUE.get(kind)
     if due is not None:
-        return f"{due} is due, not {_quote_value(detail['input'])}"
+        return f"must be {due}, not {_quote_value(detail['input'])}"
     message = re.sub(r"^(Input|Tuple|List|Dictionary|String) should ", "must ", detail["msg"])
     return f"{message}, not {_quote_value(detail['input'])}"
 
 
 def _mapping_due(where: str, found: object, known: Sequence[str]) -> str:
-    """What to say where a mapping is due. A whole file that is none may be data: nothing of it is shown."""
+    """Return the message for a value that must be a mapping. If it is the whole file, none of it is shown."""
     if not where:
         kind = "text" if isinstance(found, str) else _quote_value(found)
-        return f"a policy is a mapping with the keys version, models and fields, and this is {kind}"
+        return f"a policy must be a mapping with the keys version, models and fields, not {kind}"
     keys = f" with {' or '.join(known)}" if len(known) <= 3 else ""
-    return f"a mapping{keys} is due, not {_quote_value(found)}"
+    return f"must be a mapping{keys}, not {_quote_value(found)}"
 
 
 def _quote_value(value: object) -> str:
@@ -185,14 +185,14 @@ def _quote_value(value: object) -> str:
 
 
 def key_path(loc: Iterable[int | str], data: object) -> str:
-    """The place of an error in the file.
+    """Return the place of an error in the file.
 
     >>> key_path(("models", 0, "alpha-k", "k"), {"models": [{"k": 1}]})
     'models[0].k'
     """
     text = ""
     for part in loc:
-        # What is no key of the data names an alternative that was tried.
+        # A part that is not a key of the data names an alternative that was tried.
         if isinstance(part, int) and isinstance(data, list | tuple) and part < len(data):
             data = data[part]
             text += f"[{part}]"
@@ -205,7 +205,7 @@ def key_path(loc: Iterable[int | str], data: object) -> str:
 
 
 def known_keys(loc: Iterable[int | str], model: type[BaseModel]) -> list[str]:
-    """The keys that may stand at a place."""
+    """Return the keys that are allowed at a place."""
     current = {model}
     for part in loc:
         below = {

@@ -9,7 +9,7 @@ from hierdata.policy.policy import Policy
 
 
 def json_schema() -> dict[str, Any]:
-    """The schema of a policy file, YAML or JSON."""
+    """Return the schema of a policy file, YAML or JSON."""
     schema = Policy.model_json_schema(mode="validation")
     _tidy(schema)
     schema["required"].remove("models")
@@ -25,12 +25,12 @@ def json_schema() -> dict[str, Any]:
 
 
 def text() -> str:
-    """The schema as the file in ``schemas/`` holds it."""
+    """Return the schema as the text of the file in ``schemas/``."""
     return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _tidy(node: Any) -> None:
-    """Keep a docstring's first paragraph, drop what is not JSON Schema, ask for ``kind`` where it decides."""
+    """Keep a docstring's first paragraph, drop what is not JSON Schema, require ``kind`` of union members."""
     if isinstance(node, list):
         for item in node:
             _tidy(item)

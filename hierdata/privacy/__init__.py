@@ -1,4 +1,4 @@
-"""Privacy models, one a file. Each sees the sensitive values of one class at one vertex, and nothing else."""
+"""Privacy models, one per file. Each sees the sensitive values of one class at one vertex, nothing else."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ MODELS: dict[str, type[PrivacyModel]] = {
 
 
 def model_named(kind: str) -> type[PrivacyModel]:
-    """The model of a kind that a policy states: built in, or of another distribution.
+    """Return the model class of a kind that a policy states, built in or of another distribution.
 
-    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    Raises PolicyError if it cannot be imported, KeyError if there is none.
     """
     return MODELS[kind] if kind in MODELS else plugins.load("models", kind, PrivacyModel)  # type: ignore[type-abstract]
 

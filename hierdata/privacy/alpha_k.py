@@ -21,9 +21,9 @@ from hierdata.privacy.grouping import GroupingModel
 class AlphaK(GroupingModel):
     """At least k records, and each protected value has a share of at most alpha of the values present.
 
-    ``values`` are the protected ones; left out, all are. What spells the same number is one value here
-    (3, 3.0 and "3"), for XML knows text only. A share of exactly alpha is allowed.
-    ``values`` do not go with groups of values: ``by`` must be ``value``.
+    ``values`` are the protected values, by default all. Spellings of the same number are one value here (3,
+    3.0 and "3"), because XML has only text. A share of exactly alpha is allowed.
+    ``values`` cannot be combined with groups of values: ``by`` must be ``value``.
 
     >>> bound = AlphaK(k=2, alpha="0.25", values=["HIV"]).bind(SensitiveDomain("$.a", ("flu", "HIV")))
     >>> bound.holds(ClassView(4, {0: 3, 1: 1})), bound.holds(ClassView(3, {0: 2, 1: 1}))
@@ -44,11 +44,11 @@ class AlphaK(GroupingModel):
     @model_validator(mode="after")
     def _single_values_or_groups(self) -> AlphaK:
         if self.values is not None and self.by != "value":
-            raise ValueError(f"values are single ones, so they do not go with by: {self.by}")
+            raise ValueError(f"`values` are single values and cannot be combined with by: {self.by}")
         return self
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute."""
+        """Build the constraint for one attribute."""
         domain = require_domain(domain)
         if self.values is None:
             groups = self.groups(domain)
@@ -60,7 +60,7 @@ class AlphaK(GroupingModel):
         return _AlphaK(self.k, self.alpha, marks, everything=False)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         which = f"No {self.count_noun()}" if self.values is None else "No protected value"
         return (
             f"{among(self.k, apart)} "
@@ -75,7 +75,7 @@ class _AlphaK(Constraint):
         self._k = k
         self._alpha = alpha
         self._protected = protected
-        # Below 1/alpha records not even one record's value fits, where every value is protected.
+        # If every value is protected, even one occurrence exceeds alpha in a class below 1/alpha records.
         self.min_class_size = max(k, ceil(1 / alpha)) if everything and alpha else k
         others = len(protected)
         self.caps = FrequencyCaps(
@@ -103,7 +103,7 @@ class _AlphaK(Constraint):
 
 
 def _key(value: Scalar) -> Number | str:
-    """Under which key a value is known: its number, else its text."""
+    """Return the key by which a value is compared: its number, else its text."""
     try:
         return identity(value, number=not isinstance(value, bool))
     except Uncovered:

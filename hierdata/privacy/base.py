@@ -1,4 +1,4 @@
-"""What a privacy model is: a predicate on the sensitive values of one class at one vertex."""
+"""Privacy models: predicates on the sensitive values of one class at one vertex."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Share = Annotated[Exact, AfterValidator(_share)]
 Positive = Annotated[Exact, AfterValidator(_positive)]
 """A number above 0, exact."""
 NotNegative = Annotated[Exact, AfterValidator(_not_negative)]
-"""A number from 0 on, exact."""
+"""A number of at least 0, exact."""
 Diversity = Annotated[Exact, AfterValidator(_at_least_one)]
 """A number of well-represented values, at least 1, exact."""
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -54,10 +54,10 @@ Count = Annotated[int, Field(strict=True, ge=1)]
 class ClassView:
     """What a model may see of a class at one vertex of its representative.
 
-    ``records`` is the number of distinct records in the class; ``counts`` maps the code of a sensitive value
-    (of the one attribute the constraint is bound to) to how often it occurs there, pooled over identical
-    siblings, missing values left out (erratum ML-7). ``population`` is how many rows of the policy's
-    population table fit the published quasi-identifiers of the class's root; None where none was given.
+    ``records`` is the number of distinct records in the class. ``counts`` maps the code of a sensitive value
+    (of the attribute that the constraint is bound to) to its number of occurrences there, pooled over
+    identical siblings, without missing values (erratum ML-7). ``population`` is how many rows of the policy's
+    population table fit the published quasi-identifiers of the class's root; None without a table.
     """
 
     records: int
@@ -71,7 +71,7 @@ class ClassView:
 
     @property
     def sizes(self) -> list[int]:
-        """How often each value that occurs does, most frequent first."""
+        """The positive counts, largest first."""
         return sorted((count for count in self.counts.values() if count), reverse=True)
 
 
@@ -81,10 +81,11 @@ class FrequencyCaps:
 
     Among n values at a vertex, a group that is present may have ``min(share * n, most)`` values (``most``
     None for no bound). With ``reach``, the groups from ``reach[group][0]`` to ``reach[group][1]`` count
-    together with it (its own among them; symmetric: b is in a's reach iff a is in b's): (delta,l)-diversity,
-    where only values that are present are centres. ``sufficient`` False says that the caps are necessary
-    only: whoever closes a class must ask ``holds``. ``necessary`` False says that they ask for more than the
-    model does, which has no such form (erratum LE-2): what breaks them may still satisfy it.
+    together with it. The range includes the group itself and is symmetric: b is in a's reach iff a is in b's.
+    (delta,l)-diversity has this form; only values that are present are centres. If ``sufficient`` is False,
+    the caps are only necessary, and an engine that closes a class must also ask ``holds``. If ``necessary``
+    is False, they ask for more than the model, which has no such form (erratum LE-2): a class that breaks
+    them may still satisfy it.
     """
 
     group_of: tuple[int, ...]
@@ -95,24 +96,25 @@ class FrequencyCaps:
     necessary: bool = True
 
     def largest_counts(self, size: int) -> list[int]:
-        """By group, how many values it may have among ``size`` values at a vertex."""
+        """Return how many values each group may have among ``size`` values at a vertex."""
         counts = (size * share.numerator // share.denominator for share in self.share)
         return [count if self.most is None else min(count, self.most) for count in counts]
 
 
 FOREIGN = -2
-"""Where ``Closeness.set_of`` has a value that does not occur in the original."""
+"""The entry of ``Closeness.set_of`` for a value that does not occur in the original."""
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """A model in the form "the shares of a class lie near those of the original".
+    """A model in the form "the shares of a class are near those of the original".
 
     Its distance is the sum over sets S of values of ``weight[S]`` |q(S) - p(S)| / ``scale``, where q(S) is
-    the share of S among the values of the class and p(S) = ``expected[S]`` / ``total`` that in the original;
-    it must be at most ``bound``. Of two sets one holds the other or they are apart, so they are a forest:
-    ``set_of[code]`` is the smallest set that holds a value and ``parent[S]`` the smallest that holds S, -1
-    for none. A value that does not occur in the original is at ``set_of`` FOREIGN: no class may hold it.
+    the share of S among the values of the class and p(S) = ``expected[S]`` / ``total`` its share in the
+    original. The distance must be at most ``bound``. Any two sets are nested or disjoint, so they form a
+    forest: ``set_of[code]`` is the smallest set that contains a value, ``parent[S]`` the smallest that
+    contains S; -1 means none. For a value that does not occur in the original, ``set_of`` is FOREIGN: no
+    class may hold it.
     """
 
     set_of: tuple[int, ...]
@@ -128,9 +130,9 @@ class Constraint(ABC):
     """A model bound to one sensitive attribute's domain (or to none, for models on records). Immutable.
 
     ``monotone``: the union of two classes that satisfy it satisfies it (tested, never assumed).
-    ``min_class_size``: no smaller class can satisfy it at a vertex with values, one a record.
-    ``caps``: its ShareCaps when it has that form; the alignment then enforces it while a class grows.
-    ``closeness``: its Closeness when it has that form, which says the same as ``holds``.
+    ``min_class_size``: no smaller class can satisfy it at a vertex with one value per record.
+    ``caps``: the model as FrequencyCaps if it has that form; the alignment enforces them as classes grow.
+    ``closeness``: the model as Closeness if it has that form, equivalent to ``holds``.
     """
 
     monotone: bool
@@ -140,19 +142,19 @@ class Constraint(ABC):
 
     @abstractmethod
     def holds(self, view: ClassView) -> bool:
-        """Decide exactly. A vertex without any sensitive value passes (erratum ML-7), but for k."""
+        """Decide exactly. A vertex without any sensitive value passes (erratum ML-7), except for k."""
 
     @abstractmethod
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        """The strongest parameters that hold at this vertex, by the papers' letters.
+        """Return the strongest parameters that hold at this vertex, by the papers' letters.
 
-        ``alpha_2`` is the alpha of level 2. Empty when nothing is there to judge.
+        ``alpha_2`` is the alpha of level 2. Empty if there is nothing to judge.
         """
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
-        """What the answers depend on beside the number of records: equal summaries, equal answers.
+        """Return a key that, with the number of records, determines the answers of the constraint.
 
-        Whoever asks about many vertices asks once for each summary.
+        A caller with many vertices needs to ask only once for each summary.
         """
         return tuple(sorted(counts.values()))
 
@@ -162,10 +164,10 @@ class PrivacyModel(ABC, BaseModel):
 
     ``kind`` names the model. ``on`` limits it to some sensitive attributes (their paths); None means all.
     ``per_attribute`` is False for models on records alone (k-anonymity), which bind to no domain;
-    ``needs_population`` is True for those that ask for ``ClassView.population``, ``needs_reference`` for
+    ``needs_population`` is True for those that need ``ClassView.population``, ``needs_reference`` for
     those that compare with ``SensitiveDomain.reference``.
     ``limitation`` is the report's sentence on what the model does not protect against, if it has one.
-    ``combine`` tells for each achieved letter whether the collection's figure is the least (k, l) or the
+    ``combine`` says for each achieved letter whether the collection's figure is the least (k, l) or the
     largest (alpha) over all vertices.
     """
 
@@ -177,7 +179,7 @@ class PrivacyModel(ABC, BaseModel):
     limitation: ClassVar[str] = ""
     combine: ClassVar[Mapping[str, Literal["min", "max"]]]
     letters: ClassVar[Mapping[str, str]]
-    """What each letter of its parameters and of what it achieves means, for a reader of the report."""
+    """The meaning of each letter of its stated and achieved parameters, for a reader of the report."""
 
     kind: str
     on: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
@@ -187,40 +189,40 @@ class PrivacyModel(ABC, BaseModel):
     def _whole_records(cls, on: tuple[str, ...] | None) -> tuple[str, ...] | None:
         if on is not None and not cls.per_attribute:
             kind = cls.model_fields["kind"].default
-            raise ValueError(f"{kind} is about whole records: leave 'on' out")
+            raise ValueError(f"{kind} judges whole records: leave 'on' out")
         return on
 
     @property
     def uses_reference(self) -> bool:
-        """Whether it asks how often values occur in the original: to compare, or to count by its bins."""
+        """Whether it needs the counts of the original, to compare with them or to build bins from them."""
         return self.needs_reference
 
     @property
     def least_population(self) -> int:
-        """The fewest people of the population that a class may fit; 0 where the model does not count them."""
+        """The fewest people of the population who must fit a class; 0 if the model does not count them."""
         return 0
 
     def capacities(self, size: int) -> tuple[int, ...]:
-        """How many of ``size`` values may be of each level; empty where the model does not limit levels."""
+        """Return how many of ``size`` values may be of each level; () if the model does not limit levels."""
         return ()
 
     def smallest_sizes(self) -> tuple[int | None, ...]:
-        """The fewest values among which each level may occur, None for never; empty like ``capacities``."""
+        """Return the fewest values for each level to occur among, None for never; () like ``capacities``."""
         return ()
 
     @abstractmethod
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError when the domain lacks what it needs."""
+        """Build the constraint for one attribute. Raises PolicyError if the domain lacks what it needs."""
 
     @abstractmethod
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence, in the reader's words, of what is promised.
+        """Return one sentence that states the promise to a reader of the report.
 
-        ``apart``: sensitive values lie apart from the records, joined by the group that is the class.
+        ``apart``: sensitive values are published separately from the records, joined by group.
         """
 
     def weakest(self, left: Mapping[str, Fraction], right: Mapping[str, Fraction]) -> dict[str, Fraction]:
-        """What is achieved at both of two vertices, from what is achieved at each.
+        """Return the parameters achieved at both of two vertices, from those achieved at each.
 
         >>> from hierdata.privacy import KAnonymity
         >>> KAnonymity(k=2).weakest({"k": Fraction(5)}, {"k": Fraction(3)})
@@ -235,14 +237,14 @@ class PrivacyModel(ABC, BaseModel):
 
 
 def require_domain(domain: SensitiveDomain | None) -> SensitiveDomain:
-    """The domain of a model that is bound per attribute: to bind it to none is a mistake of the caller."""
+    """Return the domain of a model that is bound per attribute. Raises TypeError for None."""
     if domain is None:
         raise TypeError("this model binds to a sensitive attribute's domain")
     return domain
 
 
 def among(size: int, apart: bool) -> str:
-    """What a class of at least some size promises (see PrivacyModel.promise)."""
+    """Return the promise of a class of at least ``size`` records (see PrivacyModel.promise)."""
     if apart:
         return f"Each sensitive value may be that of any person in a group of at least {size}."
     return f"Each record is one of at least {size} that cannot be told apart without sensitive values."

@@ -13,9 +13,9 @@ from hierdata.privacy.reference import Likeness, require_original
 class BasicBetaLikeness(PrivacyModel):
     """No share grows by more than beta of itself: q <= (1 + beta) p (Cao and Karras, VLDB 2012, def. 2).
 
-    p is a value's share in the original collection, suppressed records included, q its share among the values
-    present at a vertex of a class. Shares that shrink are not limited. A value that the original lacks has
-    p = 0 and may not occur. ``achieved`` is the largest (q - p) / p, at least 0.
+    p is a value's share in the original collection, including suppressed records, q its share among the
+    values present at a vertex of a class. Shares that shrink are not limited. A value that the original lacks
+    has p = 0 and may not occur. ``achieved_parameters`` gives the largest (q - p) / p, at least 0.
 
     >>> from hierdata.privacy.base import ClassView
     >>> domain = SensitiveDomain("$.a", ("flu", "HIV"), reference=(9, 1))
@@ -34,12 +34,12 @@ class BasicBetaLikeness(PrivacyModel):
     beta: NotNegative
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError without a reference."""
+        """Build the constraint for one attribute. Raises PolicyError without a reference."""
         reference = require_original(domain, self.kind)
         return Likeness(reference, (1 + self.beta,) * len(reference), None)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         return (
             f"No sensitive value is more than {float(1 + self.beta):g} times as frequent in a class as in "
             "the whole collection."

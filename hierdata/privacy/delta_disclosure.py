@@ -14,23 +14,24 @@ from hierdata.privacy.reference import decide_exactly, largest_below, least_room
 
 _STEPS = 1_000_000
 _SAFE = 1e-3
-"""Far above the rounding of such logarithms in steps (under 1e-7), far below a step."""
+"""Far above the rounding error of such logarithms in steps (under 1e-7), far below a step."""
 _VACUOUS = 50
-"""e^50 > 10^21, which no ratio of two shares of fewer than 10^20 values passes: larger deltas ask no more."""
+"""e^50 > 10^21 exceeds any ratio of two shares of fewer than 10^20 values: larger deltas change nothing."""
 
 
 class DeltaDisclosure(PrivacyModel):
     """|ln(q / p)| < delta for every value (Brickell and Shmatikov, KDD 2008, definition 2).
 
-    p is a value's share in the original collection, suppressed records included, q its share among the values
-    present at a vertex of a class. By the definition, a value of the original that is absent from the class
-    (q = 0) violates for every delta: ``absent: refuse``. ARX and pycanon look at the values present alone:
-    ``absent: ignore``, which is weaker and not monotone. A value that the original lacks violates always.
+    p is a value's share in the original collection, including suppressed records, q its share among the
+    values present at a vertex of a class. By the definition, a value of the original that is absent from the
+    class (q = 0) violates the model for every delta: ``absent: refuse``. ARX and pycanon consider only the
+    values present: ``absent: ignore``, which is weaker and not monotone. A value that the original lacks
+    always violates the model.
 
-    The logarithm is the natural one, as in the paper's e-based figures and in pycanon. ARX takes base 2: its
-    delta times ln 2 (0.6931) is ours. For a rational delta above 0, e^delta is irrational (Lindemann), so no
-    ratio of counts meets the bound: a fraction just below e^delta decides exactly, and strictness with it.
-    ``achieved_parameters`` is the least delta that holds, rounded up to a millionth; nothing where none does.
+    The logarithm is natural, as in the paper's e-based figures and in pycanon. ARX uses base 2: its delta
+    times ln 2 (0.6931) is ours. For a rational delta above 0, e^delta is irrational (Lindemann), so no ratio
+    of counts equals the bound, and a fraction just below e^delta decides the strict inequality exactly.
+    ``achieved_parameters`` gives the least delta that holds, rounded up to a millionth; nothing if none does.
 
     >>> domain = SensitiveDomain("$.a", ("flu", "HIV"), reference=(2, 2))
     >>> bound = DeltaDisclosure(delta="0.5").bind(domain)
@@ -53,14 +54,14 @@ class DeltaDisclosure(PrivacyModel):
     absent: Literal["refuse", "ignore"] = "refuse"
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError without a reference."""
+        """Build the constraint for one attribute. Raises PolicyError without a reference."""
         delta = min(self.delta, Fraction(_VACUOUS))
         ratio = largest_below(lambda: (Decimal(delta.numerator) / delta.denominator).exp())
         bound = _Disclosure if self.absent == "refuse" else _AmongPresent
         return bound(require_original(domain, self.kind), ratio)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         absent = "" if self.absent == "refuse" else " that occurs in a class"
         return (
             f"The share of every sensitive value{absent} differs between a class and the whole collection by "
@@ -83,7 +84,7 @@ class _Disclosure(Constraint):
         self.min_class_size = self._least_size(shares)
 
     def _least_size(self, shares: tuple[Fraction, ...]) -> int:
-        """One of each value must be there, and not be too much."""
+        """Return a lower bound: every value must occur, and one occurrence must keep within its share."""
         rarest = min((share for share in shares if share), default=Fraction(1))
         return max(1, self._occurring, ceil(1 / rarest), least_room(shares))
 
@@ -91,7 +92,7 @@ class _Disclosure(Constraint):
         return present == self._occurring
 
     def _farthest(self, view: ClassView) -> tuple[int, int] | None:
-        """The largest of q/p and p/q over all values, as a fraction's terms; None where it is infinite."""
+        """Return the largest of q/p and p/q over all values as (numerator, denominator); None if infinite."""
         top, bottom = 1, 1
         size = found = 0
         for count in view.counts.values():
@@ -126,7 +127,7 @@ class _Disclosure(Constraint):
 
 
 def _steps_below(top: int, bottom: int) -> int:
-    """The millionths in ln(top / bottom), cut off; floats decide only where they are sure."""
+    """Return floor(10^6 ln(top / bottom)); floats decide only where rounding cannot matter."""
     if top == bottom:
         return 0
     steps = (log(top) - log(bottom)) * _STEPS

@@ -16,13 +16,13 @@ from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, limit_neighbourhoods
 class DeltaLDiversity(PrivacyModel):
     """Each value present is similar to at most 1/l of the values, itself included, in at least l records.
 
-    DL definitions 3 to 5: values are similar when their closed intervals [v - delta, v + delta] overlap,
-    that is when they are at most 2 delta apart; touching counts (DL-6). l may be a fraction, and what is
-    achieved is one: |E| / max n(v) (DL-7). The same as absolute (epsilon,m)-anonymity with epsilon = 2 delta
-    and m = l (DL-1). A vertex without values passes (erratum ML-7).
+    DL definitions 3 to 5: values are similar if their closed intervals [v - delta, v + delta] overlap, that
+    is, if they are at most 2 delta apart; touching counts (DL-6). l may be a fraction, and so is the achieved
+    l: |E| / max n(v) (DL-7). Equal to absolute (epsilon,m)-anonymity with epsilon = 2 delta and m = l (DL-1).
+    A vertex without values passes (erratum ML-7).
 
-    Not monotone (DL-2): of two classes that satisfy it, the union is sure of more than l/2 only. Steps that
-    merge may keep ``safe_to_merge``.
+    Not monotone (DL-2): the union of two classes that satisfy it is only sure to achieve more than l/2. Steps
+    that merge classes may maintain ``safe_to_merge``.
 
     >>> from hierdata.privacy.base import ClassView
     >>> bound = DeltaLDiversity(delta=7.5, l=2).bind(SensitiveDomain("$.a", (40, 50, 60, 80)))
@@ -44,12 +44,12 @@ class DeltaLDiversity(PrivacyModel):
     l: Diversity  # noqa: E741  (the papers' letter)
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError where values are no numbers."""
+        """Build the constraint for one attribute. Raises PolicyError if values are not numbers."""
         around = Neighbourhoods.absolute(numbers_of(domain, self.kind), 2 * self.delta)
         return limit_neighbourhoods("l", self.l, around, symmetric=True)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         near = plain(2 * self.delta)
         return (
             f"Nobody can tell from a class, with a probability above {1 / self.l}, that a sensitive value "
@@ -58,10 +58,10 @@ class DeltaLDiversity(PrivacyModel):
 
 
 def safe_to_merge(values: Sequence[Number], delta: Fraction, l: Fraction) -> bool:  # noqa: E741
-    """Whether no closed window of width 4 delta holds more than 1/l of the values.
+    """Return whether no closed window of width 4 delta holds more than 1/l of the values.
 
-    If so, the class is (delta,l)-diverse; and of two such classes the union is such a class again, which
-    (delta,l)-diversity itself does not promise (DL-2). Raises ValueError for a class without values.
+    If so, the class is (delta,l)-diverse. Unlike (delta,l)-diversity itself (DL-2), this property is kept by
+    the union of two classes. Raises ValueError for a class without values.
 
     >>> safe_to_merge([40, 60], Fraction(15, 2), Fraction(2))
     False

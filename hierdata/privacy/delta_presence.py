@@ -1,4 +1,4 @@
-"""delta-presence: nobody can tell well whether a person of a population is in the collection."""
+"""delta-presence: bounds on the chance that a person of a population is in the collection."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ class DeltaPresence(PrivacyModel):
     """delta_min <= records / population <= delta_max for each class (Nergiz, Atzori, Clifton, SIGMOD 2007).
 
     ``population`` is the number of rows of the population table that fit the class's published
-    quasi-identifiers, so the quotient is the chance that one of those people is in the collection. Fewer rows
-    than records mean that the table is no population of this collection: the quotient is above 1 and fails,
-    as it does without any row. The definition asks for delta_min of every row of the table; we ask it of
-    those that some class fits, since local recoding leaves gaps, and each class by itself where several fit.
+    quasi-identifiers, so the quotient is the chance that one of those people is in the collection. If fewer
+    rows than records fit, the table is not a population of this collection: the quotient is above 1 and
+    fails, as it does without any row. The definition requires delta_min for every row of the table; we
+    require it for rows that fit some class, since local recoding leaves gaps, and judge each class separately
+    where several fit.
 
     >>> bound = DeltaPresence(delta_max="1/2").bind(None)
     >>> bound.holds(ClassView(2, {}, population=4)), bound.holds(ClassView(2, {}, population=3))
@@ -50,11 +51,11 @@ class DeltaPresence(PrivacyModel):
         return self
 
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
-        """The constraint; it needs no domain."""
+        """Build the constraint; it needs no domain."""
         return _Presence(self.delta_min, self.delta_max)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         least = f"at least {float(self.delta_min):g} and " if self.delta_min else ""
         return (
             "For each person of the population whom a class fits, the chance to be in the collection is "
@@ -63,7 +64,7 @@ class DeltaPresence(PrivacyModel):
 
 
 class _Presence(Constraint):
-    monotone = False  # a union may fit more people than its classes do, or hardly more than one of them
+    monotone = False  # a union may fit more people than its classes do, or hardly more than one class
     min_class_size = 1
 
     def __init__(self, least: Fraction, most: Fraction) -> None:

@@ -14,7 +14,8 @@ from hierdata.privacy.grouping import GroupingModel
 class DistinctLDiversity(GroupingModel):
     """Wherever a sensitive value is present, at least l different ones are, in a class of at least l records.
 
-    In flat tables l values need l records; pooled siblings could bring them in one, so it is asked for here.
+    In flat tables l values need l records; pooled siblings of one record could hold all of them, so the
+    number of records is required explicitly.
 
     >>> DistinctLDiversity(l=3).bind(SensitiveDomain("$.a", ("x", "y"))).holds(ClassView(4, {0: 3, 1: 1}))
     False
@@ -29,11 +30,11 @@ class DistinctLDiversity(GroupingModel):
     l: Count  # noqa: E741  (the papers' letter)
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute."""
+        """Build the constraint for one attribute."""
         return self.groups(require_domain(domain)).wrap_constraint(_Distinct(self.l))
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         what = self.count_noun(many=True)
         return f"Wherever a class shows sensitive values, it shows at least {self.l} different {what}."
 

@@ -17,7 +17,7 @@ _STEPS = 1_000_000
 _LARGE = 20_000
 """Above this many values, digits are tried before powers, whose integers would have millions of bits."""
 _SAFE = 1e-10
-"""Far above the rounding of the sums below (under 1e-13 for any collection), far below what matters."""
+"""Far above the rounding error of the sums below (under 1e-13 for any collection)."""
 
 
 class EntropyLDiversity(GroupingModel):
@@ -26,7 +26,8 @@ class EntropyLDiversity(GroupingModel):
     With counts c of n values: n^n >= l^n * prod(c^c), decided in integers, so that a class with entropy
     exactly log l passes. ``achieved_parameters`` gives l = exp(entropy), mostly irrational, rounded down to
     a millionth.
-    In flat tables the entropy implies l records; pooled siblings do not, so it is asked for here.
+    In flat tables the entropy implies l records; with pooled siblings it does not, so the number of records
+    is required explicitly.
 
     >>> bound = EntropyLDiversity(l=2).bind(SensitiveDomain("$.a", ("x", "y", "z")))
     >>> bound.holds(ClassView(6, {0: 3, 1: 3})), bound.holds(ClassView(6, {0: 4, 1: 2}))
@@ -42,11 +43,11 @@ class EntropyLDiversity(GroupingModel):
     l: Diversity  # noqa: E741  (the papers' letter)
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute."""
+        """Build the constraint for one attribute."""
         return self.groups(require_domain(domain)).wrap_constraint(_Entropy(self.l))
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         what = "they" if self.by == "value" else f"their {self.count_noun(many=True)}"
         likely = f"{self.l} equally likely ones"
         return f"Wherever a class shows sensitive values, {what} are as uncertain as {likely}."
@@ -74,7 +75,7 @@ def _entropy(sizes: tuple[int, ...]) -> float:
 
 
 def _entropy_reaches(sizes: tuple[int, ...], least: Fraction) -> bool:
-    """Whether the entropy of the counts is at least log(least); floats decide only where they are sure."""
+    """Return whether the counts' entropy is at least log(least); floats decide only beyond rounding error."""
     margin = _entropy(sizes) - log(least)
     if abs(margin) > _SAFE:
         return margin > 0
@@ -92,7 +93,7 @@ def _entropy_reaches(sizes: tuple[int, ...], least: Fraction) -> bool:
 
 
 def _log_of_powers(counts: list[int], least: Fraction, digits: int) -> Decimal:
-    """log(n^n / (l^n prod(c^c))), off by far less than 10^(25 - digits): sums stay below 10^20."""
+    """Return log(n^n / (l^n prod(c^c))) with an error far below 10^(25 - digits): sums stay below 10^20."""
     with localcontext(prec=digits):
         total = sum(counts)
         whole = total * (Decimal(total) * least.denominator / least.numerator).ln()
@@ -101,7 +102,7 @@ def _log_of_powers(counts: list[int], least: Fraction, digits: int) -> Decimal:
 
 @cache
 def _effective_values(sizes: tuple[int, ...]) -> Fraction:
-    """The largest multiple of a millionth whose logarithm the entropy reaches."""
+    """Return the largest multiple of a millionth with a logarithm of at most the entropy."""
     steps = floor(exp(_entropy(sizes)) * _STEPS) + 1
     while not _entropy_reaches(sizes, Fraction(steps, _STEPS)):
         steps -= 1

@@ -15,13 +15,13 @@ from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, limit_neighbourhoods
 
 
 class EpsilonMAnonymity(PrivacyModel):
-    """Around each value v present lies at most 1/m of the values, v included, in at least m records.
+    """At most 1/m of the values are near any value v present, v included, in at least m records.
 
-    DL section 1 and definition 2, after Li, Tao and Xiao (SIGMOD 2008). Around v lies what differs from it by
-    at most ``epsilon``; with ``relative`` by at most ``epsilon`` |v| (``epsilon`` 0..1), which is not
-    symmetric: 10 lies around 15 with 0.4, but not 15 around 10. Ends that are touched belong to it (DL-6). m
-    may be a fraction. The absolute form with epsilon = 2 delta is (delta,l)-diversity with l = m, its
-    drawback included (DL-1). A vertex without values passes (erratum ML-7). Not monotone (DL-2).
+    DL section 1 and definition 2, after Li, Tao and Xiao (SIGMOD 2008). A value is near v if it differs from
+    v by at most ``epsilon``; with ``relative`` by at most ``epsilon`` |v| (``epsilon`` 0..1), which is not
+    symmetric: with 0.4, 10 is near 15, but 15 is not near 10. The ends of the interval belong to it (DL-6). m
+    may be a fraction. The absolute form with epsilon = 2 delta is (delta,l)-diversity with l = m, including
+    its drawback (DL-1). A vertex without values passes (erratum ML-7). Not monotone (DL-2).
 
     >>> from hierdata.privacy.base import ClassView
     >>> domain = SensitiveDomain("$.a", (40, 50, 60))
@@ -44,17 +44,17 @@ class EpsilonMAnonymity(PrivacyModel):
     @model_validator(mode="after")
     def _no_further_than_zero(self) -> EpsilonMAnonymity:
         if self.relative and self.epsilon > 1:
-            raise ValueError("a relative epsilon lies between 0 and 1")
+            raise ValueError("a relative epsilon must be between 0 and 1")
         return self
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError where values are no numbers."""
+        """Build the constraint for one attribute. Raises PolicyError if values are not numbers."""
         intervals = Neighbourhoods.relative if self.relative else Neighbourhoods.absolute
         around = intervals(numbers_of(domain, self.kind), self.epsilon)
         return limit_neighbourhoods("m", self.m, around, symmetric=not self.relative)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
         return (
             f"Nobody can tell from a class, with a probability above {1 / self.m}, that a sensitive value "

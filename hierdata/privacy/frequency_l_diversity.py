@@ -16,7 +16,8 @@ class FrequencyLDiversity(GroupingModel):
     """No value has a share above 1/l of the values present, in a class of at least l records.
 
     The model of ClusTree, the baseline of ML section 5. A share of exactly 1/l is allowed. l may be a
-    fraction. In flat tables the shares imply l records; pooled siblings do not, so it is asked for here.
+    fraction. In flat tables the shares imply l records; with pooled siblings they do not, so the number of
+    records is required explicitly.
 
     >>> bound = FrequencyLDiversity(l="2.5").bind(SensitiveDomain("$.a", ("x", "y", "z")))
     >>> bound.holds(ClassView(5, {0: 2, 1: 2, 2: 1})), bound.holds(ClassView(5, {0: 3, 1: 1, 2: 1}))
@@ -32,12 +33,12 @@ class FrequencyLDiversity(GroupingModel):
     l: Diversity  # noqa: E741  (the papers' letter)
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute."""
+        """Build the constraint for one attribute."""
         groups = self.groups(require_domain(domain))
         return groups.wrap_constraint(_Frequency(self.l, groups.count))
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         return f"No {self.count_noun()} can be guessed with a probability above {1 / self.l} from a class."
 
 

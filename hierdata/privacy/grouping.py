@@ -1,4 +1,4 @@
-"""What a model counts: values, or groups of values that mean much the same (LE section VII asks for it)."""
+"""What a model counts: values, or groups of values of similar meaning (proposed in LE section VII)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, NotNegat
 
 @dataclass(frozen=True)
 class ValueGroups:
-    """The group of each value, ``of_code[code]`` in 0..count-1; ``of_code`` None: each value is its own."""
+    """The group of each value, ``of_code[code]`` in 0..count-1; ``of_code`` None: one group per value."""
 
     count: int
     of_code: tuple[int, ...] | None = None
 
     def wrap_constraint(self, constraint: Constraint) -> Constraint:
-        """The constraint on values, asked about groups."""
+        """Return a constraint that applies ``constraint`` to groups instead of values."""
         return constraint if self.of_code is None else _OnGroups(constraint, self.of_code)
 
 
 class GroupingModel(PrivacyModel):
-    """A model that can be asked about groups of values instead of single ones.
+    """A model that can judge groups of values instead of single ones.
 
-    ``by`` tells what counts as one: ``value``; ``level``, the sensitivity levels; ``similarity``, the values
-    that a chain of semantic distances of at most ``e`` connects (among the values of the collection; LE
-    buckets, erratum LE-2); ``partition``, the blocks of ``partition``. Groups make a promise stronger: their
-    values pass for one.
+    ``by`` says what counts as one: ``value``; ``level``, the sensitivity levels; ``similarity``, the values
+    of the collection that are connected by a chain of semantic distances of at most ``e`` (LE buckets,
+    erratum LE-2); ``partition``, the blocks of ``partition``. Groups make a promise stronger, since all
+    values of a group count as one.
     """
 
     by: Literal["value", "level", "similarity", "partition"] = Field(
@@ -53,12 +53,14 @@ class GroupingModel(PrivacyModel):
         for key, by in (("e", "similarity"), ("partition", "partition")):
             stated = getattr(self, key) is not None
             if stated != (self.by == by):
-                raise ValueError(f"{key} stands with by: {by} only" if stated else f"by: {by} needs {key}")
+                raise ValueError(
+                    f"{key} is only allowed with by: {by}" if stated else f"by: {by} needs {key}"
+                )
         return self
 
     @model_serializer(mode="wrap")
     def _what_is_said(self, plain_of: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Of a model that counts values, as most do, nothing is said of groups."""
+        """Omit the keys about groups for a model that counts values, as most do."""
         stated: dict[str, Any] = plain_of(self)
         if self.by != "value":
             return stated
@@ -70,7 +72,7 @@ class GroupingModel(PrivacyModel):
         return self.needs_reference or (self.partition is not None and self.partition.of_original)
 
     def groups(self, domain: SensitiveDomain) -> ValueGroups:
-        """What is counted in one domain. Raises PolicyError where levels or a taxonomy are due."""
+        """Return what is counted in one domain. Raises PolicyError if levels or a taxonomy are missing."""
         if self.partition is not None:
             return _groups(self.partition.block_of(domain))
         if self.e is not None:
@@ -89,7 +91,7 @@ class GroupingModel(PrivacyModel):
         return ValueGroups(len(domain.values))
 
     def count_noun(self, many: bool = False) -> str:
-        """What is counted, in the reader's words: one of it, or ``many`` in a sentence that names values."""
+        """Return the noun for what is counted: singular, or (``many``) plural after a mention of values."""
         one, plural, behind = _WORDS[self.by]
         near = f" (connected by distances up to {plain(self.e)})" if self.e is not None else ""
         return f"{plural if many else one}{behind}{near}"

@@ -27,11 +27,11 @@ class KAnonymity(PrivacyModel):
     k: Count
 
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
-        """The constraint; it needs no domain."""
+        """Build the constraint; it needs no domain."""
         return _AtLeast(self.k)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         return among(self.k, apart)
 
 

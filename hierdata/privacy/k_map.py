@@ -1,4 +1,4 @@
-"""k-map: what is published of a record fits at least k people of a population."""
+"""k-map: at least k people of a population fit what is published of a record."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel
 
 
 class KMap(PrivacyModel):
-    """The published quasi-identifiers of each class fit at least k rows of the population table.
+    """At least k rows of the population table fit the published quasi-identifiers of each class.
 
-    Sweeney 2002. Classes may be small: the adversary knows a population, and does not know who of it is in
-    the collection. ``ClassView.population`` counts the rows; where nobody counted, it does not hold.
+    Sweeney 2002. Classes may be small: the adversary knows a population, but not which of its people are in
+    the collection. ``ClassView.population`` counts the rows; if it is None, the model does not hold.
 
     >>> bound = KMap(k=3).bind(None)
     >>> bound.holds(ClassView(1, {}, population=3)), bound.holds(ClassView(9, {}))
@@ -37,20 +37,20 @@ class KMap(PrivacyModel):
 
     @property
     def least_population(self) -> int:
-        """The k people whom each class fits."""
+        """The k people who must fit each class."""
         return self.k
 
     def bind(self, domain: SensitiveDomain | None = None) -> Constraint:
-        """The constraint; it needs no domain."""
+        """Build the constraint; it needs no domain."""
         return _KMap(self.k)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         return f"What is published of a record as a whole fits at least {self.k} people of the population."
 
 
 class _KMap(Constraint):
-    monotone = True  # what is published of a union fits everybody whom one of the classes fits
+    monotone = True  # everyone who fits one of the classes fits what is published of their union
     min_class_size = 1
 
     def __init__(self, k: int) -> None:

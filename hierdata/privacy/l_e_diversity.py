@@ -28,11 +28,11 @@ class LEDiversity(PrivacyModel):
     taxonomy (errata LE-1, LE-7), of any shape (LE-2). With ``repeats: forbid`` any two *records* are more
     than e apart, so no value occurs twice (LE-1). With ``allow`` any two *different* values are, and none has
     more than 1/l of those present, as LE formula 3 presumes. A vertex without values passes (erratum ML-7);
-    with some missing, l of those present are asked for.
+    if some values are missing, l of those present are required.
 
-    Not monotone (LE-9): two classes that satisfy it may show similar values together.
-    ``achieved_parameters`` gives l and, wherever two values can be compared, ``distance``, the least
-    there is: it holds for every e below.
+    Not monotone (LE-9): the union of two classes that satisfy it may show similar values.
+    ``achieved_parameters`` gives l and, if two values can be compared, ``distance``, the least distance: the
+    model holds for every smaller e.
 
     >>> domain = SensitiveDomain("$.a", ("flu", "cold", "rash"), paths=((0, 1, 2), (0, 1, 3), (0, 4, 5)))
     >>> bound = LEDiversity(l=2, e=1).bind(domain)
@@ -48,8 +48,8 @@ class LEDiversity(PrivacyModel):
         "distance": "the least semantic distance of two values at a vertex of a class",
     }
     limitation: ClassVar[str] = (
-        "l-e-diversity keeps values apart that the policy's taxonomy calls near, and knows no other "
-        "nearness; a single value can still be guessed with a probability of up to 1/l."
+        "l-e-diversity keeps values apart that are near each other in the policy's taxonomy, and no others; "
+        "a single value can still be guessed with a probability of up to 1/l."
     )
 
     kind: Literal["l-e-diversity"] = "l-e-diversity"
@@ -58,7 +58,7 @@ class LEDiversity(PrivacyModel):
     repeats: Literal["forbid", "allow"] = "forbid"
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError without a taxonomy."""
+        """Build the constraint for one attribute. Raises PolicyError without a taxonomy."""
         domain = require_domain(domain)
         if domain.paths is None:
             raise PolicyError(
@@ -69,7 +69,7 @@ class LEDiversity(PrivacyModel):
         return (_Once if self.repeats == "forbid" else _Often)(self.l, self.e, domain.paths)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         if self.repeats == "forbid":
             return (
                 f"Wherever a class shows sensitive values, it shows at least {self.l}, all different and any "
@@ -94,7 +94,7 @@ class _Apart(Constraint):
         return least_distance([self._paths[code] for code in codes])
 
     def _are_apart(self, codes: list[int]) -> bool:
-        """Values of different buckets are; those of one bucket must be measured (erratum LE-2)."""
+        """Return whether all values are more than e apart; only within a bucket this is measured (LE-2)."""
         if len({self._bucket_of[code] for code in codes}) == len(codes):
             return True
         least = self._distance(codes)
@@ -106,7 +106,7 @@ class _Apart(Constraint):
 
 
 class _Once(_Apart):
-    """Any two records: a bucket occurs once. Where buckets say less than distances, the caps ask for more."""
+    """Any two records are apart: a bucket occurs once. If buckets chain values, the caps ask for too much."""
 
     def __init__(self, least: int, e: Fraction, paths: tuple[NodePath, ...]) -> None:
         super().__init__(least, e, paths)
@@ -131,7 +131,7 @@ class _Once(_Apart):
 
 
 class _Often(_Apart):
-    """Any two values: one alone of a bucket may occur, with a share of at most 1/l."""
+    """Any two different values are apart: each has a share of at most 1/l."""
 
     def __init__(self, least: int, e: Fraction, paths: tuple[NodePath, ...]) -> None:
         super().__init__(least, e, paths)

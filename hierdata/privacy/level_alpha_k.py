@@ -28,10 +28,10 @@ _PAPER = tuple(Fraction(tenths, 10) for tenths in (8, 6, 4, 2, 1))
 class LevelAlphaK(PrivacyModel):
     """At least k records, and level i has a share of at most alpha_i of the values present (ML definition 5).
 
-    ``alpha[i - 1]`` belongs to sensitivity level i, 1 the least sensitive; left out, the paper's 0.8, 0.6,
-    0.4, 0.2, 0.1. A share of exactly alpha_i is allowed. Missing values do not count and a vertex without
-    any passes (erratum ML-7). It bounds levels, not values: a class may show one value with a share of
-    alpha_1 (erratum ML-16); put alpha-k or frequency-l-diversity beside it where that matters.
+    ``alpha[i - 1]`` is the cap of sensitivity level i, level 1 being the least sensitive; the default is the
+    paper's 0.8, 0.6, 0.4, 0.2, 0.1. A share of exactly alpha_i is allowed. Missing values do not count, and a
+    vertex without values passes (erratum ML-7). The model bounds levels, not values: a class may show one
+    value with a share of alpha_1 (erratum ML-16); add alpha-k or frequency-l-diversity where that matters.
 
     >>> domain = SensitiveDomain("$.grade", ("A", "E"), levels=(1, 5))
     >>> bound = LevelAlphaK(k=10).bind(domain)
@@ -54,7 +54,7 @@ class LevelAlphaK(PrivacyModel):
     alpha: Annotated[tuple[Share, ...], Field(min_length=1)] = _PAPER
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError without levels or with more than alphas."""
+        """Build the constraint for one attribute. Raises PolicyError without levels or for too few alphas."""
         domain = require_domain(domain)
         if domain.levels is None:
             raise PolicyError(
@@ -64,13 +64,13 @@ class LevelAlphaK(PrivacyModel):
             )
         if len(self.alpha) < domain.level_count:
             raise PolicyError(
-                f"level-alpha-k has {len(self.alpha)} alphas, the attribute {domain.level_count} levels",
+                f"level-alpha-k has {len(self.alpha)} alphas, but the attribute {domain.level_count} levels",
                 path=domain.path,
             )
         return _LevelAlphaK(self.k, self.alpha, domain.levels)
 
     def capacities(self, size: int) -> tuple[int, ...]:
-        """How many of ``size`` values may be of each level: floor(size alpha) (erratum ML-6).
+        """Return how many of ``size`` values may be of each level: floor(size alpha) (erratum ML-6).
 
         >>> LevelAlphaK(k=5).capacities(5)
         (4, 3, 2, 1, 0)
@@ -78,7 +78,7 @@ class LevelAlphaK(PrivacyModel):
         return tuple(floor(size * share) for share in self.alpha)
 
     def smallest_sizes(self) -> tuple[int | None, ...]:
-        """The fewest values among which a level may occur: ceil(1 / alpha), None for never (erratum ML-6).
+        """Return the fewest values among which a level may occur: ceil(1 / alpha), None for never (ML-6).
 
         >>> LevelAlphaK(k=5).smallest_sizes()
         (2, 2, 3, 5, 10)
@@ -86,7 +86,7 @@ class LevelAlphaK(PrivacyModel):
         return tuple(ceil(1 / share) if share else None for share in self.alpha)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         shares = ", ".join(f"{float(share):g}" for share in self.alpha)
         return (
             f"{among(self.k, apart)} "

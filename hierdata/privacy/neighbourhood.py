@@ -16,11 +16,11 @@ BETWEEN_NUMBERS = (
     "limits what can be guessed around the numbers that a class shows: a number between two of them may have "
     "both near it, so that a reader knows the value to lie around it."
 )
-"""What these models do not protect against, after the name of the model."""
+"""What these models do not protect against; follows the name of the model."""
 
 
 def numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[Number, ...]:
-    """The values of a domain as numbers. Raises PolicyError where some are none."""
+    """Return the values of a domain as numbers. Raises PolicyError if some are not numbers."""
     domain = require_domain(domain)
     if domain.numbers is None:
         raise PolicyError(
@@ -32,11 +32,11 @@ def numbers_of(domain: SensitiveDomain | None, kind: str) -> tuple[Number, ...]:
 def limit_neighbourhoods(
     letter: str, least: Fraction, around: Neighbourhoods, *, symmetric: bool
 ) -> Constraint:
-    """The constraint that around each value present lies at most 1/``least`` of the values, itself included.
+    """Build the constraint that at most 1/``least`` of the values are near any value present, incl. itself.
 
-    Exactly that share is allowed. ``letter`` names the achieved ``least``, a fraction (erratum DL-7).
-    ``symmetric`` tells that values lie around each other or not at all; the shares then are caps. At least
-    ``least`` records are asked for too: pooled siblings could bring as many values in one.
+    A share of exactly 1/``least`` is allowed. ``letter`` names the achieved ``least``, a fraction (erratum
+    DL-7). ``symmetric`` says that nearness is mutual; the shares then are caps. At least ``least`` records
+    are required too, since pooled siblings of one record could hold that many values.
     """
     return _Uncrowded(letter, least, around, symmetric)
 
@@ -64,5 +64,5 @@ class _Uncrowded(Constraint):
         return {self._letter: min(Fraction(total, most), Fraction(view.records))} if total else {}
 
     def summary(self, counts: Mapping[int, int]) -> tuple[int, int]:
-        """How many values are present, and the most that lie around one of them."""
+        """Return the number of values present, and the largest number near one of them."""
         return sum(counts.values()), max(self._around.sizes(counts).values(), default=0)

@@ -13,8 +13,8 @@ from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel, am
 class PSensitiveKAnonymity(PrivacyModel):
     """At least k records in a class, and at least p different values wherever it shows any.
 
-    Truta and Vinay, ICDE workshops 2006. In flat tables p values need p records; pooled siblings could bring
-    them in one, so p records are asked for too. A vertex without values says nothing of p.
+    Truta and Vinay, ICDE workshops 2006. In flat tables p values need p records; pooled siblings of one
+    record could hold all of them, so p records are required explicitly. A vertex without values passes for p.
 
     >>> bound = PSensitiveKAnonymity(p=2, k=3).bind(SensitiveDomain("$.a", ("x", "y")))
     >>> bound.holds(ClassView(3, {0: 2, 1: 1})), bound.holds(ClassView(3, {0: 3}))
@@ -32,12 +32,12 @@ class PSensitiveKAnonymity(PrivacyModel):
     k: Count
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute."""
+        """Build the constraint for one attribute."""
         require_domain(domain)
         return _PSensitive(self.p, self.k)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         return (
             f"{among(self.k, apart)} "
             f"Wherever a class shows sensitive values, it shows at least {self.p} different ones."

@@ -1,12 +1,12 @@
 """The population table of k-map and delta-presence: how many of its rows fit what is published.
 
-A row fits a class when, for every column that is compared, its value is one that the published value stands
-for: it itself, or below it in the hierarchy. ``*`` stands for everything, a missing value for empty cells.
-Values outside the domain fit ``*`` alone.
+A row fits a class if, in every compared column, its value equals the published value or is below it in the
+hierarchy. Everything fits ``*``, and empty cells fit a missing value. Values outside the domain fit only
+``*``.
 
-The judge asks by published labels, ``Population.count``. Engines ask by hierarchy nodes: ``at_root`` once a
-run, then ``Crowd.count(nodes)`` with the nodes of a class representative's root in the order of the root's
-quasi-identifiers, which is what ``ClassView.population`` is to be.
+The judge asks by published labels: ``Population.count``. Engines ask by hierarchy nodes: they call
+``at_root`` once per run, then ``Crowd.count(nodes)`` with the root nodes of a class representative, in the
+order of the root's quasi-identifiers. The result is ``ClassView.population``.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from hierdata.errors import InputError, PolicyError, TargetError
 Keys = tuple[str, ...]
 
 _KEPT = 1024
-"""Sets of rows that are remembered, by column: those of the labels asked for last."""
+"""Cached sets of rows per column, for the labels asked for last."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A quasi-identifier of the record itself that a column of the table is compared with.
+    """A quasi-identifier of the record's root that a column of the table is compared with.
 
-    ``codebook`` is that of the collection's hierarchy, where it is known: a number domain spells its bins by
-    it. ``missing`` are the spellings of a missing value.
+    ``codebook`` is that of the collection's hierarchy, where known: a number domain spells its bins by it.
+    ``missing`` are the spellings of a missing value.
     """
 
     keys: Keys
@@ -48,7 +48,7 @@ class Compared:
 
 
 class PopulationColumn:
-    """The rows of the table by what may be published for them."""
+    """The rows of the table, indexed by the labels that may be published for them."""
 
     def __init__(self, compared: Compared, cells: Sequence[Scalar], folder: Path) -> None:
         self.keys = compared.keys
@@ -65,16 +65,16 @@ class PopulationColumn:
         self.fitting = lru_cache(_KEPT, typed=True)(self._matching_rows)
 
     def __getstate__(self) -> dict[str, object]:
-        """All but what is remembered."""
+        """Return the state without the cache."""
         return {name: value for name, value in vars(self).items() if name != "fitting"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Take what was kept, and remember anew."""
+        """Restore the state with an empty cache."""
         vars(self).update(state)
         self.fitting = lru_cache(_KEPT, typed=True)(self._matching_rows)
 
     def _spell_label(self, label: Scalar) -> str | None:
-        """A label in one spelling for all formats."""
+        """Return a label in the spelling that is common to all formats."""
         if isinstance(label, bool):
             return "true" if label else "false"
         if label is None or (isinstance(label, str) and not self._numeric):
@@ -85,7 +85,7 @@ class PopulationColumn:
             return str(label)
 
     def _matching_rows(self, label: Scalar) -> int:
-        """The rows that a published value stands for, as the bits of a number."""
+        """Return the rows that fit a published value, as the bits of an integer."""
         if label == ROOT_LABEL:
             return (1 << self._rows) - 1
         bits = bytearray(self._rows // 8 + 1)
@@ -95,7 +95,7 @@ class PopulationColumn:
 
 
 def _labels(hierarchy: Hierarchy, cell: Scalar) -> Iterator[Scalar]:
-    """What may be published for a cell, ``*`` aside: nothing where it is outside the domain."""
+    """Yield the labels that may be published for a cell, except ``*``; none if it is outside the domain."""
     try:
         node = _node(hierarchy, cell)
     except Uncovered:
@@ -104,7 +104,7 @@ def _labels(hierarchy: Hierarchy, cell: Scalar) -> Iterator[Scalar]:
 
 
 def _node(hierarchy: Hierarchy, cell: Scalar) -> int:
-    """The node of a cell; text that is none may spell a number that is one."""
+    """Return the node of a cell; text without a node of its own may spell a number that has one."""
     try:
         return hierarchy.node_of(cell)
     except Uncovered:
@@ -115,7 +115,7 @@ def _node(hierarchy: Hierarchy, cell: Scalar) -> int:
 
 
 def _list_observed(cells: Iterable[Scalar], compared: Compared) -> Iterator[Scalar]:
-    """What the hierarchy is compiled for, so that numbers are spelled as in the collection."""
+    """Yield the values to compile the hierarchy with, so that numbers are spelled as in the collection."""
     form = None if compared.codebook is None else compared.codebook.get("form")
     for cell in cells:
         if form == "integer" and cell is not None:
@@ -127,7 +127,7 @@ def _list_observed(cells: Iterable[Scalar], compared: Compared) -> Iterator[Scal
         yield cell
     if form == "decimal":
         least, _ = getattr(compared.domain, "domain", None) or (0, 0)
-        yield plain(least + exact("0.5"))  # no row has it; it makes the bins those of decimal numbers
+        yield plain(least + exact("0.5"))  # not a cell of any row: it makes the bins those of decimal numbers
 
 
 class Population:
@@ -138,28 +138,28 @@ class Population:
         self.columns = tuple(columns)
 
     def count(self, labels: Sequence[Scalar]) -> int:
-        """The rows that fit published values, one for each of ``columns``; None is a missing value."""
+        """Return how many rows fit the published values, one per column; None is a missing value."""
         fitting = (1 << self.rows) - 1
         for column, label in zip(self.columns, labels, strict=True):
             fitting &= column.fitting(label)
         return fitting.bit_count()
 
     def at_root(self, quasi: Sequence[Keys], hierarchies: Sequence[Hierarchy]) -> Crowd:
-        """For engines: the keys and hierarchies of the root's quasi-identifiers, in the schema's order."""
+        """Return the Crowd for the root's quasi-identifiers: their keys and hierarchies, in schema order."""
         positions = tuple(quasi.index(column.keys) for column in self.columns)
         return Crowd(self, positions, tuple(hierarchies[at].labels for at in positions))
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """A population as engines ask for it: by the hierarchy nodes of a root."""
+    """A population that engines query by the hierarchy nodes of a root."""
 
     population: Population
     positions: tuple[int, ...]
     labels: tuple[tuple[Scalar, ...], ...]
 
     def count(self, nodes: Sequence[int]) -> int:
-        """The rows that fit the nodes of a root's quasi-identifiers, in the schema's order."""
+        """Return how many rows fit the nodes of a root's quasi-identifiers, in schema order."""
         return self.population.count(
             [own[nodes[at]] for at, own in zip(self.positions, self.labels, strict=True)]
         )
@@ -168,7 +168,11 @@ class Crowd:
 def read_population(
     file: Path, delimiter: str | None, compared: Sequence[Compared], folder: Path
 ) -> Population:
-    """Read a CSV table. Raises TargetError, InputError for a broken one, PolicyError without a column."""
+    """Read a CSV table.
+
+    Raises TargetError if the file cannot be read, InputError if it is broken, PolicyError if a column is
+    missing.
+    """
     source, format = PathSource(file), Csv(delimiter)
     cells: list[list[Scalar]] = [[] for _ in compared]
     try:
@@ -199,7 +203,7 @@ def read_population(
 
 
 def fingerprint(file: Path) -> str:
-    """The SHA-256 of the table's file. Raises TargetError."""
+    """Return the SHA-256 of the table's file. Raises TargetError."""
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

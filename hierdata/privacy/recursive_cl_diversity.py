@@ -1,4 +1,4 @@
-"""Recursive (c,l)-diversity: the most frequent value is not too frequent beside the rare ones."""
+"""Recursive (c,l)-diversity: the most frequent value is not too frequent compared with the rare ones."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hierdata.privacy.grouping import GroupingModel
 class RecursiveCLDiversity(GroupingModel):
     """With counts r_1 >= ... >= r_m: r_1 < c (r_l + ... + r_m), in a class of at least l records.
 
-    The inequality is strict, as in the definition. ``achieved_parameters`` is the largest l at the
-    policy's c; 0 means that not even l = 1 holds. In flat tables l values need l records; pooled siblings
-    do not, so it is asked for here.
+    The inequality is strict, as in the definition. ``achieved_parameters`` gives the largest l at the
+    policy's c; 0 means that not even l = 1 holds. In flat tables l values need l records; with pooled
+    siblings they do not, so the number of records is required explicitly.
 
     >>> bound = RecursiveCLDiversity(c=2, l=2).bind(SensitiveDomain("$.a", ("x", "y", "z")))
     >>> bound.holds(ClassView(6, {0: 3, 1: 2, 2: 1})), bound.holds(ClassView(6, {0: 4, 1: 1, 2: 1}))
@@ -35,11 +35,11 @@ class RecursiveCLDiversity(GroupingModel):
     l: Count  # noqa: E741  (the papers' letter)
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute."""
+        """Build the constraint for one attribute."""
         return self.groups(require_domain(domain)).wrap_constraint(_Recursive(self.c, self.l))
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         what = "one" if self.by == "value" else self.count_noun()
         return (
             f"Wherever a class shows sensitive values, the most frequent {what} occurs less than {self.c} "

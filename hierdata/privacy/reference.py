@@ -1,4 +1,4 @@
-"""What the models share that compare a class with the original collection: its counts, exact thresholds."""
+"""Shared by models that compare a class with the original collection: reference counts, exact thresholds."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Answer = TypeVar("Answer")
 DENOMINATORS = 10**40
 """Thresholds are exact for fractions with denominators up to this: products of counts up to 10^20."""
 _WORK = 200_000
-"""Values looked at in search of a least class size: a few milliseconds."""
+"""Limit on the values inspected in the search for a least class size: a few milliseconds."""
 
 
 def require_original(domain: SensitiveDomain | None, kind: str) -> tuple[int, ...]:
-    """How often each value occurs in the original collection. Raises PolicyError where nobody knows."""
+    """Return how often each value occurs in the original collection. Raises PolicyError if unknown."""
     domain = require_domain(domain)
     if domain.reference is None:
         raise PolicyError(
-            f"{kind} compares with the original collection: give its frozen facts, or the original",
+            f"{kind} compares with the original collection: provide its frozen facts, or the original",
             path=domain.path,
         )
     return domain.reference
 
 
 def decide_exactly(compute: Callable[[], Decimal], decide: Callable[[Fraction], Answer]) -> Answer:
-    """Decide something about an irrational number, with as many digits as that takes.
+    """Decide a question about an irrational number, with as many digits as needed.
 
-    ``compute`` works it out in the decimal context it is called in, off by less than 10^30 of its last
-    digits; the answer is given when both ends of what is left open give it. Numbers at which the answer
-    changes must be rational: then enough digits settle it.
+    ``compute`` evaluates the number in the current decimal context, with an error below 10^30 units of its
+    last digit. The answer is returned once both ends of the remaining interval give the same one. The answer
+    may change only at rational numbers, so that enough digits settle it.
     """
     digits = 120
     while True:
@@ -49,9 +49,9 @@ def decide_exactly(compute: Callable[[], Decimal], decide: Callable[[Fraction], 
 
 
 def largest_below(compute: Callable[[], Decimal]) -> Fraction:
-    """The largest fraction with a denominator up to DENOMINATORS that is below an irrational number.
+    """Return the largest fraction below an irrational number with a denominator up to DENOMINATORS.
 
-    Whether a share of counts exceeds the number can so be asked of the fraction.
+    A share of counts exceeds the number if and only if it exceeds the fraction.
 
     >>> float(largest_below(Decimal(2).sqrt))
     1.4142135623730951
@@ -60,7 +60,7 @@ def largest_below(compute: Callable[[], Decimal]) -> Fraction:
 
 
 def at_most(number: Fraction, denominators: int) -> Fraction:
-    """The largest fraction not above a number, among those with a denominator up to a bound.
+    """Return the largest fraction not above a number, among those with a denominator up to a bound.
 
     >>> at_most(Fraction("3.14159"), 106), at_most(Fraction(22, 7), 7)
     (Fraction(333, 106), Fraction(22, 7))
@@ -75,10 +75,10 @@ def at_most(number: Fraction, denominators: int) -> Fraction:
 
 
 def least_room(shares: Sequence[Fraction]) -> int:
-    """A size below which no class can keep every value within its share; mostly the least such size.
+    """Return a size below which no class can keep every value within its share; mostly the least such size.
 
-    n values need sum(floor(share n)) >= n. The search ends early where there are many values. Where the
-    original has none, no class has any, and every size will do.
+    n values need sum(floor(share n)) >= n. With many values the search ends early. If the original has no
+    values, neither has any class, and every size works.
 
     >>> least_room([Fraction(1, 2), Fraction(1, 3), Fraction(1, 3)]), least_room([])
     (3, 1)
@@ -95,9 +95,8 @@ def least_room(shares: Sequence[Fraction]) -> int:
 class Likeness(Constraint):
     """No value has more than ``ratios[code]`` times its share in the original collection.
 
-    ``achieved_parameters`` is the largest gain (q - p) / p, named beta. Where a ratio above
-    ``ceilings[code]`` is reached, or a value that the original lacks occurs, no beta would do, and
-    nothing is achieved.
+    ``achieved_parameters`` gives the largest gain (q - p) / p as beta. If a ratio exceeds ``ceilings[code]``,
+    or a value occurs that the original lacks, no beta suffices, and nothing is achieved.
     """
 
     monotone = True
@@ -116,7 +115,7 @@ class Likeness(Constraint):
         self.min_class_size = least_room(shares)
 
     def holds(self, view: ClassView) -> bool:
-        """Whether every value keeps within its share."""
+        """Return whether every value keeps within its share."""
         present, shares = view.present, self._shares
         for code, count in view.counts.items():
             top, bottom = shares[code]
@@ -125,7 +124,7 @@ class Likeness(Constraint):
         return True
 
     def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
-        """The largest gain, as beta."""
+        """Return the largest gain, as beta."""
         present, ceilings = view.present, self._ceilings
         top, bottom = 1, 1
         for code, count in view.counts.items():
@@ -140,5 +139,5 @@ class Likeness(Constraint):
         return {"beta": Fraction(top - bottom, bottom)} if present else {}
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
-        """Which value occurs how often."""
+        """Return the count of each value."""
         return tuple(sorted(counts.items()))

@@ -1,4 +1,4 @@
-"""t-closeness: the values of a class are distributed nearly as in the original collection."""
+"""t-closeness: the values of a class are distributed almost as in the original collection."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from hierdata.privacy.base import (
 from hierdata.privacy.reference import require_original
 
 _WORK = 200_000
-"""Values looked at in search of the least class size: a few milliseconds."""
+"""Limit on the values inspected in the search for the least class size: a few milliseconds."""
 
 
 class TCloseness(PrivacyModel):
     """The earth mover's distance from the original distribution is at most t (Li et al., ICDE 2007, def. 2).
 
-    Compared are the values present at a vertex of a class with those of the original collection, suppressed
-    records included. ``distance`` says how far apart two different values are, 0..1:
+    The values present at a vertex of a class are compared with those of the original collection, including
+    suppressed records. ``distance`` is the ground distance of two different values, 0..1:
 
     - ``equal``: 1. The distance of the distributions is half the sum of |q - p|.
-    - ``ordered``: |i - j| / (m - 1), the i-th and j-th of the m different numbers of the original.
-    - ``hierarchical``: height(lowest common ancestor) / height(root), a node's height being the longest way
-      down to a leaf of the whole taxonomy, whether or not its values occur (errata TC-1, TC-3).
+    - ``ordered``: |i - j| / (m - 1) for the i-th and j-th of the m different numbers of the original.
+    - ``hierarchical``: height(lowest common ancestor) / height(root). A node's height is the length of the
+      longest path down to a leaf of the whole taxonomy, whether or not its values occur (errata TC-1, TC-3).
 
     All three are sums of weighted |q(S) - p(S)| over sets S of values, so integers decide. A class with a
-    value that the original lacks has distance 1. ``achieved_parameters`` is the distance.
+    value that the original lacks has distance 1. ``achieved_parameters`` gives the distance.
 
     >>> from hierdata.privacy.base import ClassView
     >>> domain = SensitiveDomain("$.a", (1, 2, 3), reference=(1, 1, 1))
@@ -58,7 +58,10 @@ class TCloseness(PrivacyModel):
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
-        """The constraint for one attribute. Raises PolicyError without reference, numbers or taxonomy."""
+        """Build the constraint for one attribute.
+
+        Raises PolicyError if the domain lacks the reference, or the numbers or taxonomy of the distance.
+        """
         domain = require_domain(domain)
         reference = require_original(domain, self.kind)
         ground: _Moved
@@ -71,7 +74,7 @@ class TCloseness(PrivacyModel):
         return _Closeness(self.t, reference, ground)
 
     def promise(self, *, apart: bool = False) -> str:
-        """One sentence for the reader."""
+        """Return one sentence for the reader."""
         return (
             "The sensitive values of a class are distributed as in the whole collection, up to an earth "
             f"mover's distance of {float(self.t):g} (0 equal, 1 as far as can be; {self.distance} distance)."
@@ -79,20 +82,20 @@ class TCloseness(PrivacyModel):
 
 
 class _Moved(Protocol):
-    """What must be moved to turn one distribution into the other.
+    """The mass that must be moved to turn one distribution into the other.
 
-    ``alone[code]`` is a lower bound of the distance from the value to any other, above 0.
+    ``alone[code]`` is a positive lower bound of the distance from the value to any other.
     """
 
     alone: Sequence[Fraction]
     scale: int
 
     def closeness(self, bound: Fraction) -> Closeness:
-        """The same as sets of values."""
+        """Return the distance as weighted sets of values."""
         ...
 
     def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
-        """The distance times ``scale``, the number of values present, and that of the original."""
+        """Return the distance times ``scale``, the number of values present, and that of the original."""
         ...
 
 
@@ -105,7 +108,7 @@ class _Closeness(Constraint):
         self._total = sum(reference)
         self._ground = ground
         total = max(1, self._total)
-        # What a value has too much of must go at least to the nearest other one.
+        # The excess of a value must move at least to the nearest other value.
         shares = tuple(
             min(Fraction(1), Fraction(count, total) + t / ground.alone[code])
             if count or t == 1
@@ -120,7 +123,7 @@ class _Closeness(Constraint):
         self.min_class_size = _least_size([count for count in reference if count], slack)
 
     def _distance(self, view: ClassView) -> tuple[int, int]:
-        """The distance as a fraction's terms."""
+        """Return the distance as (numerator, denominator)."""
         present = view.present
         if not present:
             return 0, 1
@@ -140,11 +143,11 @@ class _Closeness(Constraint):
 
 
 def _least_size(reference: Sequence[int], slack: Fraction) -> int:
-    """No fewer values can be as near to the reference as ``slack`` by the equal distance.
+    """Return a lower bound on the size of a class within ``slack`` of the reference by the equal distance.
 
-    Different values lie at least a ground distance of a apart, so t-closeness by any distance asks for t / a
-    by the equal one. There, n values that match best take floor(n p) of each value, and one more of those
-    whose remainder is largest. The search ends early where there are many values; smaller sizes are excluded.
+    Different values have a ground distance of at least a, so t-closeness by any distance implies t / a by the
+    equal one. There, the best match of n values has floor(n p) of each value, and one more of those with the
+    largest remainders. With many values the search ends early: then only smaller sizes are excluded.
     """
     total = sum(reference)
     size = 1
@@ -158,7 +161,7 @@ def _least_size(reference: Sequence[int], slack: Fraction) -> int:
 
 
 class _Sets:
-    """Sets of values of which any two nest or are apart: ``sets[code]`` are those that hold the value.
+    """Sets of values, any two nested or disjoint: ``sets[code]`` are those that contain the value.
 
     The distance is the sum of ``weights[s]`` |q(s) - p(s)| / ``scale`` over all sets s.
     """
@@ -184,7 +187,7 @@ class _Sets:
         self._untouched = sum(weight * count for weight, count in zip(weights, self._expected, strict=True))
 
     def closeness(self, bound: Fraction) -> Closeness:
-        """The sets, those that hold no value of the original left as they are."""
+        """Return the sets, including those that contain no value of the original."""
         parent = [-1] * len(self._weights)
         for own in self._sets:
             for above, held in pairwise(own):
@@ -203,7 +206,7 @@ class _Sets:
         )
 
     def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
-        """A set without a value of the class counts with what is expected of it."""
+        """Return the scaled distance; a set without values of the class contributes its expected share."""
         found: dict[int, int] = {}
         for code, count in counts.items():
             for held in self._sets[code]:
@@ -224,8 +227,8 @@ def _equal(reference: tuple[int, ...]) -> _Sets:
 def _hierarchical(domain: SensitiveDomain, reference: tuple[int, ...]) -> _Sets:
     """Half the sum of |q - p| (height of the parent - own height) / height of the root, over all nodes.
 
-    That is what the recursion of Li et al. adds up to. A value at an inner node counts as one more leaf below
-    it: to the values under that node it is as far as they are to each other.
+    This equals the recursion of Li et al. A value at an inner node counts as one more leaf below it: its
+    distance to a value under that node is that between such values of different children.
     """
     if domain.paths is None or domain.heights is None:
         raise PolicyError(
@@ -250,17 +253,16 @@ def _hierarchical(domain: SensitiveDomain, reference: tuple[int, ...]) -> _Sets:
 
 
 class _Line:
-    """Values in order: the sum of |Q - P| / (m - 1) over the cumulated shares Q and P below each value.
+    """Ordered values: the sum of |Q - P| / (m - 1) over the cumulated shares Q and P up to each value.
 
-    Between two values of the class Q is constant and P ascends, so sums of P do: a class of s values costs
-    O(s log m).
+    Between two values of the class Q is constant and P increases, so prefix sums of P suffice: a class of s
+    values costs O(s log m).
     """
 
     def __init__(self, domain: SensitiveDomain, reference: tuple[int, ...]) -> None:
         if domain.numbers is None:
             raise PolicyError(
-                "t-closeness by ordered distance needs numbers here: state 'number: true' where text spells "
-                "them",
+                "t-closeness by ordered distance needs numbers: state 'number: true' if text spells them",
                 path=domain.path,
             )
         occurring = [code for code, count in enumerate(reference) if count]
@@ -273,7 +275,7 @@ class _Line:
         self.alone: Sequence[Fraction] = [Fraction(1, self.scale)] * len(reference)
 
     def closeness(self, bound: Fraction) -> Closeness:
-        """The values up to each one but the last: a chain of sets."""
+        """Return a chain of sets: for each value but the last, the values up to it."""
         last = len(self._below)
         return Closeness(
             tuple(
@@ -289,7 +291,7 @@ class _Line:
         )
 
     def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
-        """From one value of the class to the next, first where P is the smaller, then where Q is."""
+        """Return the scaled distance: between two values of the class, first P is the smaller, then Q."""
         sums, total = self._sums, self._total
         moved = start = reached = 0
         ranks = sorted((self._rank[code], count) for code, count in counts.items() if count)

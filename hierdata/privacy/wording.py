@@ -1,4 +1,4 @@
-"""How numbers, parameters and verdicts are put into words, on the terminal and on the page alike."""
+"""How numbers and parameters are written, on the terminal and in the report alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 
 def number(value: Fraction) -> str:
-    """A fraction as people write it: a short decimal, a small p/q, else four digits.
+    """Return a fraction in readable form: a short decimal, a small p/q, else four digits.
 
     >>> [number(Fraction(text)) for text in ("5", "4/5", "1/3", "12345/100003")]
     ['5', '0.8', '1/3', '0.1234']
@@ -19,7 +19,7 @@ def number(value: Fraction) -> str:
 
 
 def round_value(value: float) -> str:
-    """Four digits, and never an exponent where none is due.
+    """Return a number with four digits; from 1000 on, the whole number without an exponent.
 
     >>> round_value(0.123456), round_value(123456.7), round_value(0.0)
     ('0.1235', '123,457', '0')
@@ -28,7 +28,7 @@ def round_value(value: float) -> str:
 
 
 def describe_achieved(reached: Mapping[str, Fraction]) -> str:
-    """What was achieved in one line; the letters of the levels (``alpha_1`` ...) are put together.
+    """Return what was achieved in one line, with the letters of levels (``alpha_1`` ...) joined.
 
     >>> describe_achieved({"k": Fraction(5), "alpha_1": Fraction(4, 5), "alpha_2": Fraction(0)})
     'k = 5, alpha = 0.8 0'

@@ -1,4 +1,4 @@
-"""Documents to records and back, by a schema that rules and survey fix once for the whole collection."""
+"""Documents to records and back, by a schema fixed once for the whole collection from rules and survey."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 Columns: TypeAlias = "Sequence[Sequence[Value]]"
-"""The values of one attribute after the other, each with an entry a vertex; None is missing."""
+"""The values of each attribute in turn, with one entry per vertex; None is missing."""
 
 
 class _RecordMisfitError(Exception):
-    """A record does not fit; ``bind`` knows its number."""
+    """A record does not fit the schema; the caller knows its number."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -44,16 +44,16 @@ class _RecordMisfitError(Exception):
 
 
 def bind(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[Vertex]:
-    """Bind records to the schema, of which ``before`` came before these: ``bind_records`` as trees."""
+    """Bind records to the schema as trees; ``before`` records came before these. See ``bind_records``."""
     for batch in bind_records(documents, binding, before):
         yield from vertices(batch, binding.schema)
 
 
 def bind_records(documents: Iterable[Document], binding: Binding, before: int = 0) -> Iterator[BoundRecords]:
-    """Bind records to the schema, of which ``before`` came before these. Missing spellings become None.
+    """Bind records to the schema; ``before`` records came before these. Missing spellings become None.
 
-    Raises InputError with the record's number (from 1) and the path, never a value, where a field is not
-    listed or something stands where another kind of thing is due; all records before it have come then.
+    Raises InputError with the record's number (from 1) and the path, never a value, if a field is not listed
+    or a value is of the wrong kind; all records before it have been yielded by then.
     """
     for batch in batches(documents):
         try:
@@ -65,7 +65,7 @@ def bind_records(documents: Iterable[Document], binding: Binding, before: int = 
 
 
 def _drop_empty_vertices(own: BoundRecords, schema: Schema) -> BoundRecords:
-    """The records without their empty vertices."""
+    """Return the records without their empty vertices."""
     roots = vertices(own, schema)
     for root in roots:
         _thin(root)
@@ -73,7 +73,7 @@ def _drop_empty_vertices(own: BoundRecords, schema: Schema) -> BoundRecords:
 
 
 def _thin(vertex: Vertex) -> bool:
-    """Take out the empty vertices below one, the lowest first; whether anything is left of it."""
+    """Remove the empty vertices below one, the lowest first; return whether anything is left of it."""
     if vertex.children:
         vertex.children = tuple(filter(_thin, vertex.children))
     values = chain(vertex.quasi, vertex.sensitive, vertex.carried)
@@ -81,7 +81,7 @@ def _thin(vertex: Vertex) -> bool:
 
 
 def _one_by_one(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[BoundRecords]:
-    """Records of which one does not fit, up to that one."""
+    """Bind records one at a time, up to the one that does not fit."""
     for number, document in enumerate(batch, before + 1):
         try:
             found = _roots([document], binding)
@@ -100,15 +100,13 @@ def _roots(batch: Sequence[Document], binding: Binding) -> BoundRecords:
 
 
 class _Batch:
-    """Records in the making: rows of each vertex type, since a call for each value would take most of the
-    time.
-    """
+    """Records being bound: rows of each vertex type, since a call per value would take most of the time."""
 
     def __init__(self, schema: Schema) -> None:
         self.rows: list[VertexRows | None] = [None] * len(schema.types)
 
     def objects(self, plan: Plan, objects: Sequence[Document], counts: Sequence[int]) -> None:
-        """Vertices of one type, of which each parent has so many."""
+        """Bind the vertices of one type; each parent has as many as ``counts`` says."""
         size = len(objects)
         values: list[list[Sequence[Scalar]]] = [[(None,) * size] * count for count in plan.sizes]
         if objects:
@@ -123,7 +121,7 @@ class _Batch:
         values: list[list[Sequence[Scalar]]],
         size: int,
     ) -> None:
-        """Put what objects hold where it belongs: each into the vertex of its place, of so many."""
+        """Distribute the fields of objects; each belongs to the vertex at its position among ``size``."""
         for key, column, there in columns(objects):
             slot = plan.slots.get(key)
             if slot is None:
@@ -147,7 +145,7 @@ class _Batch:
                 )
 
     def _children(self, slot: Slot, column: Sequence[Value], places: Sequence[int], size: int) -> None:
-        """The children under a path, of each vertex."""
+        """Bind the children of each vertex under a path."""
         plan = slot.plan
         assert plan is not None
         kinds = set(map(type, column))
@@ -158,7 +156,7 @@ class _Batch:
         counts = list(map(len, items))
         if plan.item is not None:
             scalars = _scalars(plan.item, every)
-            if not slot.many:  # one that is missing is like one that is absent; in an array it stays
+            if not slot.many:  # a missing one counts as absent; in an array it stays
                 lasting = iter(scalars)
                 counts = [int(count and next(lasting) is not None) for count in counts]
                 scalars = [scalar for scalar in scalars if scalar is not None]
@@ -184,7 +182,7 @@ _Entry = TypeVar("_Entry")
 def _scatter_entries(
     entries: Sequence[_Entry], places: Sequence[int], size: int, otherwise: _Entry
 ) -> Sequence[_Entry]:
-    """Entries at their places, of so many."""
+    """Return a sequence of length ``size`` with the entries at their places, ``otherwise`` elsewhere."""
     if len(places) == size:
         return entries
     spread = [otherwise] * size
@@ -194,22 +192,22 @@ def _scatter_entries(
 
 
 def _items(slot: Slot, value: Value) -> Sequence[Value]:
-    """The items at a path of children; one at most where one is due."""
+    """Return the items at a path of children, at most one unless the path is many."""
     if type(value) is Siblings:
         if not slot.many and len(value) > 1:
-            raise _RecordMisfitError(slot.path, f"the element stands {len(value)} times where one is due")
+            raise _RecordMisfitError(slot.path, f"the element occurs {len(value)} times instead of once")
         return value
     if value is None:
         return ()
     if slot.many:
         if type(value) is not list:
-            raise _RecordMisfitError(slot.path, f"{_kind(value)} stands where an array is due")
+            raise _RecordMisfitError(slot.path, f"expected an array, found {_kind(value)}")
         return value
     return (value,)
 
 
 def _scalars(slot: Slot, column: Sequence[Value]) -> Sequence[Scalar]:
-    """Single values, None where they mean that there is none."""
+    """Return single values, with None for spellings of a missing value."""
     if not SCALARS.issuperset(map(type, column)):
         column = [_single(slot, value) for value in column]
     scalars = cast("Sequence[Scalar]", column)
@@ -217,22 +215,22 @@ def _scalars(slot: Slot, column: Sequence[Value]) -> Sequence[Scalar]:
 
 
 def _single(slot: Slot, value: Value) -> Value:
-    """The one value that stands alone or in an element."""
+    """Return the single value, given alone or in an element."""
     if type(value) is Siblings:
         items = _items(slot, value)
         return _single(slot, items[0] if items else None)
     if type(value) not in SCALARS:
-        raise _RecordMisfitError(slot.path, f"{_kind(value)} stands where a single value is due")
+        raise _RecordMisfitError(slot.path, f"expected a single value, found {_kind(value)}")
     return value
 
 
 def _object(path: str, value: Value, element: bool) -> Document:
-    """An object; an element without attributes and children is one with its text alone."""
+    """Return an object; an element without attributes and children becomes one with only its text."""
     if type(value) is dict:
         return value
     if element and type(value) is str:
         return {TEXT: value} if value else {}
-    raise _RecordMisfitError(path, f"{_kind(value)} stands where an object is due")
+    raise _RecordMisfitError(path, f"expected an object, found {_kind(value)}")
 
 
 def _kind(value: Value) -> str:
@@ -244,11 +242,11 @@ def _kind(value: Value) -> str:
 
 
 def unbind(vertex: Vertex, schema: Schema) -> Document:
-    """The document of a record, keys in schema order: the inverse of ``bind`` up to what it leaves out.
+    """Return the document of a record, keys in schema order: the inverse of ``bind`` except for omissions.
 
-    Missing values, objects of missing values only and empty arrays are absent; an item of an array keeps
-    its place whatever it holds, in XML a missing one by a spelling. What is many is a list, whether
-    it was an array or repeated elements.
+    Missing values, objects with only missing values and empty arrays are absent. An array item keeps its
+    place even if it is missing; in XML a spelling of a missing value marks it. What is many becomes a list,
+    whether it was an array or repeated elements.
     """
     return cast("Document", _unbind_vertex(vertex, schema))
 
@@ -265,7 +263,7 @@ _type_of = attrgetter("type")
 
 
 def items_of(kind: VertexType, values: Sequence[Columns], size: int) -> list[Value]:
-    """What stands for so many vertices of a type, without their children.
+    """Build the values or objects for ``size`` vertices of a type, without their children.
 
     ``values`` are columns of their quasi-identifiers, sensitive and carried values.
     """
@@ -277,7 +275,7 @@ def items_of(kind: VertexType, values: Sequence[Columns], size: int) -> list[Val
 
 
 def objects(places: Sequence[Keys], columns: Columns, size: int) -> list[Document]:
-    """So many objects that hold the values of each column where its keys lead; missing ones are absent."""
+    """Build ``size`` objects with the values of each column at its keys; missing values are absent."""
     if columns and all(len(steps) == 1 for steps in places):
         keys = [step for (step,) in places]
         rows = zip(*columns, strict=True)
@@ -293,12 +291,12 @@ def objects(places: Sequence[Keys], columns: Columns, size: int) -> list[Documen
 
 
 def hang(item: Value, kind: VertexType, children: list[Value]) -> None:
-    """Put an object's children of one type where they belong."""
+    """Put an object's children of one type at their keys."""
     put_value(cast("Document", item), kind.steps, children if kind.many else children[0])
 
 
 def put_value(document: Document, steps: Keys, value: Value) -> None:
-    """Put a value where the keys lead."""
+    """Put a value into a document at the given keys."""
     if len(steps) > 1:
         for step in steps[:-1]:
             document = cast("Document", document.setdefault(step, {}))

@@ -1,4 +1,4 @@
-"""Bound records by column: what is done with values of one attribute is done with all of a batch at once."""
+"""Bound records by column, so that all values of one attribute in a batch are processed at once."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hierdata.records.record import Vertex
 from hierdata.records.schema import Schema
 
 _BATCH = 4096
-"""About so many vertices go together."""
+"""Approximate number of vertices per batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class VertexRows:
-    """The vertices of one type in a batch, those of one parent together and in the parents' order.
+    """The vertices of one type in a batch, grouped by parent in the parents' order.
 
-    ``counts`` is how many each vertex of the parent's type has (each record one root); ``values`` are the
-    columns by role and attribute, with an entry a vertex; None is missing. ``size`` is their number.
+    ``size`` is their number. ``counts`` is how many each vertex of the parent's type has (each record has one
+    root). ``values`` are the columns by role and attribute, with one entry per vertex; None is missing.
     """
 
     size: int
@@ -29,7 +29,7 @@ class VertexRows:
 
 @dataclass(frozen=True, slots=True)
 class BoundRecords:
-    """Some records, one after the other: the rows of each vertex type, None where it has no vertex."""
+    """A batch of records: the rows of each vertex type, None if it has no vertex."""
 
     rows: Sequence[VertexRows | None]
 
@@ -41,9 +41,9 @@ class BoundRecords:
 
 
 def vertices(bound: BoundRecords, schema: Schema) -> list[Vertex]:
-    """The same records as trees."""
+    """Return the records as trees."""
     made: list[list[Vertex]] = [[] for _ in schema.types]
-    for kind in reversed(schema.types):  # children stand after their parents
+    for kind in reversed(schema.types):  # children come after their parents
         rows = bound.rows[kind.index]
         if rows is None:
             continue
@@ -61,13 +61,13 @@ def vertices(bound: BoundRecords, schema: Schema) -> list[Vertex]:
 
 
 def _split_by_parent(rows: VertexRows, made: Iterable[Vertex]) -> Iterator[Sequence[Vertex]]:
-    """The vertices of each parent."""
+    """Yield the vertices of each parent."""
     stream = iter(made)
     return (tuple(islice(stream, count)) for count in rows.counts)
 
 
 def bind_by_column(records: Iterable[Vertex], schema: Schema) -> Iterator[BoundRecords]:
-    """Trees by column, in batches of about so many vertices."""
+    """Convert trees to columns, in batches of about ``_BATCH`` vertices."""
     batch: list[Vertex] = []
     waiting = 0
     for record in records:
@@ -88,7 +88,7 @@ def _count(record: Vertex) -> int:
 
 
 def together(records: list[Vertex], schema: Schema) -> BoundRecords:
-    """Trees by column, in one batch."""
+    """Convert trees to columns, in one batch."""
     found: list[list[Vertex]] = [[] for _ in schema.types]
     counts: list[Sequence[int]] = [[1] * len(records) for _ in schema.types]
     found[0] = records

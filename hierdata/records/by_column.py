@@ -1,4 +1,4 @@
-"""Objects by column: all values of one key together, so that what is done with them runs in compiled code."""
+"""Objects by column: all values of one key together, so that they are processed in compiled code."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import cast
 from hierdata.documents.document import Document, Siblings, Value
 
 VALUES = 1024
-"""About so many values make a batch."""
+"""Approximate number of values per batch."""
 _WEIGHED = 8
-"""One record of so many is weighed: that costs next to nothing, and records of one collection are alike."""
+"""One record in this many is weighed, which is cheap and enough, since records of a collection are alike."""
 
 
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Records in lists of about so many values each, at least one record.
+    """Yield lists of records with about ``VALUES`` values each, and at least one record.
 
     >>> [len(batch) for batch in batches([{"a": [0] * 1000}] * 2 + [{"a": 0}] * 500)]
     [1, 1, 500]
@@ -41,7 +41,7 @@ _CONTAINERS = (dict, list, Siblings)
 
 
 def _weight(record: Document) -> int:
-    """The number of values and of what holds them."""
+    """Return the number of values and containers in a record."""
     weight = 1
     waiting: list[Value] = [record]
     for whole in waiting:
@@ -52,7 +52,7 @@ def _weight(record: Document) -> int:
 
 
 def columns(objects: Sequence[Document]) -> Iterator[tuple[str, Sequence[Value], Sequence[int]]]:
-    """Each key by first appearance, with its values and the places of the objects that have it.
+    """Yield each key in order of first appearance, with its values and the positions of objects that have it.
 
     >>> list(columns([{"a": 1, "b": 2}, {"b": 3}]))
     [('a', [1], [0]), ('b', [2, 3], range(0, 2))]
@@ -63,7 +63,7 @@ def columns(objects: Sequence[Document]) -> Iterator[tuple[str, Sequence[Value],
         try:
             rows = list(map(itemgetter(*keys), objects))
         except KeyError:
-            pass  # as many keys, but others
+            pass  # the same number of keys, but different ones
         else:
             for key, column in zip(keys, zip(*rows, strict=True), strict=True):
                 yield key, column, places
@@ -72,7 +72,7 @@ def columns(objects: Sequence[Document]) -> Iterator[tuple[str, Sequence[Value],
         try:
             whole = list(map(itemgetter(key), objects))
         except KeyError:
-            pass  # some have it not
+            pass  # some objects do not have it
         else:
             yield key, whole, places
             continue

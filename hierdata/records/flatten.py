@@ -1,6 +1,6 @@
-"""Tables to trees and back: keyed tables are joined into documents, documents cut into keyed tables or one.
+"""Tables to trees and back: join keyed tables into documents, split documents into keyed tables or one.
 
-Pure functions on rows, which are documents without objects and arrays in them; files are for others.
+Pure functions on rows, which are documents without nested objects and arrays; no files are involved.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _WHOLE = re.compile(r"0|[1-9][0-9]*")
 _LONGEST_NUMBER = 18
 
 ITEM = "value"
-"""The column of a table whose rows were single values in an array."""
+"""The column of a table with rows that were single values in an array."""
 
 
 @dataclass(frozen=True)
 class Table:
     """One of several tables that make up trees. Its name is the key of its rows' array in their parent.
 
-    ``key`` is the column that tells its rows apart; a table without children needs none. ``on`` is the column
+    ``key`` is the column that identifies its rows; a table without children needs none. ``on`` is the column
     that holds the key of a row of ``parent``. The root has neither ``parent`` nor ``on``.
     """
 
@@ -35,12 +35,12 @@ class Table:
 
     @property
     def joins(self) -> tuple[str, ...]:
-        """The columns that join; no document holds them."""
+        """The columns that join tables; no document holds them."""
         return tuple(column for column in (self.key, self.on) if column is not None)
 
 
 def places(tables: Sequence[Table]) -> dict[str, tuple[str, ...]]:
-    """The keys from a record down to the rows of each table.
+    """Return the keys from a record down to the rows of each table.
 
     >>> places([Table("people", key="id"), Table("visits", parent="people", on="person")])
     {'people': (), 'visits': ('visits',)}
@@ -52,13 +52,13 @@ def places(tables: Sequence[Table]) -> dict[str, tuple[str, ...]]:
 
 
 def nest(tables: Sequence[Table], rows: Mapping[str, Iterable[Document]]) -> Iterator[Document]:
-    """Join keyed tables into one document for each row of the root; the rows of all other tables are held.
+    """Join keyed tables into one document for each row of the root; other tables are held in memory.
 
     ``tables`` begin with the root, parents before their children. Rows keep their order within their parent.
     A row without children has no array of them.
 
-    Raises InputError, with the table, row numbers and counts but no value, where a key is missing, stands
-    twice or has no row above it, and where a row has a column of the name of a child table.
+    Raises InputError, with the table, row numbers and counts but no value, if a key is missing, occurs twice
+    or has no parent row, and if a row has a column with the name of a child table.
 
     >>> tables = [Table("people", key="id"), Table("visits", parent="people", on="person")]
     >>> rows = {"people": [{"id": "a", "age": 7}], "visits": [{"person": "a", "day": 1}]}
@@ -77,12 +77,12 @@ def nest(tables: Sequence[Table], rows: Mapping[str, Iterable[Document]]) -> Ite
 
 
 def split(tables: Sequence[Table], documents: Iterable[Document]) -> Iterator[tuple[str, Document]]:
-    """Cut documents into the rows of keyed tables, each with its table's name: the inverse of ``nest``.
+    """Split documents into the rows of keyed tables, each with its table's name: the inverse of ``nest``.
 
     Keys are numbers from 1, in order. A row comes before those below it. A single object becomes columns with
-    dotted names, single values in an array rows with the column ``value``. Missing values are absent.
+    dotted names; single values in an array become rows with the column ``value``. Missing values are absent.
 
-    Raises InputError for arrays that are no table, and for names that collide.
+    Raises InputError for arrays without a table, and for names that collide.
 
     >>> tables = [Table("people", key="id"), Table("visits", parent="people", on="person")]
     >>> list(split(tables, [{"age": 7, "visits": [{"day": 1}]}]))
@@ -105,7 +105,7 @@ def split(tables: Sequence[Table], documents: Iterable[Document]) -> Iterator[tu
         yield table.name, row
         for name, items in arrays:
             if name not in below[table.name]:
-                _refuse(table.name, "a record has an array that none of the tables is for")
+                _refuse(table.name, "a record has an array that belongs to none of the tables")
             for inner in items:
                 yield from cut(below[table.name][name], inner, own)
 
@@ -114,10 +114,10 @@ def split(tables: Sequence[Table], documents: Iterable[Document]) -> Iterator[tu
 
 
 def joined(documents: Iterable[Document]) -> Iterator[Document]:
-    """One table of all: a row for every path from a root to a leaf, what stands above repeated in each.
+    """Yield the rows of one table: a row for every path from a root to a leaf, with ancestors repeated.
 
-    Columns have dotted names. What stands in two arrays side by side is in rows apart, each with the columns
-    of its own array alone: no pair is made that was not there.
+    Columns have dotted names. Two sibling arrays give separate rows, each with only the columns of its own
+    array, so that no pair of values arises that did not exist.
 
     >>> list(joined([{"id": 1, "a": [{"b": 2}, {"b": 3}], "c": [4]}, {"id": 5}]))
     [{'id': 1, 'a.b': 2}, {'id': 1, 'a.b': 3}, {'id': 1, 'c': 4}, {'id': 5}]
@@ -127,9 +127,9 @@ def joined(documents: Iterable[Document]) -> Iterator[Document]:
 
 
 def tables_of(documents: Iterable[Document], root: str) -> tuple[Table, ...]:
-    """The tables that ``split`` cuts documents into: one for the records and one for each array in them.
+    """Return the tables that ``split`` needs: one for the records and one for each array in them.
 
-    The key of a table with others below it is called ``<name>_key``, here and there.
+    The key of a table with children is called ``<name>_key``, in the table itself and in its children.
 
     >>> tables_of([{"id": 1, "a": [{"b": [2]}]}], "top")[1]
     Table(name='a', key='a_key', parent='top', on='top_key')
@@ -139,7 +139,7 @@ def tables_of(documents: Iterable[Document], root: str) -> tuple[Table, ...]:
     def look(name: str, item: Value) -> None:
         for key, items in _fill({}, item):
             if parents.setdefault(key, name) != name:
-                _refuse(key, "two arrays have this name: their tables could not be told apart")
+                _refuse(key, "two arrays have this name: their tables could not be distinguished")
             for inner in items:
                 look(key, inner)
 
@@ -178,15 +178,15 @@ class _Children:
         return self._groups.pop(key, None)
 
     def check(self) -> None:
-        """Refuse what nobody took."""
+        """Refuse rows without a parent row."""
         if not self._groups:
             return
         table, orphans = self.table, sum(map(len, self._groups.values()))
         if orphans == self._rows:
             _refuse(
                 table.name,
-                f"no row matches a row of {table.parent}: are `on` and `key` the right columns, their values "
-                f"of the same spelling and type, and has {table.parent} any rows?",
+                f"no row matches a row of {table.parent}: check that `on` and `key` are the right columns, "
+                f"with values of the same spelling and type, and that {table.parent} has rows",
             )
         first = min(self._first[on] for on in self._groups)
         rows = "1 row belongs" if orphans == 1 else f"{orphans} rows belong"
@@ -196,7 +196,7 @@ class _Children:
 def _complete_rows(
     table: Table, rows: Iterable[Document], below: Sequence[_Children]
 ) -> Iterator[tuple[int, Scalar, Document]]:
-    """The rows of a table without their keys and with what belongs below them: number, ``on``, document."""
+    """Yield (number, ``on``, document) for each row of a table, without its keys and with its children."""
     seen: set[Value] = set()
     for number, row in enumerate(rows, 1):
         document = dict(row)
@@ -206,15 +206,17 @@ def _complete_rows(
         if table.key is not None:
             key = _key(document, table, table.key, number)
             if key in seen:
-                _refuse(table.name, f"row {number} has the key of a row before it: `key` tells rows apart")
+                _refuse(
+                    table.name, f"row {number} has the same key as an earlier row: `key` must identify rows"
+                )
             seen.add(key)
             for children in below:
                 name = children.table.name
                 if name in document:
                     _refuse(
                         table.name,
-                        f"row {number} has a column of the name of the table {name}: give the table another "
-                        "name in the policy and state its `file`",
+                        f"row {number} has a column with the name of the table {name}: rename the table in "
+                        "the policy and state its `file`",
                     )
                 if items := children.take(key):
                     document[name] = items
@@ -228,16 +230,16 @@ def _key(document: Document, table: Table, column: str, number: int) -> Scalar:
     if key is None:
         _refuse(table.name, f"row {number} has no value in the column {column}, which joins the tables")
     assert not isinstance(key, dict | list), "a row holds single values"
-    # CSV knows text only: 17 there is the 17 of a table that knows numbers. 017 is not.
+    # CSV has only text: its 17 equals the number 17 of another table, but 017 does not.
     if isinstance(key, str) and len(key) <= _LONGEST_NUMBER and _WHOLE.fullmatch(key):
         return int(key)
     return key
 
 
 def _fill(row: Document, item: Value, prefix: str = "") -> list[tuple[str, list[Value]]]:
-    """Put the single values of an object into a row; answer its arrays."""
+    """Put the single values of an object into a row; return its arrays."""
     if isinstance(item, list):
-        raise InputError("an array stands directly in an array, which no table can hold")
+        raise InputError("an array is directly inside an array, which no table can hold")
     fields = item.items() if isinstance(item, dict) else ((ITEM, item),)
     arrays = []
     for key, value in fields:
@@ -247,7 +249,7 @@ def _fill(row: Document, item: Value, prefix: str = "") -> list[tuple[str, list[
         elif isinstance(value, list):
             arrays.append((name, value))
         elif name in row:
-            raise InputError("two fields of a record, or a field and a key, would be one column")
+            raise InputError("two fields of a record, or a field and a key, would share one column")
         elif value is not None:
             row[name] = value
     return arrays

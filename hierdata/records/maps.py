@@ -16,17 +16,17 @@ from hierdata.records.path import Path, Step, jsonpath
 from hierdata.records.survey import Keys, PathSurvey
 
 KEY = "key"
-"""The key under which an entry holds its own key."""
+"""The key of an entry's key."""
 VALUE = "value"
-"""The key under which an entry holds its value."""
+"""The key of an entry's value."""
 
 DYNAMIC = (
-    "the names of the fields here look like data, such as ids or dates: if the object is a map, say "
-    "`map: true` for it and give its keys a rule; else list the fields, or drop them"
+    "the names of the fields here look like data, such as ids or dates: if the object is a map, state "
+    "`map: true` for it and give its keys a rule; otherwise list the fields, or drop them"
 )
 _MANY_KEYS = 32
 _RARE = 10
-"""So many different keys, each in less than one in so many objects, are data."""
+"""At least ``_MANY_KEYS`` keys that are on average in less than one of ``_RARE`` objects are data."""
 _FEW_KEYS = 3
 _LOOKS_LIKE_DATA = re.compile(
     r"[0-9]+"
@@ -40,7 +40,7 @@ _LOOKS_LIKE_DATA = re.compile(
 
 
 def unfold_map(value: Value) -> list[Value] | None:
-    """The entries of a map as an array; None where it is no object.
+    """Return the entries of a map as an array; None if it is not an object.
 
     >>> unfold_map({"2001": 1, "2002": None})
     [{'key': '2001', 'value': 1}, {'key': '2002', 'value': None}]
@@ -51,9 +51,9 @@ def unfold_map(value: Value) -> list[Value] | None:
 
 
 def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> Path:
-    """A path as the user writes it, with the steps into the entries of maps; ``whole``: it names a map.
+    """Add the steps into the entries of maps to a path as the user writes it; ``whole``: it names a map.
 
-    Raises PolicyError for ``~`` where there is no map, and for an array directly inside an array.
+    Raises PolicyError for ``~`` without a map, and for an array directly inside an array.
 
     >>> from hierdata.records.path import parse
     >>> maps = {("visits",)}
@@ -62,7 +62,7 @@ def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> 
     """
     steps: list[Step] = []
     ends = [path.ends[0]]
-    entered = False  # the last step is an entry's value that a map brought
+    entered = False  # the last step is an entry's value, added for a map
     for place, (step, end) in enumerate(zip(path.steps, path.ends[1:], strict=True), 1):
         if step.inner:
             if not entered:
@@ -73,7 +73,7 @@ def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> 
             steps[-1], ends[-1] = Step(VALUE, True), end
         else:
             if entered and tuple(one.key for one in steps) in maps:
-                raise PolicyError(f"{path}: {path.text[: ends[-1]]} is a map, whose values are [*] again")
+                raise PolicyError(f"{path}: {path.text[: ends[-1]]} is a map: write [*] again for its values")
             steps.append(step)
             ends.append(end)
         itself = whole and place == len(path.steps) and not step.many
@@ -83,7 +83,7 @@ def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> 
             steps.append(Step(VALUE, False))
             ends.append(end)
     if path.named and not entered:
-        raise PolicyError(f"{path}: ~ is the key of a map's entries, and the policy names no map there")
+        raise PolicyError(f"{path}: ~ names the keys of a map, but the policy states no map there")
     if path.named:
         steps[-1], ends[-1] = Step(KEY, False), len(path.text)
     if whole and steps:
@@ -92,7 +92,7 @@ def resolve_maps(path: Path, maps: Collection[Keys], *, whole: bool = False) -> 
 
 
 def write_path(steps: Sequence[Step], maps: Collection[Keys]) -> str:
-    """The JSONPath of steps that go into maps: what ``resolve_maps`` makes such steps of.
+    """Return the JSONPath of steps that go into maps: the inverse of ``resolve_maps``.
 
     >>> write_path((Step("visits", True), Step("value", False), Step("code", False)), {("visits",)})
     '$.visits[*].code'
@@ -112,9 +112,9 @@ def write_path(steps: Sequence[Step], maps: Collection[Keys]) -> str:
 
 
 def dynamic(shape: PathSurvey, listed: Collection[str] = ()) -> bool:
-    """Whether the keys of an object look like data: many that are rare, or most with the look of an id.
+    """Return whether the keys of an object look like data: many rare keys, or most of them like ids.
 
-    ``listed`` are keys that somebody named: these are none.
+    ``listed`` are keys that the policy names; they are not counted.
 
     >>> from hierdata.records.survey import survey
     >>> records = [{"visits": {f"2001-03-{day:02}": 1}, "name": "x"} for day in range(1, 9)]

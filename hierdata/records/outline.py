@@ -1,4 +1,4 @@
-"""What published XML has in it, element by element: all that a description of it must know."""
+"""The content of published XML, element by element: everything that its XSD depends on."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Keys = tuple[str, ...]
 
 @dataclass
 class Outline:
-    """What stands at one path: attributes and elements ``below`` it, and whether one stands ``many`` times.
+    """The content of one path: attributes and elements ``below`` it, and whether it occurs ``many`` times.
 
-    ``follows`` has the pairs of elements of which one comes right behind the other, ``values`` the texts
-    where they are asked for, "" where there is none. ``bare`` tells that some have no attributes and no
-    elements, ``seen`` that there is any.
+    ``follows`` has the pairs of elements that come directly after each other. ``values`` has the texts if
+    they are requested, "" for no text. ``bare`` says that some elements have no attributes and no elements,
+    ``seen`` that there is any.
     """
 
     below: dict[str, Outline] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Outline:
 
     @property
     def elements(self) -> list[str]:
-        """The keys of elements, in an order that all that were seen keep; else by name."""
+        """The keys of elements, in an order that all seen elements follow; by name if there is none."""
         left = sorted(key for key in self._seen_order if not _is_no_element(key))
         before = {key: {first for first, second in self.follows if second == key} for key in left}
         found: list[str] = []
@@ -47,7 +47,7 @@ class Outline:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether all elements that were seen keep one order."""
+        """Whether all seen elements follow one order."""
         places = {key: place for place, key in enumerate(self.elements)}
         return all(places[first] < places[second] for first, second in self.follows)
 
@@ -57,11 +57,11 @@ class Outline:
 
     @property
     def has_text(self) -> bool:
-        """Whether text stands beside attributes or elements."""
+        """Whether text occurs together with attributes or elements."""
         return TEXT in self._seen_order
 
     def add(self, value: Value) -> None:
-        """Look at one more element, or attribute."""
+        """Add one more element or attribute."""
         self.seen = True
         if not isinstance(value, dict):
             self.bare = True
@@ -86,7 +86,7 @@ class Outline:
 
 
 def outline_records(documents: Iterable[Document], asked: Iterable[Keys] = ()) -> Outline:
-    """The outline of records; of the fields ``asked`` for with all their texts.
+    """Build the outline of records, with all texts of the fields in ``asked``.
 
     >>> found = outline_records([{"a": ["x"], "c": [""]}, {"@k": "1", "b": [""], "c": ["", ""]}])
     >>> found.attributes, found.elements, found.below["c"].many

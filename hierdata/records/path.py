@@ -30,8 +30,8 @@ _XPATH_STEP = re.compile(
 
 @dataclass(frozen=True)
 class Step:
-    """One key of a path. ``many``: True for ``[*]``, False for JSONPath without it, None where the notation
-    does not say (XPath and dotted). ``inner``: no key but a second ``[*]``, which goes through a map."""
+    """One key of a path. ``many``: True for ``[*]``, False for JSONPath without it, None if the notation
+    does not say (XPath and dotted). ``inner``: not a key but a second ``[*]``, which goes through a map."""
 
     key: str
     many: bool | None
@@ -42,9 +42,9 @@ class Step:
 class Path:
     """A path below a record. ``keys`` is its identity; ``text`` is what the user wrote.
 
-    ``place`` is where the records lie in XML (root and record element, or the root alone where it is the
-    record), empty in the other notations. ``named``
-    tells that the path ends in ``~``: not the values but their keys in a map are meant (see ``maps``).
+    ``place`` is the path of the records in XML (root and record element, or the root alone if it is the
+    record), empty in the other notations. ``named`` says that the path ends in ``~``: it means the keys of a
+    map instead of its values (see ``maps``).
 
     >>> path = parse("$.courses[*].code")
     >>> path.keys, path.prefix(1), str(path)
@@ -55,20 +55,20 @@ class Path:
     text: str
     place: tuple[str, ...] = ()
     ends: tuple[int, ...] = field(default=(), repr=False, compare=False)
-    """Offsets in ``text`` where the place and then each step ends."""
+    """Offsets in ``text`` at which the place and then each step ends."""
     named: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys without marks: two paths are the same field when these are equal."""
+        """The keys without markers: two paths name the same field if these are equal."""
         return tuple(step.key for step in self.steps)
 
     def prefix(self, count: int) -> str:
-        """The text of the first ``count`` steps; of none, the record's own."""
+        """Return the text of the first ``count`` steps; for 0, that of the record."""
         return self.text[: self.ends[count]]
 
     def below(self, count: int) -> str:
-        """The text of an undeclared field under the first ``count`` steps; its name is data and stays out."""
+        """Return the text of an undeclared field under the first ``count`` steps, without its name (data)."""
         start = self.prefix(count)
         return f"{start}{'/' if self.place else '.'}<key>" if start else "<key>"
 
@@ -77,10 +77,10 @@ class Path:
 
 
 def parse(text: str, namespaces: Mapping[str, str] | None = None, depth: int = 2) -> Path:
-    """Read a path. ``namespaces`` maps XPath prefixes to URIs, ``""`` to that of plain element names.
+    """Parse a path. ``namespaces`` maps XPath prefixes to URIs, ``""`` to that of plain element names.
 
-    ``depth`` is how many steps of an XPath lead to a record: 2, or 1 where each is the root of a file.
-    Raises PolicyError with the position (from 1) of what cannot be read.
+    ``depth`` is how many steps of an XPath lead to a record: 2, or 1 if each record is the root of a file.
+    Raises PolicyError with the position (from 1) of a syntax error.
 
     >>> parse("/students/student/course/@code").keys
     ('course', '@code')
@@ -95,7 +95,7 @@ def parse(text: str, namespaces: Mapping[str, str] | None = None, depth: int = 2
 
 
 def depth_of(records: str | None, namespaces: Mapping[str, str] | None = None) -> int:
-    """How many steps of an XPath lead to a record, where the records are said to lie at this path.
+    """Return how many steps of an XPath lead to a record, given the path of the records.
 
     >>> depth_of("/ClinicalDocument"), depth_of("/students/student"), depth_of(None)
     (1, 2, 2)
@@ -106,7 +106,7 @@ def depth_of(records: str | None, namespaces: Mapping[str, str] | None = None) -
 
 
 def jsonpath(steps: Iterable[Step]) -> str:
-    """The JSONPath text of steps; a step that does not say is written as one.
+    """Return the JSONPath text of steps; a step with ``many`` None is written without ``[*]``.
 
     >>> jsonpath([Step("courses", True), Step("odd name", None)])
     "$.courses[*]['odd name']"
@@ -125,7 +125,7 @@ def jsonpath(steps: Iterable[Step]) -> str:
 
 
 def xpath(place: tuple[str, ...], keys: Iterable[str]) -> str:
-    """The XPath text of keys below the place of the records, names in Clark notation.
+    """Return the XPath text of keys below the place of the records, names in Clark notation.
 
     >>> xpath(("students", "student"), ("course", "{urn:x}note", "#text"))
     '/students/student/course/{urn:x}note/text()'
@@ -151,7 +151,9 @@ def _parse_jsonpath(text: str) -> Path:
         if text[position] == ".":
             name = _NAME.match(text, position + 1)
             if name is None:
-                _refuse(text, position + 1, "a name of letters, digits and _ is due, others as ['name']")
+                _refuse(
+                    text, position + 1, "expected a name of letters, digits and _; write others as ['name']"
+                )
             key = name[0]
         else:
             name = _QUOTED.match(text, position)
@@ -159,7 +161,7 @@ def _parse_jsonpath(text: str) -> Path:
                 _refuse(
                     text,
                     position,
-                    "only .name, ['name'], after a name [*] and at the end [*]~ are understood",
+                    "only .name, ['name'], [*] after a name, and [*]~ at the end are supported",
                 )
             key = _unescape(text, position, name[1] if name[1] is not None else name[2])
         position = name.end()
@@ -181,13 +183,13 @@ def _unescape(text: str, position: int, raw: str) -> str:
         high, low, short = match.groups()
         if high is None:
             if short not in _ESCAPES:
-                _refuse(text, position, "an unknown escape in a quoted name")
+                _refuse(text, position, "unknown escape in a quoted name")
             return _ESCAPES[short]
         units = (high + (low or "")).encode()
         try:
             return bytes.fromhex(units.decode()).decode("utf-16-be")
         except UnicodeDecodeError:
-            _refuse(text, position, "half a surrogate pair in a quoted name")
+            _refuse(text, position, "incomplete surrogate pair in a quoted name")
 
     return _ESCAPE.sub(character, raw)
 
@@ -198,14 +200,14 @@ def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
     position = 0
     while position < len(text):
         if keys and _is_last(keys[-1]):
-            _refuse(text, position, "nothing can stand below an attribute, text() and the like")
+            _refuse(text, position, "attributes, text() and the like have nothing below them")
         match = _XPATH_STEP.match(text, position)
         if match is None:
             _refuse(
                 text,
                 position,
                 "only /name, /prefix:name, /@name, /text(), /comment() and /processing-instruction('name') "
-                "are understood",
+                "are supported",
             )
         key = _xpath_key(text, match, namespaces)
         if len(keys) < depth and _is_last(key):
@@ -220,13 +222,13 @@ def _parse_xpath(text: str, namespaces: Mapping[str, str], depth: int) -> Path:
 
 
 _PLACES = {
-    1: "the first step is the record's element, the root of its file",
-    2: "the first two steps are the root element and the record's element",
+    1: "the first step must be the record's element, the root of its file",
+    2: "the first two steps must be the root element and the record's element",
 }
 
 
 def _is_last(key: str) -> bool:
-    """Whether a key of XML is no element's."""
+    """Return whether a key of XML is not that of an element."""
     return key in (TEXT, COMMENT) or key.startswith(("@", INSTRUCTION))
 
 
@@ -252,13 +254,13 @@ def _xpath_key(text: str, match: re.Match[str], namespaces: Mapping[str, str]) -
 def _parse_dotted(text: str) -> Path:
     odd = re.search(r"[\[\]/]", text)
     if odd is not None:
-        _refuse(text, odd.start(), "a path with [ ] begins with $, one with / begins with /")
+        _refuse(text, odd.start(), "a path with [ ] must begin with $, one with / must begin with /")
     ends = [0]
     steps: list[Step] = []
     for key in text.split("."):
         start = ends[-1] + 1 if steps else 0
         if not key:
-            _refuse(text, start, "a name is due; a name with a dot in it is written $['a.b']")
+            _refuse(text, start, "expected a name; write a name with a dot as $['a.b']")
         steps.append(Step(key, None))
         ends.append(start + len(key))
     return Path(tuple(steps), text, ends=tuple(ends))

@@ -1,4 +1,4 @@
-"""The plan of a binding: what becomes of each key, fixed once for the whole collection."""
+"""The plan of a binding: what happens to each key, fixed once for the whole collection."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hierdata.records.values import Missing
 
 _ROLES = tuple(Role)
 
-# What becomes of a key; plain numbers, because binding asks once a value.
+# What happens to a key; plain integers, since binding compares them for every value.
 VALUE, DROPPED, INLINE, CHILD = range(4)
 
 
 @dataclass(slots=True)
 class Slot:
-    """What becomes of one key of an object.
+    """What happens to one key of an object.
 
     ``index`` is the position among the vertex's values of the role or, for a child, among its child types.
     """
@@ -35,9 +35,9 @@ class Slot:
 
 @dataclass(slots=True)
 class Plan:
-    """How to read a vertex (``item`` where it is a scalar) or an object inlined into its parent.
+    """How to read a vertex (``item`` if it is a scalar) or an object inlined into its parent.
 
-    ``sizes`` are the numbers of values by role, ``groups`` that of child types.
+    ``sizes`` are the numbers of values by role, ``groups`` is the number of child types.
     """
 
     below: str
@@ -51,9 +51,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Binding:
-    """The schema of a collection, with what ``bind`` needs to follow it.
+    """The schema of a collection, with the plan that ``bind`` follows.
 
-    ``sparse`` leaves out vertices without any value and without others below them.
+    ``sparse`` leaves out vertices that have neither values nor children.
     """
 
     schema: Schema
@@ -70,9 +70,9 @@ def resolve(
 ) -> Binding:
     """Fix the schema: vertex types in pre-order by first appearance in the rules, attributes in rule order.
 
-    A path is many where the rules write ``[*]``, one where JSONPath does without; where the notation does not
-    say, many if it is among ``many_hints`` (an XSD's) or many in any record. An object whose fields are all
-    dropped is not published at all. Raises PolicyError with every problem, one a line, except clashes among
+    A path is many if the rules write ``[*]``, one if JSONPath omits it. If the notation does not say, the
+    path is many if it is among ``many_hints`` (from an XSD) or many in any record. An object with all fields
+    dropped is not published at all. Raises PolicyError with every problem, one per line, except clashes among
     the records, which ``bind`` refuses with the record's number.
     """
     root, found = plant(rules, shape, many_hints)
@@ -141,7 +141,7 @@ def _collect(node: Node, steps: Keys, plan: Plan, parts: _Parts) -> None:
 
 
 def _attribute(steps: Keys, node: Node, slot: Slot, counts: list[int]) -> Attribute:
-    """The attribute of a node; its slot learns where in the vertex its values go."""
+    """Build the attribute of a node; set in its slot where in the vertex its values go."""
     rule = node.rule
     assert rule is not None
     assert rule.role is not None

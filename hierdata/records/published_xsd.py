@@ -1,8 +1,7 @@
-"""The XSD of a release: what its files have in them, with types widened where values were generalized.
+"""The XSD of a release: the content of its files, with types widened for generalized values.
 
-It is made of the published files, the policy and the policy's XSD alone, so it tells nothing that they do
-not, and whoever verifies a release can make it again. Everything is optional, since everything may be missing
-or suppressed.
+It is built only from the published files, the policy and the policy's XSD, so it reveals nothing more, and a
+verifier can rebuild it. Everything is optional, since everything may be missing or suppressed.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ if TYPE_CHECKING:
 _XS = "http://www.w3.org/2001/XMLSchema"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 ROOT = "records"
-"""The root of files that hold no records where each record is a file of its own."""
+"""The root of the other files if each record is a file of its own."""
 _GENERALIZED = r"\*|[\[(].+, .+[\])]|\{.*\}|.*[^*]\*+|-?[0-9]{4,}(-[0-9]{2})?"
-"""The root, ranges, sets, prefixes and periods: how values are spelled that were generalized."""
+"""The spellings of generalized values: the root, ranges, sets, prefixes and periods."""
 
 
 class Types:
-    """The simple types of an XSD: ``components`` are those with a name, ``of`` says which one a field has.
+    """The simple types of an XSD: ``components`` are the named ones, ``of`` gives the type of each field.
 
-    That is an element ``xs:simpleType`` or a name. ``generalized`` are the fields whose values
-    may have been generalized.
+    A type is an element ``xs:simpleType`` or a name. ``generalized`` are the fields with values that may have
+    been generalized.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class Types:
 
 
 class _Writer:
-    """Makes the elements of one XSD."""
+    """Builds the elements of one XSD."""
 
     def __init__(self, target: str, types: Types) -> None:
         from lxml import etree
@@ -89,7 +88,7 @@ class _Writer:
     def _describe(
         self, parent: _Element, key: str, outline: Outline, keys: Keys, *, top: bool = False
     ) -> None:
-        """The declaration of an element."""
+        """Add the declaration of an element."""
         element = self._inside(parent, "element", name=_local(key))
         if not top:
             if _uri(key) and _uri(key) == self._target:
@@ -118,10 +117,10 @@ class _Writer:
     def _content(
         self, kind: _Element, inner: Sequence[tuple[str, Outline]], keys: Keys, *, ordered: bool
     ) -> None:
-        """The elements in an element.
+        """Add the declarations of the elements in an element.
 
-        One that says by xsi:type what it is could be judged by the original XSD alone, so of it and those
-        beside it no more is said. Nor is anything said of elements of other namespaces.
+        An element with xsi:type could only be validated by the original XSD, so it and its siblings are
+        accepted without declaration. The same holds for elements of other namespaces.
         """
         if any(_says_what_it_is(outline) for _, outline in inner):
             content = self._inside(kind, "sequence")
@@ -152,7 +151,7 @@ class _Writer:
             self._inside(holder, "anyAttribute", namespace=" ".join(foreign), processContents="skip")
 
     def _simple(self, holder: _Element, named: str, outline: Outline, keys: Keys) -> None:
-        """The narrowest type that all published values have: the XSD's, wider by generalized ones, or any."""
+        """Set the narrowest type that fits: the XSD's, that with generalized values, or any text."""
         due = self._types.of.get(keys)
         if due is not None and named == "type" and outline.values is not None:
             for candidate in self._candidates(due, keys in self._types.generalized):
@@ -184,7 +183,7 @@ class _Writer:
             holder.append(copy.deepcopy(kind))
 
     def _holds(self, declaration: _Element, values: Iterable[str]) -> bool:
-        """Whether all values are of a declaration's type."""
+        """Return whether all values have a declaration's type."""
         trial = self._element("schema", nsmap=dict(self.root.nsmap))
         if self._target:
             trial.set("targetNamespace", self._target)
@@ -205,7 +204,7 @@ class _Writer:
         return True
 
     def bytes(self) -> bytes:
-        """The file."""
+        """Return the content of the file."""
         if self._typed:
             self.root[0:0] = copy.deepcopy(self._types.components)
         self._etree.indent(self.root)
@@ -216,10 +215,10 @@ class _Writer:
 def release_xsd(
     place: Sequence[str], outlines: Mapping[str, Outline], beside: Mapping[str, Outline], types: Types
 ) -> bytes:
-    """An XSD that all files of a release satisfy.
+    """Build an XSD that all files of a release satisfy.
 
-    ``place`` is (root, record) or, where each record is a file of its own, its element alone; ``outlines``
-    are those of its last name. ``beside`` has what lies in other files, below the same root or ``records``.
+    ``place`` is (root, record) or, if each record is a file of its own, its element alone; ``outlines`` are
+    those of its last name. ``beside`` has the content of the other files, below the same root or ``records``.
     """
     writer = _Writer(_uri(place[0]), types)
     if len(place) == 2:
@@ -232,7 +231,7 @@ def release_xsd(
 
 
 def _says_what_it_is(outline: Outline) -> bool:
-    """Whether elements have attributes such as xsi:type, which a validator takes as orders."""
+    """Return whether elements have attributes such as xsi:type, which change how they are validated."""
     return any(_uri(name[1:]) == _XSI for name in outline.attributes)
 
 

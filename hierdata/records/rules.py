@@ -1,4 +1,4 @@
-"""Rules against a surveyed collection: one or many for each path, and everything that does not fit."""
+"""Rules checked against a surveyed collection: one or many for each path, and every mismatch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Problem:
 class Node:
     """A path that rules name or pass through. ``first`` is the position of the first of these rules.
 
-    ``elements`` tells that XML elements lie here.
+    ``elements`` says that this path has XML elements.
     """
 
     keys: Keys
@@ -65,22 +65,22 @@ class Node:
 
     @property
     def role(self) -> Role | None:
-        """The role of the value here, None for objects and what is dropped."""
+        """The role of the value here, None for objects and dropped fields."""
         return self.rule.role if self.rule is not None else None
 
     @property
     def drops(self) -> bool:
-        """Whether everything here is dropped by one rule."""
+        """Whether one rule drops everything here."""
         return self.rule is not None and self.rule.drops
 
     @property
     def is_vertex(self) -> bool:
-        """Whether what stands here is a vertex of its own, not part of its parent."""
+        """Whether this path has vertices of its own, instead of parts of the parent."""
         return self.many or (self.rule is not None and self.rule.vertex)
 
     @property
     def publishes(self) -> bool:
-        """Whether anything here is published: an object whose fields are all dropped is not."""
+        """Whether anything here is published: an object with all fields dropped is not."""
         if self.rule is not None and not self.children:
             return not self.rule.drops
         own = self.rule is not None and self.rule.vertex
@@ -90,13 +90,15 @@ class Node:
 def plant(
     rules: Sequence[Rule], shape: PathSurvey, many_hints: Collection[Keys] = ()
 ) -> tuple[Node, list[Problem]]:
-    """The rules as a tree, with one or many decided for each path, and the conflicts among them."""
+    """Return the rules as a tree, with one or many decided for each path, and the conflicts among them."""
     path = rules[0].path if rules else Path((), "", ends=(0,))
     root = Node((), path, 0)
     problems: list[Problem] = []
     for position, rule in enumerate(rules):
         if rule.path.place != root.path.place:
-            problems.append(Problem("conflict", str(rule.path), "other rules look for records elsewhere"))
+            problems.append(
+                Problem("conflict", str(rule.path), "other rules have a different path of the records")
+            )
             continue
         problems.extend(_insert(root, position, rule))
     _decide(root, shape, frozenset(many_hints))
@@ -109,7 +111,7 @@ def _insert(root: Node, position: int, rule: Rule) -> Iterator[Problem]:
     for depth, step in enumerate(steps, 1):
         keys = rule.path.keys[:depth]
         node = node.children.setdefault(step.key, Node(keys, rule.path, position))
-        # A rule that drops a whole array need not say that it is one.
+        # A rule that drops a whole array need not write [*].
         if step.many or (step.many is False and not (depth == len(steps) and rule.drops)):
             node.marks.add(step.many)
     if node is root:
@@ -132,7 +134,7 @@ def _conflicts(node: Node) -> Iterator[Problem]:
     if node.children and node.role is not None:
         yield Problem("conflict", node.text, "a field with a role cannot have rules below it")
     if node.drops and any(not child.drops for child in node.children.values()):
-        yield Problem("conflict", node.text, "this is dropped whole, but there are rules below it")
+        yield Problem("conflict", node.text, "this is dropped as a whole, but there are rules below it")
 
 
 def _decide(node: Node, shape: PathSurvey | None, hints: Collection[Keys]) -> None:
@@ -151,13 +153,13 @@ def _decide(node: Node, shape: PathSurvey | None, hints: Collection[Keys]) -> No
 def problems(
     rules: Sequence[Rule], shape: PathSurvey, unlisted: Unlisted = "error", many_hints: Collection[Keys] = ()
 ) -> list[Problem]:
-    """Everything about rules and records that does not fit, all at once: see ``Problem``."""
+    """Return every mismatch between rules and records: see ``Problem``."""
     root, found = plant(rules, shape, many_hints)
     return found + misfits(root, rules, shape, unlisted)
 
 
 def misfits(root: Node, rules: Sequence[Rule], shape: PathSurvey, unlisted: Unlisted) -> list[Problem]:
-    """What the records say against planted rules."""
+    """Return the mismatches between the records and a tree of rules."""
     found: list[Problem] = []
     if shape.occurrences:
         for rule in rules:
@@ -168,7 +170,7 @@ def misfits(root: Node, rules: Sequence[Rule], shape: PathSurvey, unlisted: Unli
 
 
 def _suggest_nearest(rule: Rule, shape: PathSurvey) -> Problem:
-    """Name the nearest field: a sibling of the first key that is not there, else one anywhere."""
+    """Report an unmatched rule, with the nearest field: a sibling of the first missing key, or any other."""
     keys = rule.path.keys
     there = next(n for n in range(len(keys)) if shape.find(keys[: n + 1]) is None)
     parent = shape.find(keys[:there])
@@ -179,14 +181,14 @@ def _suggest_nearest(rule: Rule, shape: PathSurvey) -> Problem:
 
 
 def _nearest(key: str, names: Iterable[str]) -> str | None:
-    """The most similar name; of XML the local names are compared, so that a namespace left out is found."""
+    """Return the most similar name. For XML local names are compared, to find a missing namespace."""
     local = {_local(name): name for name in names}
     near = get_close_matches(_local(key), local, n=1)
     return local[near[0]] if near else None
 
 
 def _local(key: str) -> str:
-    """A key without its namespace, an attribute's ``@`` kept."""
+    """Return a key without its namespace; an attribute keeps its ``@``."""
     return ("@" if key.startswith("@") else "") + key.rpartition("}")[2].removeprefix("@")
 
 
@@ -229,7 +231,7 @@ def _one_or_many(node: Node, shape: PathSurvey) -> Iterator[Problem]:
         yield Problem("misfit", node.text, "this is an array: write [*] after its name")
     elif not node.many and shape.longest > 1:
         yield Problem(
-            "misfit", node.text, f"this stands up to {shape.longest} times: write [*] after its name"
+            "misfit", node.text, f"this occurs up to {shape.longest} times: write [*] after its name"
         )
 
 
@@ -247,7 +249,9 @@ def _leaf(node: Node, shape: PathSurvey) -> Iterator[Problem]:
         yield Problem("clash", node.text, "a single value in some records and an object in others")
     elif shape.siblings:
         yield Problem(
-            "misfit", node.text, "the element has attributes or children: name those, and its text as /text()"
+            "misfit",
+            node.text,
+            "the element has attributes or children: give rules for those, and for its text as /text()",
         )
     else:
         yield Problem("misfit", node.text, "this is an object: give rules for its fields")

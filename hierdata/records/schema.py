@@ -10,20 +10,20 @@ from hierdata.records.path import Path
 
 
 class Role(Enum):
-    """What an attribute is for the promise."""
+    """The part that an attribute plays in the promise."""
 
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     CARRIED = "carried"
-    """Published as it stands and left out of the judgement: the policy says why (``exempt``)."""
+    """Published unchanged and not judged: the policy says why (``exempt``)."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a policy says of one path, as far as the shape of records goes.
+    """What a policy says about one path, as far as the shape of records is concerned.
 
-    ``role`` None drops the path and everything below it; with ``vertex`` it publishes nothing by itself but
-    makes the object a vertex of its own. ``optional`` rules may match nothing.
+    ``role`` None drops the path and everything below it; with ``vertex`` it only makes the object a vertex of
+    its own. ``optional`` rules may match nothing.
     """
 
     path: Path
@@ -34,7 +34,7 @@ class Rule:
 
     @property
     def drops(self) -> bool:
-        """Whether the path and everything below it is left out."""
+        """Whether the path and everything below it are left out."""
         return self.role is None and not self.vertex
 
 
@@ -42,9 +42,9 @@ class Rule:
 class Attribute:
     """A published attribute of a vertex type.
 
-    ``steps`` are the keys from the vertex down to the value; they are empty where the vertex is a scalar
-    item of an array. ``missing`` are spellings that mean "no value", beside null and absence. ``absent`` is
-    what stands for a missing item: null or, as XML has none, one of these spellings.
+    ``steps`` are the keys from the vertex down to the value; they are empty if the vertex is a scalar item of
+    an array. ``missing`` are spellings of a missing value, in addition to null and absence. ``absent`` is
+    what is written for a missing item: null or, since XML has none, one of these spellings.
     """
 
     path: str
@@ -58,8 +58,8 @@ class Attribute:
 class VertexType:
     """Union-compatible vertices: those at one path of the schema.
 
-    ``steps`` are the keys from the parent vertex; ``many`` tells an array (or repeated element) from a single
-    object that the policy makes a vertex of its own. ``attributes`` stand in the order of the policy.
+    ``steps`` are the keys from the parent vertex. ``many`` is True for an array (or repeated element), False
+    for a single object that the policy makes a vertex. ``attributes`` are in the order of the policy.
     """
 
     index: int
@@ -71,12 +71,12 @@ class VertexType:
     attributes: tuple[Attribute, ...]
 
     def of_role(self, role: Role) -> tuple[Attribute, ...]:
-        """The attributes of one role, in order."""
+        """Return the attributes of one role, in order."""
         return tuple(attribute for attribute in self.attributes if attribute.role is role)
 
     @cached_property
     def places(self) -> tuple[tuple[tuple[str, ...], int, int], ...]:
-        """Per attribute its steps, which list of a vertex (quasi, sensitive, carried) holds it, and where."""
+        """Per attribute its steps, its list in a vertex (quasi, sensitive, carried), and its index there."""
         used = dict.fromkeys(Role, 0)
         order = tuple(Role)
         places = []
@@ -98,6 +98,6 @@ class Schema:
         return self.types[0]
 
     def keys(self, kind: int) -> tuple[str, ...]:
-        """The keys from the record down to the vertices of a type."""
+        """Return the keys from the record down to the vertices of a type."""
         own = self.types[kind]
         return () if own.parent is None else self.keys(own.parent) + own.steps

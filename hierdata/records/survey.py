@@ -1,7 +1,7 @@
 """The survey: one pass over a collection that finds its shape and counts the values of declared fields.
 
-Documents are taken in batches and looked at by column, all values of one path together, so that counting runs
-in compiled code. Parts of a collection are surveyed apart and merged.
+Documents are processed in batches and by column, all values of one path together, so that counting runs in
+compiled code. Parts of a collection are surveyed separately and merged.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ Keys = tuple[str, ...]
 Order: TypeAlias = "dict[str, Order]"
 
 MOST_KEYS = 1 << 16
-"""Different keys that the objects at one path may have: a survey's memory must not follow the data."""
+"""Limit on the different keys of objects at one path, so that memory does not grow with the data."""
 
 
 @dataclass(slots=True)
 class PathSurvey:
-    """What stood at one path of the collection; ``children`` are the paths one key further down.
+    """The content of one path of the collection; ``children`` are the paths one key further down.
 
-    ``occurrences`` counts the objects that have the key, with whatever value: ``nulls``, ``arrays``,
-    ``siblings`` (element children of one name) or, the rest, ``bare`` objects and scalars. ``objects`` and
-    ``scalars`` count bare values and items alike; element content without attributes or children is counted
-    apart as ``texts`` or, when empty, ``empties``. ``nested`` counts arrays directly inside arrays,
-    ``longest`` the most items of one array or of siblings. ``crowded`` counts values whose keys were not
-    followed any more: so many different ones are data.
+    ``occurrences`` counts the objects that have the key, with any value: ``nulls``, ``arrays``, ``siblings``
+    (element children of one name) or, the rest, ``bare`` objects and scalars. ``objects`` and ``scalars``
+    count bare values and items alike; element content without attributes or children is counted separately as
+    ``texts`` or, if empty, ``empties``. ``nested`` counts arrays directly inside arrays, ``longest`` is the
+    most items of one array or siblings. ``crowded`` counts values under keys beyond ``MOST_KEYS``, which are
+    not recorded: that many different keys are data.
     """
 
     occurrences: int = 0
@@ -54,7 +54,7 @@ class PathSurvey:
         return self.occurrences - self.nulls - self.arrays - self.siblings
 
     def find(self, keys: Keys) -> PathSurvey | None:
-        """The shape at a path below, None where nothing stands. Bare element content answers to ``#text``."""
+        """Return the shape at a path below, None if there is none. ``#text`` finds bare element content."""
         shape = self
         for key in keys:
             below = shape.children.get(key)
@@ -67,11 +67,11 @@ class PathSurvey:
 
     @property
     def order(self) -> Order:
-        """The elements in the order of their first appearance, each with the order of what is in it."""
+        """The elements in the order of first appearance, each with the order of its content."""
         return {key: below.order for key, below in self.children.items() if not key.startswith("@")}
 
     def merge(self, other: PathSurvey) -> None:
-        """Add what another part of the collection showed."""
+        """Add the survey of another part of the collection."""
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
@@ -82,7 +82,7 @@ class PathSurvey:
                 own.merge(shape)
 
     def below(self, key: str) -> PathSurvey | None:
-        """The shape under a key, made where there is none; None where there are too many keys already."""
+        """Return the shape under a key, creating it if needed; None if there are too many keys already."""
         known = self.children.get(key)
         if known is None and len(self.children) < MOST_KEYS:
             known = self.children[key] = PathSurvey()
@@ -99,8 +99,8 @@ _COUNTS = (
 class Survey:
     """Shape of the records, their number, and the counted values of each declared field.
 
-    ``pseudonyms`` counts by field what was replaced by one; ``repeated`` by domain those that stand in more
-    than one record.
+    ``pseudonyms`` counts the replaced values by field; ``repeated`` counts, by domain, the pseudonyms that
+    occur in more than one record.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -124,7 +124,7 @@ def survey(
 ) -> Survey:
     """Survey records, counting the values of the ``declared`` fields.
 
-    A mapping gives with each field the spellings that mean "no value": those and null are counted as None.
+    A mapping gives the spellings of a missing value for each field: those and null are counted as None.
     Absent fields are not counted.
 
     >>> found = survey([{"a": 1, "b": [{"c": "x"}]}, {"a": "?"}], {("a",): ["?"], ("b", "c"): []})
@@ -154,7 +154,7 @@ def _objects(shape: PathSurvey, keys: Keys, objects: Sequence[Document], values:
 
 
 def _column(shape: PathSurvey, keys: Keys, column: Sequence[Value], values: dict[Keys, Values]) -> None:
-    """All values that one batch has at one path."""
+    """Survey all values of one batch at one path."""
     shape.occurrences += len(column)
     kinds = set(map(type, column))
     bare = column
@@ -170,14 +170,14 @@ def _column(shape: PathSurvey, keys: Keys, column: Sequence[Value], values: dict
     nulls = sum(value is None for value in bare) if type(None) in kinds else 0
     _contents(shape, keys, bare, values)
     shape.nulls += nulls
-    # A null item of an array counts as a scalar; a bare null leaves open what is due.
+    # A null item of an array counts as a scalar; a bare null could be of any kind.
     shape.scalars -= nulls
 
 
 def _contents(
     shape: PathSurvey, keys: Keys, items: Sequence[Value], values: dict[Keys, Values], elements: bool = False
 ) -> None:
-    """Count single values and go down into objects."""
+    """Count single values and descend into objects."""
     if not items:
         return
     scalars = _scalars(items)

@@ -1,4 +1,4 @@
-"""Rules for the fields that a policy does not list, where it keeps them."""
+"""Rules for fields that a policy does not list but keeps."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def keep_unlisted(
     many_hints: Collection[Keys] = (),
     maps: Collection[Keys] = (),
 ) -> list[Rule]:
-    """One rule of the given role for each field with values that no rule covers, in the order of the survey.
+    """Return one rule of the given role for each field with values that no rule covers, in survey order.
 
     Resolve the rules together with these and ``unlisted="drop"``: an empty object has nothing to keep. The
-    paths read as a policy writes them, those of entries of ``maps`` too. Raises PolicyError where the names
+    paths are as a policy writes them, including those of entries of ``maps``. Raises PolicyError if the names
     of unlisted fields look like data.
 
     >>> from hierdata.records.survey import survey
@@ -46,9 +46,9 @@ def _path(place: tuple[str, ...], steps: tuple[Step, ...], maps: Collection[Keys
 def _find_unlisted(
     node: Node | None, shape: PathSurvey, steps: tuple[Step, ...], hints: Collection[Keys], where: str
 ) -> Iterator[tuple[Step, ...]]:
-    """The steps to every value below that no rule covers; ``node`` is None where no rule passes.
+    """Yield the steps to every value below that no rule covers; ``node`` is None if no rule passes here.
 
-    ``where`` is the path in messages: names that no rule has may be data.
+    ``where`` is the path in messages: names that no rule states may be data.
     """
     listed = node.children if node is not None else {}
     if dynamic(shape, listed):

@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 class Missing:
-    """Spellings that mean "no value", ready to be asked of values: text by its text, numbers by value.
+    """Spellings of a missing value, as a container: text matches by its text, numbers by value.
 
     >>> missing = Missing(["?", "-9", "false"])
     >>> "?" in missing, -9 in missing, Decimal("-9.0") in missing, False in missing, 0 in missing
@@ -39,12 +39,14 @@ class Missing:
         return value is None or value in self._numbers
 
     def clean_values(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
-        """The values, None in the place of those that mean "no value".
+        """Return the values, with None for those that are spellings of a missing value.
 
         >>> Missing(["?"]).clean_values(("a", "?"))
         ['a', None]
         """
-        if _TEXTS.issuperset(map(type, values)):  # told by the text alone, and most columns miss nothing
+        if _TEXTS.issuperset(
+            map(type, values)
+        ):  # only the text matters, and most columns have no missing value
             if self._texts.isdisjoint(values):
                 return values
             return [None if value in self._texts else value for value in values]
@@ -54,8 +56,8 @@ class Missing:
 class Values(Mapping[Scalar, int]):
     """Distinct values, each with its number of occurrences; None is missing.
 
-    Unlike in a dict, values of different types are different keys: True, 1, "1" and Decimal("1") are four.
-    Equal decimals are one key whatever their spelling.
+    Unlike in a dict, values of different types are different keys: True, 1, "1" and Decimal("1") are four
+    keys. Equal decimals are one key whatever their spelling.
 
     >>> values = Values([True, 1, "1", Decimal("1"), Numeral("1e0")])
     >>> list(values.items())
@@ -67,12 +69,12 @@ class Values(Mapping[Scalar, int]):
         self.add(values)
 
     def add(self, values: Sequence[Scalar]) -> None:
-        """Count some more values."""
+        """Count more values."""
         kinds = dict.fromkeys(map(type, values))
         for kind in kinds:
             part = values if len(kinds) == 1 else [value for value in values if type(value) is kind]
             if kind is Numeral:
-                # A plain decimal as the key: one input's spelling must not stand for all equal numbers.
+                # Use a plain decimal as the key, so that no input's spelling represents all equal numbers.
                 part = [Decimal(value) for value in part if isinstance(value, Decimal)]
                 kind = Decimal
             self._counts.setdefault(kind, Counter()).update(part)
@@ -83,7 +85,7 @@ class Values(Mapping[Scalar, int]):
             self._counts.setdefault(kind, Counter()).update(counts)
 
     def fold(self, missing: Missing) -> None:
-        """Count the spellings that mean "no value" as None."""
+        """Count the spellings of a missing value as None."""
         for kind, counts in list(self._counts.items()):
             folded = [value for value in counts if value in missing]
             total = sum(counts.pop(value) for value in folded)

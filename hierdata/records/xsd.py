@@ -1,4 +1,4 @@
-"""What an XML Schema says of records: which elements may repeat, and their order."""
+"""What an XML Schema says about records: which elements may repeat, their order, and simple types."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 Keys = tuple[str, ...]
 _ELSEWHERE = frozenset({"ID", "IDREF", "IDREFS", "ENTITY", "ENTITIES", "NOTATION", "QName"})
-"""Types that are about more than their own text."""
+"""Types with a meaning beyond their own text."""
 Node: TypeAlias = "_Element"
 """A component of an XSD."""
 Order: TypeAlias = "dict[str, Order]"
-"""Names of elements in order, each with the order of what is in it."""
+"""Names of elements in order, each with the order of its content."""
 
 _MOST_VISITS = 300_000
-"""Parts of types on all paths: two elements of the next type in each of forty lead to a billion."""
+"""Limit on places visited: forty types, each with two elements of the next type, lead to about 10^12."""
 _XS = "{http://www.w3.org/2001/XMLSchema}"
 _GROUPS = frozenset(f"{_XS}{name}" for name in ("sequence", "choice", "all", "group"))
 _WRAPPERS = frozenset(
@@ -33,24 +33,24 @@ _WRAPPERS = frozenset(
 
 
 def many_hints(file: Path, place: tuple[str, ...]) -> frozenset[Keys]:
-    """The paths below a record whose element may stand more than once: ``maxOccurs`` on it or around it.
+    """Return the paths below a record of elements that may repeat, by ``maxOccurs`` on or around them.
 
     ``place`` names the root element and the record's, as ``path.Path.place`` does. Elements inside themselves
-    are followed once. Raises TargetError where the file cannot be read, PolicyError where it is not an XSD in
-    one file that declares the place.
+    are followed once. Raises TargetError if the file cannot be read, PolicyError if it is not an XSD in one
+    file that declares the place.
     """
     with open_xsd(file) as schema:
         return frozenset(schema.repeated_paths(schema.record(place), (), ()))
 
 
 def arrange_elements(file: Path, place: tuple[str, ...], order: Order) -> Order:
-    """An order of elements put right by an XSD; those that it does not declare follow. Raises as above."""
+    """Arrange an order of elements by an XSD, undeclared ones last. Raises like ``many_hints``."""
     with open_xsd(file) as schema:
         return schema.arrange_children(schema.record(place), order)
 
 
 def types(file: Path, place: tuple[str, ...], fields: Iterable[Keys]) -> Types:
-    """The simple types that an XSD states for these fields, and those that have names. Raises as above."""
+    """Return the simple types of an XSD for these fields, and its named ones. Raises like ``many_hints``."""
     with open_xsd(file) as schema:
         record = schema.record(place)
         found = {keys: kind for keys in fields if (kind := schema.simple(record, keys)) is not None}
@@ -60,7 +60,7 @@ def types(file: Path, place: tuple[str, ...], fields: Iterable[Keys]) -> Types:
 
 @contextmanager
 def open_xsd(file: Path) -> Iterator[Xsd]:
-    """An XSD to be asked; what is wrong with it is told when it is found."""
+    """Open an XSD for queries. Raises PolicyError on errors, some only during the queries."""
     try:
         yield Xsd(_load(file), file.name)
     except RecursionError:
@@ -108,23 +108,23 @@ class Xsd:
 
     @property
     def target(self) -> str:
-        """The namespace of what is declared."""
+        """The target namespace."""
         return self._target
 
     @property
     def nsmap(self) -> dict[str | None, str]:
-        """The prefixes that references are written with."""
+        """The prefixes used in references."""
         return self._nsmap
 
     @property
     def components(self) -> list[_Element]:
-        """The simple types that have names."""
+        """The named simple types."""
         return [node for (kind, _), node in self._named.items() if kind == f"{_XS}simpleType"]
 
     def simple(self, element: _Element, keys: Keys) -> _Element | str | None:
-        """The simple type of what lies at these keys below an element: its name, or the type itself.
+        """Return the simple type at these keys below an element: its name, or the type itself.
 
-        None where it is not declared, or of a type that looks at more than its own text.
+        None if it is not declared, or its type has a meaning beyond its own text.
         """
         for key in keys:
             if key.startswith("@"):
@@ -145,7 +145,7 @@ class Xsd:
         return name
 
     def attributes(self, element: _Element) -> Iterator[tuple[str, _Element]]:
-        """The attributes that an element may have."""
+        """Yield the attributes that an element may have: name and declaration."""
         kind = self._type(element)
         if kind is not None:
             yield from self._attributes(kind, (kind,))
@@ -165,12 +165,12 @@ class Xsd:
                 yield from self._attributes(child, within)
 
     def text(self, element: _Element) -> _Element | None:
-        """What an element's own text is declared by, where the element has attributes too."""
+        """Return the declaration of an element's own text, if the element may have attributes too."""
         kind = self._type(element)
         return None if kind is None else kind.find(f"{_XS}simpleContent/{_XS}extension")
 
     def notes(self, node: _Element, namespace: str) -> tuple[dict[str, str], list[str]]:
-        """What is noted at a component: attributes of a namespace, and the texts of its appinfo."""
+        """Return a component's annotations: attributes of a namespace, and the texts of its appinfo."""
         names = [(str(name), str(value)) for name, value in node.items()]
         noted = {
             name.rpartition("}")[2]: value for name, value in names if name.startswith(f"{{{namespace}}}")
@@ -179,11 +179,11 @@ class Xsd:
         return noted, [one.text or "" for one in found if one.get("source") == namespace]
 
     def find_global(self, kind: str, name: str) -> _Element | None:
-        """A global component, or None."""
+        """Return a global component, or None."""
         return self._named.get((f"{_XS}{kind}", name))
 
     def record(self, place: tuple[str, ...]) -> _Element:
-        """The declaration of the records' element: below the root's, or the root itself."""
+        """Return the declaration of the records' element: below the root, or the root itself."""
         root = self.find_global("element", place[0])
         if root is None:
             raise PolicyError(f"the XSD {self._file} declares no element for the root of the records' path")
@@ -197,7 +197,7 @@ class Xsd:
         )
 
     def arrange_children(self, element: _Element, order: Order) -> Order:
-        """An order of what is in an element, as far as the element is declared."""
+        """Arrange the content of an element as declared; undeclared elements come last."""
         declared = {name: child for name, child, _ in self.children(element) if name in order}
         known = {name: self.arrange_children(child, order[name]) for name, child in declared.items()}
         return known | {name: below for name, below in order.items() if name not in known}
@@ -205,7 +205,7 @@ class Xsd:
     def repeated_paths(
         self, element: _Element, keys: Keys, open_types: tuple[_Element, ...]
     ) -> Iterator[Keys]:
-        """The paths of elements below this one that may repeat."""
+        """Yield the paths of elements below this one that may repeat."""
         kind = self._type(element)
         if kind is None or kind in open_types:
             return
@@ -217,13 +217,13 @@ class Xsd:
             yield from self.repeated_paths(child, (*keys, name), (*open_types, kind))
 
     def children(self, element: _Element) -> Iterator[tuple[str, _Element, bool]]:
-        """The elements that may stand in this one: name, declaration, whether it may repeat."""
+        """Yield the elements that this one may contain: name, declaration, whether it may repeat."""
         kind = self._type(element)
         if kind is not None:
             yield from self._particles(kind, False)
 
     def _type(self, element: _Element) -> _Element | None:
-        """The complex type of an element, None where its content is simple."""
+        """Return the complex type of an element, None if its content is simple."""
         name = element.get("type")
         if name is None:
             return element.find(f"{_XS}complexType")
@@ -232,7 +232,7 @@ class Xsd:
     def _resolve_reference(
         self, kind: str, where: _Element, name: str, simple: str | None = None
     ) -> _Element | None:
-        """The component that a reference names; None for simple types."""
+        """Return the component that a reference names; None for simple types."""
         clark = self._clark_of(where, name)
         found = self.find_global(kind, clark)
         is_simple = clark.startswith(_XS) or (
@@ -245,7 +245,7 @@ class Xsd:
         return found
 
     def _particles(self, node: _Element, many: bool) -> Iterator[tuple[str, _Element, bool]]:
-        """Element declarations in a type or group; ``many`` is whether something around them may repeat."""
+        """Yield element declarations in a type or group; ``many``: something around them may repeat."""
         for child in node:
             self._visits += 1
             if self._visits > _MOST_VISITS:
@@ -268,7 +268,7 @@ class Xsd:
                 yield from self._particles(child, many)
 
     def _element(self, node: _Element) -> tuple[str, _Element]:
-        """Name and declaration of a local element or a reference to a global one."""
+        """Return name and declaration of a local element or a reference to a global one."""
         reference = node.get("ref")
         if reference is None:
             form = node.get("form")
@@ -280,7 +280,7 @@ class Xsd:
         return self._clark(self._target, found.get("name", "")), found
 
     def _clark_of(self, where: _Element, name: str) -> str:
-        """A name as a reference writes it, in Clark notation."""
+        """Return a name in a reference in Clark notation."""
         prefix, _, local = name.rpartition(":")
         return self._clark(where.nsmap.get(prefix or None, ""), local)
 
@@ -290,6 +290,6 @@ class Xsd:
 
 
 def _repeats(node: _Element) -> bool:
-    """Whether ``maxOccurs`` is above one."""
+    """Return whether ``maxOccurs`` is above one."""
     most = node.get("maxOccurs", "1").strip()
     return most == "unbounded" or (most.isdecimal() and int(most) > 1)

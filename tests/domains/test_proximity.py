@@ -83,5 +83,5 @@ def test_codes_that_do_not_occur_have_no_neighbourhood() -> None:
 
 def test_a_relative_interval_never_passes_zero() -> None:
     assert Neighbourhoods.relative((0, 1, 5), Fraction(1)).reach == ((0, 0), (0, 1), (0, 2))
-    with pytest.raises(ValueError, match="no further than 0"):
+    with pytest.raises(ValueError, match="must be at most 1"):
         Neighbourhoods.relative((1, 2), Fraction(11, 10))

@@ -82,15 +82,15 @@ def test_spellings_of_a_policy() -> None:
 
 
 REFUSED = {
-    "one label, two nodes": ("a;b;*\na;c;*\n", "'a' stands for two nodes"),
-    "an inner label used twice": ("x;b;c;*\ny;b;d;*\n", "'b' stands for two nodes"),
-    "a label above itself, with a sibling": ("a;a;*\nb;a;*\n", "'a' stands for two nodes"),
-    "the root's spelling inside": ("a;*;*\nb;c;*\n", "'*' stands for two nodes"),
+    "one label, two nodes": ("a;b;*\na;c;*\n", "'a' names two nodes"),
+    "an inner label used twice": ("x;b;c;*\ny;b;d;*\n", "'b' names two nodes"),
+    "a label above itself, with a sibling": ("a;a;*\nb;a;*\n", "'a' names two nodes"),
+    "the root's spelling inside": ("a;*;*\nb;c;*\n", "'*' names two nodes"),
     "a leaf spelled like the root": ("*;*\n", "spelled like a generalized value"),
     "a leaf spelled like an interval": ("[0, 4];low;*\nb;low;*\n", "spelled like a generalized value"),
     "ragged rows": ("a;b;*\nc;*\n", "line 2: the rows differ in length"),
     "no delimiter": ("a\nb\n", "no delimiter"),
-    "empty": ("\n\n", "there is no leaf"),
+    "empty": ("\n\n", "the tree has no leaf"),
     "several roots": ("a;x\nb;y\n", "end in different roots"),
     "root first": ("*;Engineering;CS\n*;Engineering;EE\n", "rows go from leaf to root"),
     "a leaf that is an inner node": ("CS;;*\nCS201;CS;*\n", "line 1: the leaf of this line is an inner node"),
@@ -117,7 +117,7 @@ def test_files_that_are_refused(tmp_path: Path, text: str, message: str) -> None
         ("r: &a {x: *a}\n", "nested beyond"),
         ("r: " + "{a: " * 70 + "}" * 70, f"deeper than {MAX_DEPTH}"),
         ("r: " + "[" * 5000, "nested beyond"),
-        ("r: {a: &b [x, y], c: *b}\n", "stands for two nodes"),
+        ("r: {a: &b [x, y], c: *b}\n", "names two nodes"),
         ("r: [[a]]\n", "neither text nor a number"),
     ],
 )

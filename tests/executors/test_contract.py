@@ -237,7 +237,7 @@ def test_an_executor_is_opened_by_name(kind: str, tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="at least one worker"):
         open_executor(kind, workers=0, folder=tmp_path)
     if kind != "spark":
-        with pytest.raises(PolicyError, match="a master is Spark's"):
+        with pytest.raises(PolicyError, match="a master is only for Spark"):
             open_executor(kind, master="local[2]", folder=tmp_path)
     with pytest.raises(PolicyError, match="there is no executor"):
         open_executor("threads", folder=tmp_path)

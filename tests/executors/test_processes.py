@@ -133,7 +133,7 @@ def test_a_killed_worker_is_one_error_and_nothing_stays(
             "exchange": lambda: held.exchange(work, 1),
         }
         with pytest.raises(
-            WorkerError, match=r"\(signal 9\), probably for lack of memory; run it again"
+            WorkerError, match=r"\(signal 9\), probably for lack of memory: run it again"
         ) as error:
             made[stage]()
         assert error.value.__cause__ is None

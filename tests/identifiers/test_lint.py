@@ -33,20 +33,20 @@ def pseudonym(domain: str) -> Document:
 def test_references_that_the_release_would_break_are_named() -> None:
     for action in ({"role": "identifier"}, pseudonym("others")):
         found = findings(people(), policy({"$.visits[*].who": action}))
-        assert told(found, "$.id", "most of its values stand at $.visits[*].who too")
+        assert told(found, "$.id", "most of its values also occur at $.visits[*].who")
     found = findings(people(), policy())
     assert not [one for one in found if "stand at" in one.message]
 
 
 def test_fields_of_one_domain_without_a_common_value_are_doubtful() -> None:
     found = findings(people(), policy({"$.name": pseudonym("people")}))
-    assert told(found, "$.name", "no value of it stands at another field of the domain people")
-    assert not told(found, "$.id", "no value of it")
+    assert told(found, "$.name", "none of its values occurs at another field of the domain people")
+    assert not told(found, "$.id", "none of its values")
 
 
 def test_free_text_that_stays_is_doubtful() -> None:
     found = findings(people(), policy({"$.note": {"role": "free_text", "exempt": "short codes"}}))
-    assert told(found, "$.note", "names and places may be written in it")
+    assert told(found, "$.note", "it may contain names and places")
     assert not told(findings(people(), policy()), "$.note", "names and places")
 
 

@@ -218,7 +218,7 @@ def test_null_and_empty_maps_have_no_entries() -> None:
     [
         ({"$.a": {"map": True}, "$.a[*]": SENSITIVE}, r"give them a rule, \$\.a\[\*\]~"),
         ({"$.a[*]": {"map": True}}, "named without"),
-        ({"$.a[*]~": FLAT}, "names no map"),
+        ({"$.a[*]~": FLAT}, "states no map"),
         ({"$.a[*][*]": FLAT}, "arrays directly inside arrays"),
         ({"$.a": {"map": True, "role": "quasi"}}, "a map takes no role"),
         ({"$.a": {"map": True}, "$.a[*]~": FLAT, "$.a[*]": {"map": True}, "$.a[*].b": FLAT}, "is a map"),

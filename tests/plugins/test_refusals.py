@@ -126,7 +126,7 @@ def test_policies_that_misuse_them_are_refused(desk: Site) -> None:
         ('share: "0.75"', 'share: "0.75", shape: 2'): "models[1]: unknown key 'shape'",
         ("kind: capped-share", "kind: [capped-share]"): "models[1]: ",
         ("kind: capped-share", "kind: capped-shares"): "declares 'capped-shares'; did you mean capped-share?",
-        ("kind: initial", "kind: 5"): "fields[$.name].domain: a mapping with the kind of a domain is due",
+        ("kind: initial", "kind: 5"): "fields[$.name].domain: must be a mapping with the kind of a domain",
         ("kind: initial", "kind: prefix"): "fields[$.name].domain: prefix is built in",
         ("factor: 2", "factor: no"): "engine.steps[0].factor: ",
         (

@@ -111,7 +111,7 @@ def test_parameters_out_of_range_are_refused(
 def test_levels_are_needed_and_an_alpha_for_each() -> None:
     with pytest.raises(PolicyError, match="needs 'levels'"):
         LevelAlphaK(k=2).bind(MANY)
-    with pytest.raises(PolicyError, match="2 alphas, the attribute 5 levels"):
+    with pytest.raises(PolicyError, match="2 alphas, but the attribute 5 levels"):
         LevelAlphaK(k=2, alpha=("1/2", "1/2")).bind(PAPER)
     two_levels = SensitiveDomain("$.s", ("a", "b"), (1, 2), 2)
     assert LevelAlphaK(k=2).bind(two_levels).min_class_size == 2

@@ -148,7 +148,7 @@ MARK = "marker-7319"
     [
         (
             {"students": [{"sid": MARK}, {"sid": MARK}]},
-            "the table students: row 2 has the key of a row before it",
+            "the table students: row 2 has the same key as an earlier row",
         ),
         ({"students": [{"a": MARK}]}, "the table students: row 1 has no value in the column sid"),
         (
@@ -161,7 +161,10 @@ MARK = "marker-7319"
         ),
         ({"books": [{"cid": 1}, {"cid": 9}]}, "the table books: 1 row belongs to no row of courses"),
         ({"courses": [{"cid": 1, "sid": "01"}]}, "the table courses: no row matches a row of students"),
-        ({"students": [{"sid": 1, "courses": MARK}]}, "row 1 has a column of the name of the table courses"),
+        (
+            {"students": [{"sid": 1, "courses": MARK}]},
+            "row 1 has a column with the name of the table courses",
+        ),
     ],
 )
 def test_broken_keys_are_refused_without_their_values(changes: dict[str, Any], words: str) -> None:
@@ -184,7 +187,7 @@ def test_broken_keys_are_refused_without_their_values(changes: dict[str, Any], w
         ({"others": [{}]}, "none of the tables"),
         ({"sid": 4}, "one column"),
         ({"o": {"x": 1}, "o.x": 2}, "one column"),
-        ({"courses": [[{}]]}, "directly in an array"),
+        ({"courses": [[{}]]}, "directly inside an array"),
     ],
 )
 def test_what_is_no_table_is_refused(document: Document, words: str) -> None:
@@ -195,7 +198,7 @@ def test_what_is_no_table_is_refused(document: Document, words: str) -> None:
 def test_what_cannot_be_joined_into_one_table_is_refused() -> None:
     with pytest.raises(InputError, match="one column"):
         list(joined([{"a.b": 1, "a": [{"b": 2}]}]))
-    with pytest.raises(InputError, match="directly in an array"):
+    with pytest.raises(InputError, match="directly inside an array"):
         list(joined([{"a": [[1]]}]))
     with pytest.raises(InputError, match="two arrays"):
         tables_of([{"a": [{"b": [1]}], "b": [2]}], "top")

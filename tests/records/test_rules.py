@@ -96,14 +96,14 @@ def test_bare_content_of_an_element_with_attributes_is_a_field_too():
         ),
         (["$.a[*]"], [{"a": 1}], "misfit", "the policy says [*], but this is never an array"),
         (["$.a"], [{"a": [1]}], "misfit", "this is an array: write [*] after its name"),
-        (["$.a"], [{"a": Siblings("xyz")}], "misfit", "this stands up to 3 times: write [*] after its name"),
+        (["$.a"], [{"a": Siblings("xyz")}], "misfit", "this occurs up to 3 times: write [*] after its name"),
         (["$.a"], [{"a": {}}], "misfit", "this is an object: give rules for its fields"),
         (["$.a[*]"], [{"a": [[1]]}], "misfit", "arrays directly inside arrays are not supported"),
         (
             ["/r/s/a"],
             [{"a": Siblings([{"@b": "1"}])}],
             "misfit",
-            "the element has attributes or children: name those, and its text as /text()",
+            "the element has attributes or children: give rules for those, and for its text as /text()",
         ),
     ],
 )
@@ -125,9 +125,9 @@ def test_fields_below_a_single_value():
         (["$.a", "a"], "a", "there are two rules for this path"),
         (["$.a[*].b", "$.a.c"], "$.a[*]", "some rules write [*] here and some do not"),
         (["a", "a.b"], "a", "a field with a role cannot have rules below it"),
-        (["a!", "a.b"], "a", "this is dropped whole, but there are rules below it"),
+        (["a!", "a.b"], "a", "this is dropped as a whole, but there are rules below it"),
         (["$"], "$", "a rule cannot name the record itself; name its fields"),
-        (["/r/s/a", "/r/t/b"], "/r/t/b", "other rules look for records elsewhere"),
+        (["/r/s/a", "/r/t/b"], "/r/t/b", "other rules have a different path of the records"),
     ],
 )
 def test_rules_that_contradict_each_other(paths, path, message):

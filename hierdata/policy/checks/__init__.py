@@ -1,4 +1,4 @@
-"""What parts of a policy say against each other. ``load`` asks; a Policy itself knows nothing of it."""
+"""Contradictions between parts of a policy. ``load`` looks for them; a Policy itself does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hierdata.policy.problems import MOST_TOLD, Problem
 
 
 def find_problems(policy: Policy) -> list[Problem]:
-    """Every contradiction between parts of a policy, at most ``MOST_TOLD`` of them."""
+    """Return the contradictions between parts of a policy, at most ``MOST_TOLD``."""
     checks = (consistency, identifiers, tables, population, gates)
-    # Each may look for the nearest name, so not more problems are found than are told.
+    # Each check may search for the nearest name, so stop at the number that is reported.
     return list(islice(chain.from_iterable(check.problems(policy) for check in checks), MOST_TOLD))

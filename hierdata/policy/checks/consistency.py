@@ -1,4 +1,4 @@
-"""What models, recoding and preset of a policy say against each other, or against its fields."""
+"""Contradictions between models, recoding and preset of a policy, or with its fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def problems(policy: Policy) -> Iterator[Problem]:
-    """Every contradiction that needs more than one part of the policy to be seen."""
+    """Yield the contradictions that involve more than one part of the policy."""
     yield from _check_places(policy)
     yield from _check_models(policy)
     yield from _check_separated_values(policy)
@@ -25,14 +25,14 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _check_separated_tables(policy)
     yield from _check_presets(policy)
     if policy.effort is not None and policy.engine is not None:
-        yield ("effort",), "it is for the search that is taken without `engine`: state `passes` of a step"
+        yield ("effort",), "`effort` applies only without `engine`: set `passes` of a step instead"
 
 
 def _check_places(policy: Policy) -> Iterator[Problem]:
     yield from ((("fields",), str(problem)) for problem in plant(policy.rules(), PathSurvey())[1])
     place = policy.paths[0].place
     if policy.records is not None and place and policy.place != place:
-        yield ("records",), "the paths of the fields begin elsewhere"
+        yield ("records",), "the paths of the fields do not begin with this path"
 
 
 def _check_models(policy: Policy) -> Iterator[Problem]:
@@ -48,36 +48,34 @@ def _check_models(policy: Policy) -> Iterator[Problem]:
             else:
                 if not known:
                     names = [str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive]
-                    yield ("models", index, "on"), f"{text} is no sensitive field{nearest(text, names)}"
+                    yield ("models", index, "on"), f"{text} is not a sensitive field{nearest(text, names)}"
 
 
 def _check_separated_values(policy: Policy) -> Iterator[Problem]:
-    """What does not go with sensitive values that are published apart."""
+    """Yield what cannot be combined with sensitive values that are published separately."""
     if not policy.recoding_traits.separates_values:
         return
     if not policy.sensitive:
-        yield ("recoding",), f"{policy.recoding} publishes sensitive fields apart, and there are none"
+        yield ("recoding",), f"{policy.recoding} publishes sensitive fields separately, and there are none"
     for index, model in enumerate(policy.models):
         if model.needs_population and policy.recoding_traits.partitions_each_type:
-            reason = (
-                f"{model.kind} hides records among others of a population, and {policy.recoding} hides none"
-            )
+            reason = f"{model.kind} hides records in a population, which recoding {policy.recoding} cannot do"
             yield ("models", index), reason
 
 
 def _check_sets(policy: Policy) -> Iterator[Problem]:
-    """Models that engines keep by hierarchy nodes, where smaller sets of values are published."""
+    """Yield models that engines count by hierarchy nodes, where smaller sets of values are published."""
     for index, model in enumerate(policy.models):
         if model.needs_population and policy.recoding_traits.publishes_value_sets:
             reason = (
-                f"{model.kind} counts people whom hierarchy nodes fit, and sets and ranges fit fewer: take "
-                "recoding generalization"
+                f"{model.kind} counts the people who fit hierarchy nodes, and fewer fit sets and ranges: "
+                "use recoding generalization"
             )
             yield ("models", index), reason
 
 
 def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
-    """What is wrong with the tables that sensitive fields are put into."""
+    """Yield what is wrong with the tables that sensitive fields are divided into."""
     stated = policy.sensitive_tables
     if stated is None:
         return
@@ -92,12 +90,12 @@ def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
             keys = policy.path(text).keys
             times[keys] += 1
             if keys not in names:
-                what = f"{text} is no sensitive field{nearest(text, names.values())}"
+                what = f"{text} is not a sensitive field{nearest(text, names.values())}"
                 yield ("sensitive_tables", index), what
     for keys, name in names.items():
         if times[keys] != 1:
             what = "in no table" if not times[keys] else "in more than one place"
-            yield ("sensitive_tables",), f"{name} stands {what}: each sensitive field belongs to one table"
+            yield ("sensitive_tables",), f"{name} is {what}: put each sensitive field into exactly one table"
 
 
 def _check_presets(policy: Policy) -> Iterator[Problem]:
@@ -107,7 +105,7 @@ def _check_presets(policy: Policy) -> Iterator[Problem]:
     for index, model in enumerate(policy.models):
         if model.kind not in preset.kinds:
             allowed = ", ".join(preset.kinds)
-            reason = f"the preset {policy.preset} does not go with {model.kind}; it goes with {allowed}"
+            reason = f"the preset {policy.preset} cannot be combined with {model.kind}; it allows {allowed}"
             yield ("models", index), reason
     if policy.recoding != preset.recoding:
-        yield ("recoding",), f"the preset {policy.preset} fixes {preset.recoding}"
+        yield ("recoding",), f"the preset {policy.preset} requires recoding {preset.recoding}"

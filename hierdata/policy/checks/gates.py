@@ -1,4 +1,4 @@
-"""Gates of a policy: limits on figures of the release, and the attackers whom they have in mind."""
+"""Checks of a policy's gates, which limit figures of the release, and of the attackers they refer to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def problems(policy: Policy) -> Iterator[Problem]:
-    """What is wrong with the policy's attackers and gates beside its fields."""
+    """Yield where the policy's attackers and gates do not match its fields."""
     mistaken = set()
     for name, attacker in policy.attackers.items():
         for where, reason in _attacker_problems(policy, ("attackers", name), attacker, alone=True):
@@ -38,7 +38,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
 def _attacker_problems(
     policy: Policy, where: tuple[int | str, ...], attacker: AttackerModel, alone: bool
 ) -> Iterator[Problem]:
-    """What is wrong with an attacker; ``alone`` they are after all attributes that their keys belong to."""
+    """Yield what is wrong with an attacker; ``alone`` skips the attributes that do not see all its keys."""
     if attacker.on is not None and (
         reason := _stranger(policy, attacker.on, policy.sensitive, "sensitive field")
     ):
@@ -57,7 +57,7 @@ def _attacker_problems(
     if not seeing or (not alone and len(seeing) < len(measured)):
         yield from _check_visibility(policy, where, attacker, measured)
     elif attacker.partition is not None and len(seeing if alone else measured) > 1:
-        yield where, "a partition is of one attribute's values: name the attribute under on"
+        yield where, "a partition covers the values of one attribute: name it under `on`"
     elif attacker.partition is not None:
         path, rule = policy.rules_by_keys[seeing[0]]
         if attacker.partition.depth is not None and getattr(rule, "taxonomy", None) is None:
@@ -67,19 +67,19 @@ def _attacker_problems(
 
 
 def keys_of(policy: Policy, text: str) -> Keys:
-    """The keys of a path that the policy names outside its fields."""
+    """Return the keys of a path that the policy names outside its fields."""
     return policy.path(text).keys
 
 
 def after(policy: Policy, attacker: AttackerModel) -> tuple[Keys, ...]:
-    """The sensitive fields that an attacker of a policy is after: those that see all their keys."""
+    """Return the sensitive fields that an attacker targets: ``on``, else those that see all its keys."""
     if attacker.on is not None:
         return (keys_of(policy, attacker.on),)
     return tuple(keys for keys in policy.sensitive if all(_sees(policy, keys, key) for key in attacker.paths))
 
 
 def _sees(policy: Policy, attribute: Keys, key: str) -> bool:
-    """Whether a quasi-identifier belongs to the vertex of an attribute, or to one above it."""
+    """Return whether a quasi-identifier belongs to the vertex of an attribute or to an ancestor."""
     keys = keys_of(policy, key)
     above = (keys[:depth] for depth in range(len(keys), 0, -1))
     home = next((vertex for vertex in above if vertex in policy.vertices), ())
@@ -89,7 +89,7 @@ def _sees(policy: Policy, attribute: Keys, key: str) -> bool:
 def _check_visibility(
     policy: Policy, where: tuple[int | str, ...], attacker: AttackerModel, measured: Iterable[Keys]
 ) -> Iterator[Problem]:
-    """The keys that stand where the attributes that are measured do not."""
+    """Yield the keys that a measured attribute does not see."""
     for attribute in measured:
         for text in attacker.paths:
             if not _sees(policy, attribute, text):
@@ -101,10 +101,10 @@ def _check_visibility(
 
 
 def _stranger(policy: Policy, text: str, fields: Mapping[Keys, object], what: str) -> str | None:
-    """Why a path is none of these fields; None where it is."""
+    """Return why a path is not one of ``fields``; None if it is."""
     try:
         if keys_of(policy, text) in fields:
             return None
     except PolicyError as error:
         return str(error)
-    return f"{text} is no {what}{nearest(text, [str(policy.rules_by_keys[keys][0]) for keys in fields])}"
+    return f"{text} is not a {what}{nearest(text, [str(policy.rules_by_keys[keys][0]) for keys in fields])}"

@@ -1,4 +1,4 @@
-"""What rules on identifiers and maps say against each other, or against the rest of the policy."""
+"""Contradictions between rules on identifiers and maps, or with the rest of the policy."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 
 
 def problems(policy: Policy) -> Iterator[Problem]:
-    """What rules on identifiers and maps say against each other, or against the rest of the policy."""
+    """Yield the contradictions between rules on identifiers and maps, or with the rest of the policy."""
     for keys, text in policy.maps.items():
         if (*keys, KEY) not in policy.rules_by_keys:
             yield ("fields", text), f"the keys of a map are values too: give them a rule, {text}[*]~"
     yield from _check_domains(policy)
     yield from _check_shifts(policy)
     if policy.key is not None and not policy.needs_key:
-        yield ("key",), "nothing is replaced by a key: no field has the action pseudonym or shift"
+        yield ("key",), "no field has the action pseudonym or shift: leave `key` out"
     if policy.recoding_traits.publishes_classes and policy.pseudonyms:
-        yield ("recoding",), f"{policy.recoding} publishes classes, and a class has no pseudonym: drop it"
+        yield (
+            ("recoding",),
+            f"{policy.recoding} publishes classes, which have no pseudonyms: drop those fields",
+        )
 
 
 def _check_domains(policy: Policy) -> Iterator[Problem]:
@@ -38,7 +41,7 @@ def _check_domains(policy: Policy) -> Iterator[Problem]:
         lengths[tokens.domain].add(tokens.length)
     for text, tokens in found.items():
         if len(lengths[tokens.domain]) > 1:
-            yield ("fields", text, "action"), "the pseudonyms of one domain have one length"
+            yield ("fields", text, "action"), "all pseudonyms of a domain must have the same length"
 
 
 def _check_shifts(policy: Policy) -> Iterator[Problem]:
@@ -50,7 +53,7 @@ def _check_shifts(policy: Policy) -> Iterator[Problem]:
     if len(set(shifts.values())) > 1:
         yield (
             ("fields", list(shifts)[-1], "action"),
-            "all dates of a record are moved alike: days and by are the same wherever they stand",
+            "all dates of a record are shifted alike: state the same `days` and `by` in every shift",
         )
     for text, shift in shifts.items():
         where = ("fields", text, "action", "shift", "by")
@@ -63,4 +66,4 @@ def _check_shifts(policy: Policy) -> Iterator[Problem]:
             by.place != policy.paths[0].place
             or any(by.keys[:end] in policy.vertices for end in range(1, len(by.keys) + 1))
         ):
-            yield where, f"{shift.by} is no single value of the record"
+            yield where, f"{shift.by} is not a single value of the record"

@@ -1,4 +1,4 @@
-"""What a policy says of the population table of k-map and delta-presence."""
+"""Checks of the population table for k-map and delta-presence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def problems(policy: Policy) -> Iterator[Problem]:
-    """Where the table and the models do not go together, or a column belongs to no quasi-identifier."""
+    """Yield where table and models do not match, or a column belongs to no quasi-identifier."""
     asking = [index for index, model in enumerate(policy.models) if model.needs_population]
     if policy.population is None:
         for index in asking:
@@ -29,4 +29,4 @@ def problems(policy: Policy) -> Iterator[Problem]:
             yield ("population", "columns"), str(error)
         else:
             if not known:
-                yield ("population", "columns"), f"{text} is no quasi-identifier"
+                yield ("population", "columns"), f"{text} is not a quasi-identifier"

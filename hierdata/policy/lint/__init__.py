@@ -1,1 +1,1 @@
-"""What lint says of a policy and the collection that it is for."""
+"""Lint: findings about a policy and the collection that it is for."""

@@ -1,4 +1,4 @@
-"""What models can reach on a collection with nothing suppressed, where a policy asks for more."""
+"""The strongest parameters that models can reach without suppression, where a policy asks for more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hierdata.records.survey import Keys, Survey
 
 
 def shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
-    """Each attribute with a model that cannot hold unless something is suppressed, and what could."""
+    """Yield each attribute with a model that cannot hold without suppression, and what could hold."""
     for keys, model in pairs(policy):
         if keys is None:
             continue
@@ -30,7 +30,7 @@ def shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
 
 
 def pairs(policy: Policy) -> Iterator[tuple[Keys | None, PrivacyModel]]:
-    """Each model with each sensitive attribute that it judges; None for those on whole records."""
+    """Yield each model with each sensitive attribute that it judges; None for models on whole records."""
     for model, scope in policy.scoped_models:
         if not model.per_attribute:
             yield None, model
@@ -41,7 +41,7 @@ def pairs(policy: Policy) -> Iterator[tuple[Keys | None, PrivacyModel]]:
 
 
 def largest(policy: Policy, survey: Survey, size: int) -> Iterator[str]:
-    """The models that no class of fewer than ``size`` records satisfies, each with its attribute."""
+    """Yield the models that no class of fewer than ``size`` records satisfies, each with its attribute."""
     for keys, model in pairs(policy):
         domain = None if keys is None else domain_of(policy, keys, survey.values.get(keys, {}))
         if model.bind(domain).min_class_size >= size:
@@ -49,7 +49,7 @@ def largest(policy: Policy, survey: Survey, size: int) -> Iterator[str]:
 
 
 def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain:
-    """The domain of a sensitive attribute whose values were observed."""
+    """Build the domain of a sensitive attribute from its observed values."""
     rule = policy.sensitive[keys]
     scale, taxonomy = rule.scale(observed), rule.semantics(policy.folder)
     return SensitiveDomain.build(str(policy.rules_by_keys[keys][0]), observed, scale, rule.number, taxonomy)
@@ -58,11 +58,12 @@ def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain
 def falls_short(
     model: PrivacyModel, bound: Constraint, records: int, counts: Mapping[int, int]
 ) -> dict[str, Fraction]:
-    """The strongest parameters that hold with nothing suppressed where the model asks for more, else none.
+    """Return the strongest parameters that hold without suppression if the model asks for more, else {}.
 
-    ``counts`` are those of all values of the attribute, by code. Of a monotone model they are judged as one
-    class: classes that hold make a union that holds. Where a class may have one of each group, or counts
-    numbers with those near them, the largest group (LE-3) or the fullest window (DL) decides.
+    ``counts`` maps each value's code to its number of occurrences in the collection. For a monotone model all
+    values are judged as one class: if classes satisfy it, so does their union. Where a class may hold one
+    value of each group, or numbers count together with those near them, the largest group (LE-3) or the
+    fullest window (DL) decides.
 
     >>> from hierdata.privacy import FrequencyLDiversity
     >>> model, domain = FrequencyLDiversity(l=2), SensitiveDomain("$.s", ("flu", "HIV"))
@@ -83,7 +84,7 @@ def falls_short(
 
 
 def _fullest(caps: FrequencyCaps, counts: Mapping[int, int]) -> int:
-    """The most values of which a class can hold one: of a group, or from a group to the last it reaches."""
+    """Return the size of the largest group, or of the largest range from a group to the last in its reach."""
     sizes = [0] * len(caps.share)
     for code, count in counts.items():
         sizes[caps.group_of[code]] += count

@@ -1,4 +1,4 @@
-"""How many values of each level a class may hold, by its size: what lint shows (erratum ML-6)."""
+"""How many values of each level a class may hold, by its size; shown by lint (erratum ML-6)."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from dataclasses import dataclass
 from hierdata.policy.policy import Policy
 
 _MOST = 12
-"""Rows of a table."""
+"""Limit on the rows of a table."""
 
 
 @dataclass(frozen=True)
 class Capacities:
-    """For classes of each size the most values of each level, from level 1 upwards: floor(size * alpha)."""
+    """For classes of each size, the most values of each level, from level 1 upwards: floor(size * alpha)."""
 
     sizes: tuple[int, ...]
     by_level: tuple[tuple[int, ...], ...]
 
 
 def capacities(policy: Policy, least: int) -> dict[str, Capacities]:
-    """A table for each sensitive attribute whose levels a model limits, by its path.
+    """Return a table for each sensitive attribute whose levels a model limits, by its path.
 
-    From ``least``, the smallest class that all models allow, up to the size at which every level that may
-    occur at all has room, or to twice the least. Of several models on one attribute the strictest counts.
+    Sizes run from ``least``, the smallest class that all models allow, to the size at which every level with
+    a positive alpha has room, or to twice ``least`` if that is larger; a table has at most 12 rows. If
+    several models limit an attribute, the strictest counts.
     """
     tables = {}
     for keys in policy.sensitive:

@@ -1,4 +1,4 @@
-"""Everything that is wrong or doubtful about a policy, alone or for a surveyed collection, all at once."""
+"""Everything wrong or doubtful about a policy, alone or for a surveyed collection, in one pass."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hierdata.records.survey import Keys, Survey
 Severity = Literal["error", "warning"]
 
 _FEW = 10
-"""Below this many values, single ones say nothing about the attribute."""
+"""With fewer values than this, values that occur once say nothing about the attribute."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ def lint(
 ) -> list[Finding]:
     """Check a policy; with a survey also against the collection. Errors come first.
 
-    For identifiers that repeat the survey must count them: ``policy.declared(identifiers=True)``. Of a
-    ``doubtful`` path nothing is told but how it fits the shape of the records.
+    To find identifiers that repeat, the survey must count ``policy.declared_fields(identifiers=True)``. For a
+    ``doubtful`` path only its fit to the shape of the records is reported.
     """
     found = list(_shape(policy, survey, many_hints)) if survey is not None else []
     found += [finding for finding in _findings(policy, survey) if finding.path not in doubtful]
@@ -56,7 +56,7 @@ def lint(
 
 
 def class_size(policy: Policy) -> int:
-    """The least size of a class that all models of a policy allow: what engines that fix the size take."""
+    """Return the smallest class size that all models of a policy allow; engines with a fixed size use it."""
     sizes = []
     for keys, model in pairs(policy):
         try:
@@ -94,7 +94,7 @@ def _observe_field(survey: Survey | None, keys: Keys) -> Observed:
 
 
 def _empty(policy: Policy, keys: Keys) -> SensitiveDomain:
-    """The attribute's domain before any value is seen."""
+    """Build the attribute's domain without any observed values."""
     return domain_of(policy, keys, {})
 
 
@@ -103,7 +103,7 @@ def _files(policy: Policy) -> Iterator[Finding]:
         return
     file = policy.folder / policy.record_schema
     if not file.is_file():
-        yield Finding("error", "schema", f"{policy.record_schema} is no file")
+        yield Finding("error", "schema", f"{policy.record_schema} is not a file")
     elif file.suffix.lower() == ".json":
         try:
             read(file)
@@ -139,7 +139,7 @@ def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iter
 
 
 def _describe_values(values: list[tuple[object, int]], what: str) -> tuple[str, tuple[str, ...]]:
-    """How many values and occurrences, and the values themselves for whoever may see them."""
+    """Return a text with the numbers of values and occurrences, and the raw values separately."""
     distinct, occurrences = len(values), sum(count for _, count in values)
     subject = "1 value" if distinct == 1 else f"{distinct} values"
     times = "1 occurrence" if occurrences == 1 else f"{occurrences} occurrences"
@@ -147,7 +147,7 @@ def _describe_values(values: list[tuple[object, int]], what: str) -> tuple[str, 
 
 
 def _domains(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
-    """Domains that cannot be used, and quasi-identifier values that they do not cover."""
+    """Find domains that cannot be used, and quasi-identifier values that they do not cover."""
     for keys, domain in policy.quasi.items():
         observed = _observe_field(survey, keys)
         try:
@@ -171,12 +171,12 @@ def _find_uncovered(hierarchy: Hierarchy, observed: Observed) -> list[tuple[obje
 
 
 def _due(domain: QuasiDomain) -> str:
-    """How values are spelled that a domain takes, where a wrong spelling is the likely reason."""
+    """Describe the values that a domain takes, where a wrong spelling is the likely reason."""
     return f", which takes {domain.takes}" if domain.takes else ""
 
 
 def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
-    """Sensitive values without a level or that are no numbers, and doubtful scales."""
+    """Find sensitive values without a level or a required number, and doubtful scales."""
     for keys, rule in policy.sensitive.items():
         observed = _observe_field(survey, keys)
         scale = policy.sensitive[keys].scale(observed)
@@ -191,7 +191,7 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
             if not fits:
                 outside.append((value, count))
         if outside:
-            what = "without a level" if scale is not None else "without a number, where one is due"
+            what = "without a level" if scale is not None else "without a number where one is required"
             message, revealed = _describe_values(outside, what)
             yield Finding("error", _text(policy, keys), message, revealed)
         for warning in scale.warnings if scale is not None and observed else ():
@@ -199,7 +199,7 @@ def _levels(policy: Policy, survey: Survey) -> Iterator[Finding]:
 
 
 def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
-    """Sensitive values that their taxonomy misses, and distances that chain values further apart (LE-2)."""
+    """Find sensitive values outside their taxonomy, and distances that chain values further apart (LE-2)."""
     for keys, rule in policy.sensitive.items():
         observed = _observe_field(survey, keys)
         with suppress(PolicyError):
@@ -215,11 +215,11 @@ def _meanings(policy: Policy, survey: Survey) -> Iterator[Finding]:
             paths = domain_of(policy, pair, _observe_field(survey, pair)).paths
             if paths is not None and not is_transitive(paths, e):
                 message = f"{model.kind}: distances up to {plain(e)} connect values that are further apart"
-                yield Finding("warning", _text(policy, pair), f"{message}, for they differ in depth")
+                yield Finding("warning", _text(policy, pair), f"{message}, because their depths differ")
 
 
 def _capacities(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
-    """Levels of which a class of the fixed size can hold no value (erratum ML-6)."""
+    """Find levels of which a class of the smallest size can hold no value (erratum ML-6)."""
     size = class_size(policy)
     for keys, model in pairs(policy):
         if keys is None or not model.smallest_sizes():
@@ -258,7 +258,7 @@ def _level_counts(policy: Policy, keys: Keys, survey: Survey) -> dict[int, int]:
 
 
 def _unique(policy: Policy, survey: Survey) -> Iterator[Finding]:
-    """Sensitive values that nearly all differ: whoever knows one from elsewhere finds the record."""
+    """Find attributes whose sensitive values nearly all differ: knowing one value identifies the record."""
     for keys in policy.sensitive:
         counts = [count for value, count in _observe_field(survey, keys).items() if value is not None]
         single = counts.count(1)
@@ -271,7 +271,7 @@ def _unique(policy: Policy, survey: Survey) -> Iterator[Finding]:
 
 
 def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
-    """Identifiers of the record that occur twice: k counts records, not individuals."""
+    """Find identifiers of the record that occur twice: k counts records, not individuals."""
     for keys, (path, rule) in policy.rules_by_keys.items():
         inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
         if rule.role != "identifier" or inside:
@@ -287,7 +287,7 @@ def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
 
 
 def _find_rare_types(policy: Policy, survey: Survey) -> Iterator[Finding]:
-    """Vertex types that so few records have that their presence tells who it is."""
+    """Find vertex types that occur so rarely that their presence could identify a record."""
     size = class_size(policy)
     places: dict[Keys, str] = {}
     for path, rule in policy.rules_by_keys.values():
@@ -304,6 +304,6 @@ def _find_rare_types(policy: Policy, survey: Survey) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 text,
-                f"stands in {present} place{plural} only, fewer than the {size} records of a class: "
-                "its presence is telling, and it will be suppressed",
+                f"occurs in {present} place{plural} only, fewer than the {size} records of a class: "
+                "its presence could identify a record, so it will be suppressed",
             )

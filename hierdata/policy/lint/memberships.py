@@ -14,12 +14,12 @@ from hierdata.policy.policy import Policy
 from hierdata.records.survey import Survey
 
 _SHOWN = 6
-"""Digits of a degree after the point."""
+"""Decimal places of a degree."""
 
 
 @dataclass(frozen=True)
 class Degrees:
-    """Membership degrees of one value, for show: ``degrees[i]`` in the fuzzy set A(i+1), by scikit-fuzzy.
+    """Membership degrees of one value, for display: ``degrees[i]`` in the fuzzy set A(i+1), by scikit-fuzzy.
 
     ``label`` is a point of the policy's domain, or v1, v2 .. for the categories of the data, the most
     frequent first; ``revealed`` is then the category.
@@ -32,7 +32,7 @@ class Degrees:
 
 
 def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[Degrees]]:
-    """A table of membership degrees for each sensitive attribute whose levels are fuzzy, by its path.
+    """Return a table of membership degrees for each sensitive attribute with fuzzy levels, by its path.
 
     Levels by frequency need a survey. ML section 3.3 prints such a table.
     """
@@ -64,8 +64,9 @@ def _round_degrees(degrees: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _corners(scale: LevelScale | None) -> list[tuple[str, int | Decimal]]:
-    """Where the degrees of a numeric scale are shown, ends and knots: to four digits of the width for people,
-    and so exactly that no degree shows the difference.
+    """Return the points at which degrees of a numeric scale are shown, its ends and knots, as (label, value).
+
+    The label is rounded to four digits of the width, the value so finely that no shown degree changes.
     """
     if isinstance(scale, DomainScale):
         low, high = scale.low, scale.high

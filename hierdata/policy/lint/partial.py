@@ -1,4 +1,4 @@
-"""What is left of a policy when its mistakes are taken out, so that lint finds in one go what else is wrong.
+"""What is left of a policy when its mistakes are removed, so that lint finds everything else in one run.
 
 Nothing is ever published under such a policy.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _ROUNDS = 8
-"""Validations, each of which may uncover what the one before could not see; three have been enough so far."""
+"""Limit on validations. Each may uncover what the one before could not see; three have been enough so far."""
 
 _NEUTRAL_MODEL = {"kind": "k-anonymity", "k": 1}
 _NEUTRAL: dict[str, Any] = {
@@ -39,7 +39,7 @@ _NEUTRAL: dict[str, Any] = {
     "tables": None,
     "csv": None,
 }
-"""What stands in for a mistaken key; where the records lie, and what prefixes mean, has no substitute."""
+"""Substitutes for mistaken keys. The path of the records and the meaning of prefixes have none."""
 
 _ROLES = ("quasi", "sensitive", "insensitive", "identifier", "free_text")
 
@@ -48,8 +48,8 @@ _ROLES = ("quasi", "sensitive", "insensitive", "identifier", "free_text")
 class Examined:
     """A policy file's mistakes, and the policy without them.
 
-    ``policy`` is None where too little is left. ``doubtful`` holds the paths whose own rule is mistaken:
-    a substitute stands there. ``models_stand`` tells whether all models are the file's own.
+    ``policy`` is None where too little is left. ``doubtful`` holds the paths whose own rule is mistaken and
+    was replaced by a substitute. ``models_stand`` tells whether all models are the file's own.
     """
 
     policy: Policy | None
@@ -59,9 +59,9 @@ class Examined:
 
 
 def examine(path: Path, root: Path | None = None) -> Examined:
-    """Read a policy file as ``load`` does, but go on after mistakes.
+    """Read a policy file as ``load`` does, but continue after mistakes.
 
-    Raises PolicyError where the file is no policy at all, TargetError when it cannot be opened.
+    Raises PolicyError where the file is not a policy at all, TargetError when it cannot be opened.
     """
     data = plain(path)
     found: list[Mistake] = []
@@ -91,7 +91,7 @@ def examine(path: Path, root: Path | None = None) -> Examined:
 
 
 class _Mend:
-    """A copy of a policy's data from which mistakes are taken out."""
+    """A copy of a policy's data from which mistakes are removed."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data: Any = deepcopy(data)
@@ -99,17 +99,17 @@ class _Mend:
         self.models_stand = True
 
     def take_out_all(self, problems: Iterable[Problem]) -> bool:
-        """Put something harmless in the place of each part of a contradiction; False where nothing is."""
+        """Replace each part of a contradiction by something neutral; return False where nothing is."""
         replaced = [self._replace(keys) for keys, _ in problems]
         return all(replaced)
 
     def take_out(self, detail: ErrorDetails) -> bool:
-        """Put something harmless in the place of a mistake; False where nothing is."""
+        """Replace a mistake by something neutral; return False where nothing is."""
         if detail["type"] == "value_error" and (problems := getattr(detail["ctx"]["error"], "problems", ())):
             return self.take_out_all(problems)
         if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
             key = detail["loc"][0]
-            if get_close_matches(str(key), ["unlisted"]):  # then unlisted fields are no finding
+            if get_close_matches(str(key), ["unlisted"]):  # then unlisted fields are not reported
                 self.data.setdefault("unlisted", "drop")
             self.data.pop(key)
             return True
@@ -138,13 +138,13 @@ class _Mend:
         return True
 
     def _take_out_gates(self) -> None:
-        """They may name what is taken out."""
+        """Remove gates and attackers, since they may name what was removed."""
         self.data.pop("gates", None)
         self.data.pop("attackers", None)
 
 
 def _substitute(rule: object) -> dict[str, Any]:
-    """A rule in the place of a mistaken one: sensitive, or a vertex, where that was meant to be."""
+    """Return a rule to replace a mistaken one: sensitive, or a vertex, where that was intended."""
     if not isinstance(rule, dict):
         return {"role": "free_text"}
     stated = rule.get("role")

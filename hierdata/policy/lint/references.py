@@ -1,4 +1,4 @@
-"""Identifiers as references: which fields name the same things, and whether the release keeps that."""
+"""Identifiers as references: which fields name the same things, and whether the release keeps the links."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
 
 _FEW = 3
-"""Below this many values it is chance that two fields have them both."""
+"""With fewer shared values than this, the overlap of two fields may be chance."""
 
 
 def references(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
-    """What is doubtful about fields that name the same things, and about text that stays.
+    """Yield what is doubtful about fields that name the same things, and about published free text.
 
-    The survey must have counted the values of identifiers as they are.
+    The survey must have counted the raw values of identifiers.
     """
     values = {
         keys: {text_of(value) for value in survey.values.get(keys, ()) if value is not None}
@@ -31,22 +31,22 @@ def references(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
     yield from _find_unmatched(policy, values)
     for keys, (_, rule) in policy.rules_by_keys.items():
         if rule.role == "free_text" and rule.exempt is not None:
-            yield keys, "free text is published as it stands: names and places may be written in it"
+            yield keys, "free text is published unchanged: it may contain names and places"
 
 
 def _find_broken(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tuple[Keys, str]]:
-    """References that lead somewhere in the input, and nowhere in the release."""
+    """Find references that resolve in the input but not in the release."""
     for pair in combinations(values, 2):
         other, keys = sorted(pair, key=lambda keys: -len(values[keys]))
         shared = len(values[keys] & values[other])
         apart = _domain(policy, keys) != _domain(policy, other)
         if shared >= _FEW and 2 * shared >= len(values[keys]) and apart:
             where = policy.rules_by_keys[other][0]
-            yield keys, f"most of its values stand at {where} too: one domain for both keeps what they link"
+            yield keys, f"most of its values also occur at {where}: one domain for both keeps the links"
 
 
 def _find_unmatched(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tuple[Keys, str]]:
-    """Fields that share a domain with others, and no value."""
+    """Find fields that share a domain with others, but no value."""
     together: defaultdict[str | None, list[Keys]] = defaultdict(list)
     for keys in values:
         together[_domain(policy, keys)].append(keys)
@@ -56,7 +56,7 @@ def _find_unmatched(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tu
             if values[keys] and values[keys].isdisjoint(rest):
                 yield (
                     keys,
-                    f"no value of it stands at another field of the domain {domain}: nothing is linked",
+                    f"none of its values occurs at another field of the domain {domain}: nothing is linked",
                 )
 
 

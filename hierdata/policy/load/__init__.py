@@ -18,18 +18,18 @@ from hierdata.policy.problems import MISSING_PLUGIN, contradictions, mistakes
 
 
 def load(path: str | Path, *, root: str | Path | None = None) -> Policy:
-    """The policy in a YAML or JSON file, or in the annotations of a JSON Schema or an XSD.
+    """Load the policy in a YAML or JSON file, or in the annotations of a JSON Schema or an XSD.
 
-    The files that it names must lie below ``root``, by default the folder above the policy's own: a policy
-    may come from anybody. Raises PolicyError with every problem, one a line, TargetError when the file cannot
-    be opened.
+    The files that it names must be below ``root`` (default: the parent of the policy's folder), since a
+    policy may come from an untrusted source. Raises PolicyError with every problem, one per line, TargetError
+    when the file cannot be opened.
     """
     path = Path(path)
     return from_data(plain(path), path.parent, root_of(path) if root is None else Path(root))
 
 
 def plain(path: Path) -> Any:
-    """What a policy file states, as plain data; raises as ``load`` does where there is none in it."""
+    """Return what a policy file states, as plain data; raises as ``load`` does if it holds no policy."""
     if path.suffix.lower() == ".xsd":
         from hierdata.policy.load.xsd import policy_in
 
@@ -39,16 +39,16 @@ def plain(path: Path) -> Any:
 
 
 def root_of(path: Path) -> Path:
-    """The folder below which the files named in a file must lie, where nothing is said: above its own."""
+    """Return the default ``root`` for the files that a policy file names: the parent of its folder."""
     return path.absolute().parent.resolve().parent
 
 
 def from_data(
     data: Mapping[str, Any] | Policy, folder: str | Path = "", root: str | Path | None = None
 ) -> Policy:
-    """The policy in plain data, such as a dict; the files it names are relative to ``folder``.
+    """Build the policy from plain data, such as a dict; the files it names are relative to ``folder``.
 
-    Where ``root`` is given they must lie below it. Data is a program's own otherwise, and may name any file.
+    If ``root`` is given, they must be below it. Otherwise the data is trusted and may name any file.
 
     >>> models = [{"kind": "k-anonymity", "k": 2}]
     >>> from_data({"version": 1, "models": models, "fields": {"$.a": {"rol": "quasi"}}})
@@ -62,7 +62,7 @@ def from_data(
         policy = Policy.model_validate(data)
     except ValidationError as error:
         kinds = {detail["type"] for detail in error.errors(include_url=False)}
-        # A list whose items are refused is also too short.
+        # A list whose items are refused is also reported as too short.
         refusal = MissingPluginError if kinds - {"too_short"} == {MISSING_PLUGIN} else PolicyError
         raise refusal("\n".join(map(str, mistakes(error, Policy, data)))) from None
     _check(policy, data)

@@ -1,4 +1,4 @@
-"""A policy written into a JSON Schema: ``x-hierdata`` beside each property, and the rest at the root."""
+"""A policy embedded in a JSON Schema: ``x-hierdata`` at each property, and the other keys at the root."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ KEY = "x-hierdata"
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 _MOST_REFERENCES = 64
 _MOST_VISITS = 100_000
-"""Parts of a schema on all paths: two references in each of forty definitions lead to a billion."""
+"""Limit on places visited: forty definitions with two references each can lead to about 10^12."""
 
 
 def is_schema(data: object) -> bool:
-    """Whether a file's content is a JSON Schema, not a policy as such."""
+    """Return whether a file's content is a JSON Schema rather than a plain policy."""
     return isinstance(data, Mapping) and any(key in data for key in ("$schema", "properties", KEY))
 
 
 def policy_of(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The policy that a JSON Schema's annotations state, as plain data.
+    """Return the policy that a JSON Schema's annotations state, as plain data.
 
-    Properties give the paths, arrays ``[*]``; of a map ``propertyNames`` are the keys and
+    Properties give the paths, arrays ``[*]``; for a map, ``propertyNames`` gives the keys and
     ``additionalProperties`` the values. ``$ref`` within the file and allOf, anyOf, oneOf are followed.
-    Raises PolicyError with every annotation that stands where no path leads.
+    Raises PolicyError with every annotation that no path leads to.
 
     >>> tags = {"type": "array", "items": {"type": "string", "x-hierdata": {"role": "quasi"}}}
     >>> policy_of({"x-hierdata": {"version": 1}, "properties": {"tags": tags}})
@@ -34,14 +34,14 @@ def policy_of(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     stated = schema.get(KEY, {})
     if not isinstance(stated, Mapping):
-        raise PolicyError(f"{KEY}: at the root a mapping with the policy's other keys is due")
+        raise PolicyError(f"{KEY}: at the root it must be a mapping with the policy's other keys")
     walk = _SchemaWalk(schema)
     walk.visit(schema, (), ())
     walk.seen.add(id(schema))
     problems = walk.problems
     for place, node in _find_annotated(schema, "#"):
         if id(node) not in walk.seen:
-            problems.append(f"{place}: {KEY} stands where no property leads")
+            problems.append(f"{place}: no property leads to this {KEY}")
     fields = dict(stated.get("fields", {}))
     problems += [
         f"fields[{path}]: stated at the root and at the property" for path in walk.fields if path in fields
@@ -62,7 +62,7 @@ class _SchemaWalk:
         self._visits = 0
 
     def visit(self, schema: object, steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
-        """Collect what stands at and below one path; ``refs`` are the references that led here."""
+        """Collect the annotations at and below one path; ``refs`` are the references that led here."""
         if not isinstance(schema, Mapping):
             return
         self._visits += 1
@@ -91,7 +91,7 @@ class _SchemaWalk:
             self.visit(items, (*before, Step(last.key, True)), refs)
 
     def _entries(self, schema: Mapping[str, Any], steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
-        """What stands at the keys and the values of an object that is a map."""
+        """Visit the keys and the values of an object that is a map."""
         *before, last = steps
         inside = (*steps, Step("value", True, inner=True)) if last.many else (*before, Step(last.key, True))
         names = schema.get("propertyNames")
@@ -109,7 +109,7 @@ class _SchemaWalk:
         if target is None:
             self.problems.append(f"{jsonpath(steps)}: the reference {reference} leads nowhere in this file")
         elif reference in refs:
-            self.problems.append(f"{jsonpath(steps)}: the reference {reference} never ends")
+            self.problems.append(f"{jsonpath(steps)}: the reference {reference} is circular")
         elif len(refs) == _MOST_REFERENCES:
             self.problems.append(f"{jsonpath(steps)}: more than {_MOST_REFERENCES} references in a row")
         else:
@@ -125,7 +125,7 @@ class _SchemaWalk:
 
 
 def _find_annotated(node: object, place: str) -> Iterator[tuple[str, object]]:
-    """Every object with an annotation, and where it is."""
+    """Yield each annotated object with its place."""
     if isinstance(node, Mapping):
         if KEY in node:
             yield place, node

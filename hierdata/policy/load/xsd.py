@@ -1,4 +1,4 @@
-"""A policy written into an XSD: attributes of our namespace, or appinfo, at each element and attribute."""
+"""A policy embedded in an XSD: attributes of our namespace, or appinfo, at each element and attribute."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from hierdata.records.xsd import Node, Xsd, open_xsd
 NAMESPACE = "urn:hierdata:policy:1"
 
 _MOST = 10_000
-"""Paths that an XSD may lead to: types within types can make more than anybody wrote."""
+"""Limit on the paths that an XSD leads to, since nested types can multiply them."""
 
 
 def policy_in(file: Path) -> dict[str, Any]:
-    """The policy that an XSD's annotations state, as plain data; its ``schema`` is the XSD itself.
+    """Return the policy that an XSD's annotations state, as plain data; its ``schema`` is the XSD itself.
 
-    An attribute of our namespace is a key of the rule and its text YAML: ``p:role="quasi" p:interval="{steps:
-    [1, 5]}"``; so are the keys of the policy at ``xs:schema``, ``records`` among them. In the same places
-    stands ``xs:appinfo`` with our namespace as its ``source``, a mapping in YAML. Raises PolicyError with
-    every annotation that stands where no path leads, TargetError where the file cannot be read.
+    An attribute of our namespace is a key of the rule, and its text is YAML: ``p:role="quasi"
+    p:interval="{steps: [1, 5]}"``. At ``xs:schema`` such attributes are keys of the policy, including
+    ``records``. The same places may have an ``xs:appinfo`` with our namespace as its ``source`` that holds a
+    mapping in YAML. Raises PolicyError with every annotation that no path leads to, TargetError if the file
+    cannot be read.
     """
     with open_xsd(file) as xsd:
         stated = _read_annotation(xsd, xsd.root, "xs:schema") or {}
@@ -34,7 +35,7 @@ def policy_in(file: Path) -> dict[str, Any]:
         records = stated.get("records")
         if not isinstance(records, str) or not records.startswith("/"):
             raise PolicyError(
-                f"the XSD {file.name}: say at xs:schema where the records lie, such as "
+                f"the XSD {file.name}: state the path of the records at xs:schema, such as "
                 f"records='/clinic/patient' in the namespace {NAMESPACE}"
             )
         path = parse(records, stated["namespaces"], 1)
@@ -65,7 +66,7 @@ class _XsdWalk:
         self._reached: set[Node] = {xsd.root}
 
     def visit(self, element: Node, keys: Keys, within: tuple[Node, ...]) -> None:
-        """Collect what stands at and below an element; one inside itself is followed no further."""
+        """Collect the annotations at and below an element; one inside itself is not followed further."""
         self._visits += 1
         if self._visits > _MOST:
             raise PolicyError(
@@ -91,11 +92,11 @@ class _XsdWalk:
             self.problems.append(f"{text}: two annotations differ")
 
     def check_reached(self) -> None:
-        """Note the annotations that stand where no path of the records leads."""
+        """Report the annotations that no path of the records leads to."""
         for node in self._find_annotated():
             if node not in self._reached:
                 self.problems.append(
-                    f"line {node.sourceline}: an annotation stands where no path of the records leads"
+                    f"line {node.sourceline}: no path of the records leads to this annotation"
                 )
 
     def _find_annotated(self) -> Iterator[Node]:
@@ -106,7 +107,7 @@ class _XsdWalk:
 
 
 def _read_annotation(xsd: Xsd, node: Node, where: str) -> dict[str, Any] | None:
-    """What is noted at a component, as plain data; None where nothing is."""
+    """Return a component's annotation as plain data; None if it has none."""
     attributes, texts = xsd.notes(node, NAMESPACE)
     if not attributes and not texts:
         return None
@@ -115,8 +116,8 @@ def _read_annotation(xsd: Xsd, node: Node, where: str) -> dict[str, Any] | None:
     pieces += [{name: fragment(text, f"{where}, {name}")} for name, text in attributes.items()]
     for piece in pieces:
         if not isinstance(piece, dict):
-            raise PolicyError(f"{where}: appinfo holds a mapping, such as role: quasi")
+            raise PolicyError(f"{where}: appinfo must hold a mapping, such as role: quasi")
         if twice := found.keys() & piece.keys():
-            raise PolicyError(f"{where}: {', '.join(sorted(twice))} stands there twice")
+            raise PolicyError(f"{where}: {', '.join(sorted(twice))} is stated twice")
         found |= piece
     return found

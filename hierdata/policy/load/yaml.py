@@ -1,8 +1,8 @@
-"""Policy files to plain data: YAML or JSON, numbers exact, duplicate keys refused.
+"""Policy files as plain data: YAML or JSON, numbers exact, duplicate keys refused.
 
 YAML is read by the rules of JSON: ``true`` and ``false`` are the booleans, ``null`` and ``~`` are null, what
-JSON writes as a number is one, ``.5`` and ``+1`` too. All else is text: ``on``, ``NO``, ``1:30``, ``007``,
-``2001-03-04``.
+JSON writes as a number is one, and so are ``.5`` and ``+1``. Everything else is text: ``on``, ``NO``,
+``1:30``, ``007``, ``2001-03-04``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-
 _TAG = "tag:yaml.org,2002:"
 
 MAX_DIGITS = 400
-"""Digits and decimal exponent of a number in a policy."""
+"""Limit on the digits, and on the decimal exponent, of a number in a policy."""
 
 
 class _Unreadable(Exception):  # noqa: N818  a signal inside this file: the place in the file, and why
@@ -34,10 +34,10 @@ class _Unreadable(Exception):  # noqa: N818  a signal inside this file: the plac
 
 
 def read(path: Path, limits: Limits = POLICY) -> Any:
-    """The content of a policy file as plain data, decimals as Decimal. ``.json`` is JSON, else it is YAML.
+    """Return the content of a policy file as plain data, decimals as Decimal.
 
-    Raises PolicyError with the line and the reason, and for a file beyond the limits, TargetError when it
-    cannot be opened.
+    ``.json`` files are read as JSON, all others as YAML. Raises PolicyError with the line and the reason, and
+    for a file beyond the limits, TargetError when it cannot be opened.
     """
     try:
         text = text_within(path, limits, "utf-8-sig")
@@ -53,7 +53,7 @@ def read(path: Path, limits: Limits = POLICY) -> Any:
 
 
 def fragment(text: str, where: str) -> Any:
-    """What a piece of YAML inside another file says. Raises PolicyError with the place."""
+    """Parse a piece of YAML inside another file. Raises PolicyError with the place."""
     try:
         return _yaml(text, POLICY)
     except (_Unreadable, TooMuch) as why:
@@ -68,7 +68,7 @@ def _json(text: str, limits: Limits) -> Any:
         if len(mapping) < len(items):
             times = Counter(name for name, _ in items)
             twice = next(name for name in mapping if times[name] > 1)
-            raise _Unreadable(f"the key {twice!r} stands twice in one object")
+            raise _Unreadable(f"the key {twice!r} occurs twice in one object")
         return mapping
 
     def constant(name: str) -> NoReturn:
@@ -118,7 +118,7 @@ def _yaml(text: str, limits: Limits) -> Any:
 
 @cache
 def _loader() -> Any:
-    """A loader that tells numbers, booleans and null from text by our rules, not by those of YAML 1.1."""
+    """Build a loader that recognizes numbers, booleans and null by our rules, not by those of YAML 1.1."""
     import yaml
 
     class PolicyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml or not
@@ -137,7 +137,7 @@ def _at(mark: yaml.Mark | None) -> str:
 
 
 def _plain(node: Any) -> Any:
-    """Plain data from a YAML node: a value for each alias, so no part is there twice."""
+    """Convert a YAML node to plain data; each alias gets a value of its own, so none is shared."""
     if node.id == "sequence" and node.tag == _TAG + "seq":
         return [_plain(item) for item in node.value]
     if node.id == "mapping" and node.tag == _TAG + "map":
@@ -148,12 +148,12 @@ def _plain(node: Any) -> Any:
 def _mapping(node: yaml.Node) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for key_node, value_node in node.value:
-        # As in JSON, keys are text: what is written, be it a number or not.
+        # As in JSON, keys are text, even where they look like numbers.
         key = key_node.value
         if not isinstance(key, str):
-            raise _Unreadable(f"{_at(key_node.start_mark)}: a key is a single value")
+            raise _Unreadable(f"{_at(key_node.start_mark)}: a key must be a single value")
         if key in mapping:
-            raise _Unreadable(f"{_at(key_node.start_mark)}: the key {key!r} stands twice in one mapping")
+            raise _Unreadable(f"{_at(key_node.start_mark)}: the key {key!r} occurs twice in one mapping")
         mapping[key] = _plain(value_node)
     return mapping
 
@@ -169,4 +169,4 @@ def _scalar(node: yaml.Node) -> str | int | bool | Decimal | None:
         return text == "true"
     if kind in ("int", "float") and _NUMBER.fullmatch(text):
         return _number(text, f"{_at(node.start_mark)}: ")
-    raise _Unreadable(f"{_at(node.start_mark)}: the tag {node.tag} is not understood here")
+    raise _Unreadable(f"{_at(node.start_mark)}: the tag {node.tag} is not supported")

@@ -8,17 +8,16 @@ from hierdata.policy.policy import Policy
 from hierdata.records.schema import Schema
 
 DEFAULT = 2000
-"""Records of a block where nothing is stated: what quality mode clusters together."""
+"""Records per block where nothing is stated: what quality mode clusters together."""
 _FEWEST = 4
-"""Classes of the least size that a block has room for."""
+"""The number of smallest classes that a block must have room for."""
 
 
 def block_size(policy: Policy, schema: Schema, constraints: Constraints) -> int | None:
-    """About how many records a block should have; None where all records are clustered together.
+    """Return about how many records a block should have; None if all records are clustered together.
 
-    Trees are cut into blocks where the policy names no engine, since then it leaves the search to us; any
-    engine works in blocks where the policy asks for them with ``blocks``. Raises PolicyError where it does
-    and they cannot be.
+    By default only trees are cut into blocks, and only if the policy names no engine. With ``blocks`` in the
+    policy any engine works in blocks. Raises PolicyError if ``blocks`` is stated and cannot be followed.
     """
     stated = policy.blocks
     if stated == "whole":
@@ -31,15 +30,15 @@ def block_size(policy: Policy, schema: Schema, constraints: Constraints) -> int 
     if stated < least(constraints):
         raise PolicyError(
             f"blocks: {stated} records are too few where a class has at least {constraints.min_class_size}: "
-            f"take {least(constraints)} or more"
+            f"use {least(constraints)} or more"
         )
     return stated
 
 
 def may_be_cut(policy: Policy, flat: bool) -> bool:
-    """Whether the records may come in blocks, as far as can be told before they are read.
+    """Return whether the records may be cut into blocks, as far as is known before they are read.
 
-    ``flat``: they are rows, which have nothing below them.
+    ``flat``: the records are rows without vertices below them.
     """
     if policy.blocks is None:
         return not (flat or policy.steps or not policy.recoding_traits.works_in_blocks)
@@ -47,14 +46,14 @@ def may_be_cut(policy: Policy, flat: bool) -> bool:
 
 
 def least(constraints: Constraints) -> int:
-    """The fewest records that a block should have."""
+    """Return the fewest records that a block may have."""
     return _FEWEST * constraints.min_class_size
 
 
 def _hindrance(policy: Policy, constraints: Constraints) -> str:
-    """Why records must be clustered together; "" if they need not."""
+    """Return why records must be clustered together; "" if they need not be."""
     if not policy.recoding_traits.works_in_blocks:
         return f"recoding {policy.recoding} looks at all records at once"
     if not all(constraint.monotone for constraint in constraints.all()):
-        return "a model that is not monotone must be asked about classes of all records that look alike"
+        return "a model that is not monotone must judge classes of all records that look alike"
     return ""

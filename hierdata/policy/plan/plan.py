@@ -31,7 +31,7 @@ References = Mapping[Keys, Mapping[Scalar, int]]
 
 @dataclass(frozen=True)
 class Prepared:
-    """What one collection needs; tuples stand by vertex type and attribute."""
+    """What later steps need for one collection; tuples are indexed by vertex type, then by attribute."""
 
     policy: Policy
     survey: Survey
@@ -49,17 +49,17 @@ class Prepared:
 
     @property
     def frame(self) -> Frame:
-        """What the records share as arrays."""
+        """The schema, hierarchies and domains that all records share."""
         return Frame(self.schema, self.hierarchies, self.domains)
 
     @property
     def rules(self) -> JudgeRules:
-        """What the judge is told of a release of this collection."""
+        """The rules by which the judge checks a release of this collection."""
         return judge_rules(self.policy, self.scales, references(self), many_keys(self.schema), self.codebooks)
 
     @property
     def codebooks(self) -> dict[str, dict[str, Any]]:
-        """By path of a quasi-identifier, how its published values read."""
+        """The codebook of each quasi-identifier, by its path: how published values are to be read."""
         return {
             attribute.path: tree.codebook
             for kind, own in zip(self.schema.types, self.hierarchies, strict=True)
@@ -68,7 +68,10 @@ class Prepared:
 
 
 def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -> Prepared:
-    """Fix everything for a surveyed collection. Raises PolicyError for all that does not fit."""
+    """Apply a policy to a surveyed collection.
+
+    Raises PolicyError if they do not match, PromiseError if the population table is too small for a model.
+    """
     binding = resolve(policy.rules(), survey.shape, unlisted=policy.unlisted_fields, many_hints=many_hints)
     binding = replace(binding, sparse=policy.empty == "drop")
     schema = binding.schema
@@ -115,7 +118,7 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
 
 
 def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
-    """Raise PolicyError where pseudonyms say more than which of a record's values are the same."""
+    """Raise PolicyError if pseudonyms reveal more than which values of one record are equal."""
     for domain, count in sorted(survey.repeated.items()):
         what = "1 pseudonym occurs" if count == 1 else f"{count} pseudonyms occur"
         raise PolicyError(
@@ -138,31 +141,31 @@ def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:
 
 
 def _check_rows(policy: Policy, population: Population | None) -> None:
-    """Raise PromiseError where a model asks for more people than the population table has."""
+    """Raise PromiseError if a model asks for more people than the population table has."""
     if population is None:
         return
     for model in policy.models:
         if model.least_population > population.rows:
             raise PromiseError(
-                f"{model.kind} asks for {model.least_population} people whom a class fits, and the "
-                f"population table has {population.rows} rows: that is the largest k that would work"
+                f"{model.kind} asks for {model.least_population} people who fit a class, and the "
+                f"population table has {population.rows} rows: no larger k can work"
             )
 
 
 def compile_scales(policy: Policy, survey: Survey) -> Scales:
-    """The level scale of each sensitive attribute, from the policy and the surveyed values."""
+    """Compile the level scale of each sensitive attribute from the policy and the surveyed values."""
     return {keys: rule.scale(survey.values[keys]) for keys, rule in policy.sensitive.items()}
 
 
 def semantics(policy: Policy) -> dict[Keys, Hierarchy | None]:
-    """The taxonomy of each sensitive attribute's values, None where the policy gives none."""
+    """Return the taxonomy of each sensitive attribute's values, None where the policy gives none."""
     return {keys: rule.semantics(policy.folder) for keys, rule in policy.sensitive.items()}
 
 
 def stated_scales(policy: Policy) -> Scales:
-    """The scales that the policy states in full.
+    """Return the scales that the policy alone determines.
 
-    One that depends on the collection is None, and the judge will not pass a model that asks for it.
+    A scale that depends on the collection is None, and the judge then rejects a model that asks for it.
     """
     return {
         keys: None if rule.levels is None or rule.levels.by == "frequency" else rule.scale({})
@@ -171,9 +174,9 @@ def stated_scales(policy: Policy) -> Scales:
 
 
 def references(prepared: Prepared) -> References:
-    """How often each value of the sensitive attributes occurs in the original collection.
+    """Return how often each value of the sensitive attributes occurs in the original collection.
 
-    Of those only that a model compares with it: a steward's file need not hold more.
+    Only attributes that a model compares with the original are included: a steward's file needs no more.
     """
     compared: set[Keys] = set()
     for model, scope in prepared.policy.scoped_models:
@@ -190,10 +193,10 @@ def references(prepared: Prepared) -> References:
 def population_of(
     policy: Policy, vertices: Collection[Keys], books: Mapping[Keys, Mapping[str, Any]]
 ) -> Population | None:
-    """The policy's population table over the quasi-identifiers of the record itself; None without one.
+    """Read the policy's population table over the quasi-identifiers of the root; None if there is none.
 
-    ``vertices`` are the keys down to what is many, ``books`` the codebooks of the collection where known.
-    Raises PolicyError for a column that belongs to no such quasi-identifier, or is not there.
+    ``vertices`` are the paths of the vertex types below the root, ``books`` the codebooks of the collection
+    where known. Raises PolicyError for a column that is missing or belongs to no such quasi-identifier.
     """
     table = policy.population
     if table is None:
@@ -231,9 +234,9 @@ def judge_rules(
     vertices: Collection[Keys] = (),
     codebooks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> JudgeRules:
-    """What the judge is told: the policy's promise, never the search.
+    """Build the judge's rules from the policy's promise, independent of the search.
 
-    ``codebooks`` tell by path how the quasi-identifiers of the collection are spelled, where that is known.
+    ``codebooks`` holds, by path, the codebook of each quasi-identifier of the collection, where known.
     """
     taxonomies = semantics(policy)
     books = {keys: (codebooks or {}).get(str(path), {}) for keys, (path, _) in policy.rules_by_keys.items()}
@@ -268,7 +271,7 @@ def judge_rules(
 
 
 def _tables(policy: Policy) -> int | tuple[frozenset[Keys], ...] | None:
-    """Which sensitive attributes share a table, as far as the policy says."""
+    """Return which sensitive attributes share a table, as far as the policy says."""
     if not isinstance(policy.table_division, tuple):
         return policy.table_division
     keys_of = {str(path): keys for keys, (path, _) in policy.rules_by_keys.items()}
@@ -276,7 +279,7 @@ def _tables(policy: Policy) -> int | tuple[frozenset[Keys], ...] | None:
 
 
 def many_keys(schema: Schema) -> frozenset[Keys]:
-    """The paths of the vertex types below the root."""
+    """Return the paths of the vertex types below the root."""
     return frozenset(schema.keys(kind.index) for kind in schema.types[1:])
 
 

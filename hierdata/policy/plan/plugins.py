@@ -11,7 +11,7 @@ from hierdata.recodings import is_built_in
 
 
 def list_plugins(policy: Policy) -> tuple[Plugin, ...]:
-    """The members of other distributions that a policy names, each once."""
+    """Return the members of other distributions that a policy names, each once."""
     domains = [rule.other for rule in policy.fields.values() if rule.other is not None]
     named = [
         *(("models", model.kind) for model in policy.models if model.kind not in MODELS),

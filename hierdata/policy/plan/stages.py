@@ -1,4 +1,4 @@
-"""Which engine partitions which vertex type: what the policy says, held against the records."""
+"""Which engine partitions which vertex type: the policy's steps, checked against the records."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ from hierdata.records.schema import Role, Schema, VertexType
 
 @dataclass(frozen=True)
 class Stage:
-    """Engine steps that partition one vertex type, one after the other; type 0: whole records."""
+    """Engine steps that partition one vertex type in sequence; ``kind`` 0 stands for whole records."""
 
     kind: int
     steps: tuple[Engine, ...]
     constraints: Constraints
 
     def work(self) -> Iterator[tuple[Engine, Constraints]]:
-        """Each step with the constraints that it must keep: all but those that a later one mends."""
+        """Yield each step with the constraints that it must keep: all but those that a later step mends."""
         for at, step in enumerate(self.steps, 1):
             mended = frozenset[Mended]().union(*(later.mends for later in self.steps[at:]))
             yield step, self.constraints.without_mended(mended)
 
     def choose_by_trials(self, trials: Mapping[Hashable, Trial]) -> Stage:
-        """The stage with the choice of its first step made by trials (``Engine.choose_by_trials``)."""
+        """Return the stage with the choice of its first step made by trials (``Engine.choose_by_trials``)."""
         first, *others = self.steps
         return replace(self, steps=(first.choose_by_trials(trials), *others))
 
 
 def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
-    """The stages of a search, parents before children. Raises PolicyError for what does not fit."""
+    """Yield the stages of a search, parents before children.
+
+    Raises PolicyError if the steps do not fit each other, the records or the recoding.
+    """
     steps = policy.steps
     if steps:
         _check_scopes(policy, schema, steps)
@@ -52,12 +55,12 @@ def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Ite
         path = schema.types[stage.kind].path
         if not first.begins:
             raise PolicyError(
-                f"{first.kind} goes on from the classes of another step: put one before it", path=path
+                f"{first.kind} continues from the classes of another step: put one before it", path=path
             )
         for step in others:
             if not step.goes_on:
                 raise PolicyError(
-                    f"{step.kind} starts from single records and cannot go on from another step", path=path
+                    f"{step.kind} starts from single records and cannot continue from another step", path=path
                 )
     if policy.recoding_traits.separates_values:
         _check_separated(policy, schema, constraints)
@@ -65,11 +68,11 @@ def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Ite
 
 
 def default_engines(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
-    """The engines where the policy names none (DECISIONS 8): those that lose least, as measured.
+    """Return the engines for a policy that names none (DECISIONS 8): those that lose least, as measured.
 
-    Alignment alone knows trees; local search goes on from its classes, with as much effort as is stated. Of
-    rows ``full-domain`` finds the best where all values have one depth, ``compose`` loses least where classes
-    must be distributed like the whole, else ``sweep``.
+    For trees only alignment works; local search continues from its classes, with the stated effort. For rows,
+    ``full-domain`` finds the optimum if all values of an attribute have one depth, ``compose`` loses least if
+    classes must be distributed like the whole, otherwise ``sweep``.
     """
     if len(schema.types) > 1:
         begun = _engine("k-member")
@@ -83,10 +86,10 @@ def default_engines(policy: Policy, schema: Schema, constraints: Constraints) ->
 
 
 def _unasked_for_rows(constraints: Constraints) -> Engine:
-    """The engine for groups of rows where the policy names none: the one that loses the fewest records.
+    """Return the engine for groups of rows if the policy names none: the one that loses the fewest records.
 
-    ``spread`` where numbers of one attribute count together with those near them, ``mbf`` where a class may
-    hold one of each group; under other models there is no bound to reach.
+    ``spread`` if one attribute counts numbers together with those near them, ``mbf`` if a class may hold only
+    one value of each group, else ``mondrian``: other models have no bound to reach.
     """
     caps = [constraint.caps for constraint in constraints.all() if constraint.caps is not None]
     size = constraints.min_class_size
@@ -106,7 +109,7 @@ def _engine(kind: str, **stated: int) -> Engine:
 
 
 def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> None:
-    """Raise PolicyError where the steps do not fit the records or the recoding."""
+    """Raise PolicyError if the steps do not fit the records or the recoding."""
     scopes = {step.on for step in steps if step.on is not None}
     if not all(step.aligns == steps[0].aligns for step in steps):
         raise PolicyError(
@@ -125,7 +128,7 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
     for path in scopes:
         if not sensitive.get(path):
             known = ", ".join(path for path, attributes in sensitive.items() if attributes)
-            raise PolicyError(f"no vertices with sensitive values lie here; there are at {known}", path=path)
+            raise PolicyError(f"there are no vertices with sensitive values here, only at {known}", path=path)
     for path, attributes in sensitive.items():
         if (
             policy.recoding_traits.partitions_each_type
@@ -133,13 +136,13 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
             and not any(step.on in (None, path) for step in steps)
         ):
             raise PolicyError(
-                f"no step partitions these values, which then stand beside their record: add one on {path}",
+                f"no step partitions these values, so they would stay with their record: add one on {path}",
                 path=attributes[0].path,
             )
 
 
 def _check_separated(policy: Policy, schema: Schema, constraints: Constraints) -> None:
-    """Raise PolicyError where sensitive values cannot be published apart as the policy asks."""
+    """Raise PolicyError if sensitive values cannot be published separately as the policy asks."""
     for kind in schema.types:
         if policy.recoding_traits.partitions_each_type:
             _check_judged(kind, constraints)
@@ -148,7 +151,7 @@ def _check_separated(policy: Policy, schema: Schema, constraints: Constraints) -
 
 
 def _check_judged(kind: VertexType, constraints: Constraints) -> None:
-    """Raise PolicyError where groups promise nothing."""
+    """Raise PolicyError if groups would promise nothing."""
     bound = constraints.on_values[kind.index]
     for attribute, own in zip(kind.of_role(Role.SENSITIVE), bound, strict=True):
         if not own and not constraints.on_records:
@@ -160,7 +163,7 @@ def _check_judged(kind: VertexType, constraints: Constraints) -> None:
 
 
 def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
-    """Raise PolicyError where a field has a name that groups need."""
+    """Raise PolicyError if a field has a name that groups need."""
     sensitive = kind.of_role(Role.SENSITIVE)
     if not sensitive:
         return
@@ -169,21 +172,21 @@ def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
     for keys, (path, _) in policy.rules_by_keys.items():
         if keys[: len(base) + 1] in needed:
             raise PolicyError(
-                f"recoding: {policy.recoding} writes a field `{keys[len(base)]}` beside these: give the "
+                f"recoding: {policy.recoding} writes a field `{keys[len(base)]}` here: give the "
                 "field of the input another name",
                 path=str(path),
             )
 
 
 def _check_tables(policy: Policy, schema: Schema) -> None:
-    """Raise PolicyError where a sensitive table has values of different vertices, which share no row."""
+    """Raise PolicyError if a sensitive table has values of different vertices, which share no row."""
     owner = {attribute.path: kind.path for kind in schema.types for attribute in kind.attributes}
     for table in policy.table_division if isinstance(policy.table_division, tuple) else ():
         there = [path for path in table if path in owner]
         for path in there:
             if owner[path] != owner[there[0]]:
                 raise PolicyError(
-                    "sensitive_tables: it stands in one table with values of other vertices: give those of "
-                    "each vertex type tables of their own",
+                    "sensitive_tables: this field shares a table with values of other vertices: give each "
+                    "vertex type tables of its own",
                     path=path,
                 )

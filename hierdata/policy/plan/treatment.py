@@ -1,4 +1,4 @@
-"""What a policy does to documents before anything looks at them: identifiers, dates and maps."""
+"""What a policy does to documents before anything else reads them: identifiers, dates and maps."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ NO_KEY = (
 
 
 def linked_domains(policy: Policy) -> dict[str, str]:
-    """The domains whose pseudonyms may stand in several records, with the reason."""
+    """Return the domains whose pseudonyms may occur in several records, with the reason."""
     return {tokens.domain: tokens.links for tokens in policy.pseudonyms.values() if tokens.links is not None}
 
 
 def unlinked_domains(policy: Policy) -> dict[Keys, str]:
-    """The fields whose pseudonyms stand in one record alone, each with its domain."""
+    """Return the fields whose pseudonyms may occur in one record only, each with its domain."""
     linked = linked_domains(policy)
     return {keys: tokens.domain for keys, tokens in policy.pseudonyms.items() if tokens.domain not in linked}
 
 
 def dry_treatment(policy: Policy) -> Treatment:
-    """What is done to documents that nobody publishes: pseudonyms are counted, dates tried; values stay."""
+    """Build the treatment of documents that are not published: count pseudonyms, try dates, keep values."""
     return Treatment(tuple(policy.maps.items()), _fields(policy), _by(policy), random_key(), kept=True)
 
 
 def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatment:
-    """What the policy does to documents.
+    """Build the treatment that the policy asks for.
 
-    ``again``: what was published before is worked out once more. Then pseudonyms do not matter, but days do:
-    raises PolicyError where dates were moved and the key is not given. So it does without a key.
+    ``again``: recompute what was published before. Then pseudonyms do not matter, but shifted dates do.
+    Raises PolicyError if the key is missing; with ``again`` only if dates were shifted.
     """
     if not policy.needs_key:
         return Treatment(tuple(policy.maps.items()), _fields(policy))
     moved = bool(policy.date_shifts)
     if policy.key == "per-run":
         if key is not None:
-            raise PolicyError("the policy says `key: per-run`: no key is taken from anywhere else")
+            raise PolicyError("the policy says `key: per-run`: give no other key")
         if again and moved:
             raise PolicyError(
-                "dates were moved by a key that ended with its run: what the original has cannot be compared"
+                "dates were moved by a key that ended with its run: the original cannot be compared"
             )
         key = random_key()
     elif key is None:
@@ -68,6 +68,6 @@ def _fields(policy: Policy) -> tuple[Treated, ...]:
 
 
 def _by(policy: Policy) -> Keys | None:
-    """The keys of the value that dates are moved by, None where all that a record holds decides."""
+    """Return the keys of the value that determines the date shift, None if the whole record does."""
     by = next((shift.by for shift in policy.date_shifts.values()), None)
     return None if by is None else policy.path(by).keys

@@ -1,4 +1,4 @@
-"""The parts of a policy that are members of a family: the types are made from the family's dict."""
+"""The parts of a policy that are members of a family; their types are built from the family's dict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hierdata.recodings import TRAITS
 
 
 def one_of(family: str, members: Mapping[str, type[BaseModel]], base: type[BaseModel]) -> Any:
-    """One of a family's members, told apart by ``kind``; of other distributions too."""
+    """Build the type of a family's members, selected by ``kind``; plug-ins are included."""
     built_in: Any = Union[tuple(members.values())]  # noqa: UP007  (of a tuple)
     return Annotated[built_in, Field(discriminator="kind"), OrPlugin(family, members, base)]
 
@@ -46,12 +46,12 @@ class EngineSpec(BaseModel):
     @model_validator(mode="after")
     def _one(self) -> EngineSpec:
         if (self.preset is None) == (self.steps is None):
-            raise ValueError("an engine is given by preset or by steps")
+            raise ValueError("state either `preset` or `steps`")
         return self
 
 
 def with_preset(data: Any) -> Any:
-    """A policy's data with what its preset brings: the recoding, and models of kinds that it has none of."""
+    """Return a policy's data with what its preset adds: the recoding, and models of kinds that it lacks."""
     if not isinstance(data, dict):
         return data
     engine = data.get("engine")

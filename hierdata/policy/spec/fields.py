@@ -31,7 +31,7 @@ from hierdata.records.schema import Role
 
 
 def _spelling(value: object) -> object:
-    """Missing values are told by their spelling, so numbers and booleans may stand as they are."""
+    """Return the spelling of a missing value, which may be a number or boolean without quotes."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if value is None or isinstance(value, str | list | dict) else str(value)
@@ -49,11 +49,11 @@ else:
     OtherDomain = Annotated[QuasiDomain, OnlyPlugin("domains", DOMAINS, QuasiDomain)]
 
 _DOMAIN_KEYS = {key: key for key in DOMAINS} | {"other": "domain"}
-"""The keys of a rule that state a domain, by the names of the fields that hold it."""
+"""The keys of a rule that state a domain, by the field that holds it."""
 
 
 class _ActionSpec(BaseModel):
-    """What becomes of the values of a field: one action, by its name alone or with what it needs."""
+    """What happens to the values of a field: one action, as a name or with its parameters."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -71,7 +71,7 @@ class _ActionSpec(BaseModel):
     @model_validator(mode="after")
     def _one(self) -> _ActionSpec:
         if len(self.model_fields_set) != 1:
-            raise ValueError(f"one of {', '.join(ACTIONS)} is due")
+            raise ValueError(f"state exactly one of {', '.join(ACTIONS)}")
         return self
 
     @model_serializer(mode="wrap")
@@ -82,7 +82,7 @@ class _ActionSpec(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """An action that needs nothing may stand as its name."""
+        """Allow the name alone for an action without required parameters."""
         alone = [
             kind
             for kind, action in ACTIONS.items()
@@ -95,7 +95,7 @@ class _ActionSpec(BaseModel):
 if TYPE_CHECKING:
     ActionSpec = _ActionSpec
 else:
-    # As those of the domains below.
+    # Generated from the family's dict, as the keys of the domains below.
     ActionSpec = create_model(
         "ActionSpec",
         __base__=_ActionSpec,
@@ -110,31 +110,31 @@ class _FieldRule(BaseModel):
 
     ``quasi`` needs a domain (one of the keys of ``DOMAINS``), ``sensitive`` takes ``levels``, ``insensitive``
     is a quasi-identifier with a flat domain unless ``exempt`` gives the reason why it cannot identify
-    (DECISIONS 11). A sensitive attribute may have a ``taxonomy``: how near its values are to each other.
-    ``identifier`` and ``free_text`` are dropped where no other ``action`` is stated; free text is carried
-    where ``exempt`` says why that is no risk. ``action: drop`` drops a field of any role.
-    A rule with ``vertex`` and no role publishes nothing: it makes a single object a vertex of its own; with
+    (DECISIONS 11). A sensitive attribute may have a ``taxonomy`` that says how near its values are to each
+    other. ``identifier`` and ``free_text`` are dropped unless another ``action`` is stated; free text is
+    carried if ``exempt`` says why that is no risk. ``action: drop`` drops a field of any role.
+    A rule with ``vertex`` and no role publishes nothing: it makes a single object a vertex of its own. With
     ``map`` an object whose keys are data becomes the array of its entries.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: Literal["quasi", "sensitive", "insensitive", "identifier", "free_text"] | None = Field(
-        default=None, description="what the field is for the promise"
+        default=None, description="the part that the field plays in the promise"
     )
-    action: ActionSpec | None = Field(default=None, description="what becomes of the values")
+    action: ActionSpec | None = Field(default=None, description="what happens to the values")
     levels: Levels | None = Field(default=None, description="sensitivity levels of a sensitive attribute")
     number: bool = Field(default=False, description="the sensitive values are numbers, in XML too")
     missing: Annotated[
         tuple[Annotated[str, BeforeValidator(_spelling, json_schema_input_type=str | float | bool)], ...],
         AfterValidator(_sort_spellings),
-    ] = Field(default=(), description="spellings that mean: no value")
+    ] = Field(default=(), description="spellings of a missing value")
     optional: bool = Field(default=False, description="the rule may match nothing")
     vertex: bool = Field(default=False, description="a single object here is a vertex of its own")
     map: bool = Field(default=False, description="an object here is a map: its keys are data")
     exempt: Reason | None = Field(
         default=None,
-        description="why an insensitive field, a free text or the absence of a pseudonym cannot identify",
+        description="why an insensitive field, free text or a missing pseudonym cannot identify anybody",
     )
 
     other: OtherDomain | None = Field(
@@ -163,7 +163,7 @@ class _FieldRule(BaseModel):
 
     @property
     def published_as(self) -> Role | None:
-        """What the field is in the published records, None where it is not there."""
+        """The role of the field in the published records, None if it is not published."""
         if self.role is None:
             return None
         if self.stated_action is not None:
@@ -175,27 +175,27 @@ class _FieldRule(BaseModel):
         return Role(self.role)
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Every file that the rule names, after the key of the domain that names it."""
+        """Yield (key, file) for every file that the rule's domains name."""
         for key in _DOMAIN_KEYS:
             stated: QuasiDomain | None = getattr(self, key)
             if stated is not None and (file := stated.named_file) is not None:
                 yield _DOMAIN_KEYS[key], file
 
     def semantics(self, folder: Path) -> Hierarchy | None:
-        """The taxonomy of a sensitive attribute's values, None where none is given."""
+        """Compile the taxonomy of a sensitive attribute's values; None if there is none."""
         stated: QuasiDomain | None = getattr(self, "taxonomy", None)
         if stated is None or self.published_as is not Role.SENSITIVE:
             return None
         return stated.compile({}, folder)
 
     def scale(self, observed: Observed) -> LevelScale | None:
-        """The level scale for one collection, None where no levels are given."""
+        """Compile the level scale for one collection; None if the rule has no levels."""
         return self.levels.compile(observed, self.number) if self.levels is not None else None
 
     @model_validator(mode="before")
     @classmethod
     def _drop(cls, data: Any) -> Any:
-        """Identifiers are dropped where nothing else is said, and so is free text."""
+        """Drop identifiers by default, and free text without ``exempt``."""
         if not isinstance(data, dict) or data.get("action") is not None:
             return data
         if data.get("role") == "identifier" or (data.get("role") == "free_text" and not data.get("exempt")):
@@ -231,7 +231,7 @@ class _FieldRule(BaseModel):
                 yield f"{key} does not belong to {where}"
 
     def _alone(self) -> Iterator[str]:
-        """What stands beside what takes nothing more."""
+        """Yield the keys that a map or a dropped field does not take."""
         if self.map and (beside := self.model_fields_set - {"map", "optional"}):
             what = " or ".join(sorted(beside))
             yield f"a map takes no {what}: its keys and its values have rules of their own"
@@ -239,7 +239,7 @@ class _FieldRule(BaseModel):
             yield f"a dropped field takes no {' or '.join(sorted(beside))}"
 
     def _takes(self, key: str) -> bool:
-        """Whether a key belongs to the rule's role and action."""
+        """Return whether a key belongs to the rule's role and action."""
         if key == "exempt" and self.stated_action is not None:
             return self.stated_action.takes_exempt
         return self.role in _TAKEN_BY.get(key, ("quasi",))
@@ -257,7 +257,7 @@ _TAKEN_BY: dict[str, tuple[str, ...]] = {
 if TYPE_CHECKING:
     FieldRule = _FieldRule
 else:
-    # The keys of the domains are those of the family's dict, so that a new domain is one line there.
+    # The keys of the domains come from the family's dict, so that a new domain is one line there.
     FieldRule = create_model(
         "FieldRule",
         __base__=_FieldRule,

@@ -1,4 +1,4 @@
-"""Gates of a policy: limits on figures of the release, and the attackers whom they have in mind."""
+"""Gates of a policy, which limit figures of the release, and the attackers that they refer to."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from hierdata.metrics import Metric
 
 _TOO_NEAR = Fraction(1, 10**12)
-"""Far above the rounding of a figure that is no fraction, far below what matters."""
+"""Far above the rounding error of a float figure, far below any relevant difference."""
 
 
 def _check_metric_name(name: object) -> str:
-    """Check a metric's name as pydantic checks a Literal. Metrics bring arrays: only gates import them."""
+    """Check a metric's name as pydantic checks a Literal. Metrics import numpy, so they are imported late."""
     from hierdata.metrics import METRICS
 
     if isinstance(name, str) and (name in METRICS or plugins.find("metrics", name)):
@@ -56,7 +56,7 @@ MetricName = Annotated[str, _MetricName]
 
 
 def _other(name: str) -> str:
-    """A metric that is not built in; its distribution is imported, so that what is wrong is told at once."""
+    """Check the name of a metric that is not built in; import it, so that errors are reported at once."""
     from hierdata.metrics import METRICS, metric_named
 
     if name in METRICS:
@@ -78,25 +78,25 @@ _COMPARE: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
 _SIGN = {"lower": "<", "higher": ">"}
 
 _DESCRIBES = ("keys", "partition", "weight")
-"""What makes up an attacker, beside the attribute."""
+"""The keys that describe an attacker, apart from the attribute."""
 
 Known = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class AttackerModel(BaseModel):
-    """What somebody knows of a person, and which values they do not care to tell apart (DR 5.1).
+    """What an attacker knows about a person, and which values count as one to the attacker (DR 5.1).
 
-    They know published quasi-identifiers, by default those of the sensitive attribute's own vertex and its
-    ancestors'; without ``partition`` they are after the single value.
+    The attacker knows published quasi-identifiers, by default those of the sensitive attribute's own vertex
+    and of its ancestors. Without ``partition`` the target is the single value.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    on: str | None = Field(default=None, description="path of the sensitive attribute they are after")
+    on: str | None = Field(default=None, description="path of the targeted sensitive attribute")
     keys: KeyForm | Known = Field(
         default="ancestors",
         description="the published quasi-identifiers that are known: own (of the vertex), ancestors (these "
-        "and its ancestors'), record (all that is published of the record but sensitive values), or paths",
+        "and its ancestors'), record (all that is published of the record except sensitive values), or paths",
     )
     partition: SemanticPartition | None = Field(default=None, description="values that count as one")
     weight: Weight = Field(
@@ -105,16 +105,15 @@ class AttackerModel(BaseModel):
 
     @property
     def paths(self) -> Known:
-        """The keys that are named one by one."""
+        """The keys that are stated as paths."""
         return () if isinstance(self.keys, str) else self.keys
 
 
 class Gate(BaseModel):
-    """A limit on a figure of the release: where it is not kept, nothing is published.
+    """A limit on a figure of the release: if it is not kept, nothing is published.
 
-    ``on``, ``attacker``, ``keys``, ``partition`` and ``weight`` go with metrics that have a figure for each
-    sensitive attribute. Without ``on`` every attribute must keep the limit, or the one that the attacker is
-    after.
+    ``on``, ``attacker``, ``keys``, ``partition`` and ``weight`` are for metrics with a figure for each
+    sensitive attribute. Without ``on`` the limit holds for the attacker's attribute, or else for all.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -122,7 +121,7 @@ class Gate(BaseModel):
     name: Reason | None = Field(default=None, description="what the report calls it")
     metric: MetricName = Field(description="the metric that is measured")
     figure: str | None = Field(default=None, description="which of the metric's figures")
-    operator: Literal["<=", "<", ">=", ">"] = Field(description="how the figure must stand to the value")
+    operator: Literal["<=", "<", ">=", ">"] = Field(description="how the figure must compare with the value")
     value: Exact = Field(description="the limit")
     on: str | None = Field(default=None, description="path of the sensitive attribute")
     attacker: str | None = Field(default=None, description="one of the policy's attackers")
@@ -134,9 +133,9 @@ class Gate(BaseModel):
     reason: Reason | None = Field(default=None, description="why this limit")
 
     def holds(self, value: Fraction | float) -> bool:
-        """Whether a figure keeps the limit: exactly for a Fraction.
+        """Return whether a figure keeps the limit, decided exactly for a Fraction.
 
-        A float is no exact figure: one within 10^-12 of the limit does not pass, whatever the operator.
+        A float is not exact: one within 10^-12 of the limit does not pass, whatever the operator.
 
         >>> gate = Gate(metric="discrimination_rate", operator="<=", value="0.5")
         >>> gate.holds(Fraction(1, 2)), gate.holds(0.4), gate.holds(0.5), gate.holds(0.6)
@@ -162,7 +161,7 @@ class Gate(BaseModel):
         return self.metric in METRICS
 
     def attacker_in(self, attackers: Mapping[str, AttackerModel]) -> AttackerModel:
-        """The attacker that the gate names, or the one it describes itself, after the gate's attribute."""
+        """Return the attacker that the gate names or describes, targeting the gate's attribute if stated."""
         if self.attacker is not None:
             named = attackers[self.attacker]
             return named.model_copy(update={"on": self.on or named.on})
@@ -190,12 +189,11 @@ class Gate(BaseModel):
                 hint = nearest(self.figure, metric.gated) if self.figure is not None else ""
                 yield f"{self.metric} needs a figure, one of {', '.join(metric.gated)}{hint}"
         elif self.figure is not None:
-            yield f"{self.metric} has one figure for each sensitive attribute: say on, not figure"
+            yield f"{self.metric} has one figure for each sensitive attribute: state `on`, not `figure`"
         if self.attacker is not None and any(getattr(self, name) is not None for name in _DESCRIBES):
-            yield "an attacker is named or described by keys, partition and weight, not both"
+            yield "name an attacker or describe one by keys, partition and weight, not both"
         if self.operator[0] != _SIGN[metric.better]:
             sign = _SIGN[metric.better]
             yield (
-                f"of {self.metric}, {metric.better} is better: a gate asks for {sign}= or {sign}, "
-                f"not for {self.operator}"
+                f"for {self.metric}, {metric.better} is better: use {sign}= or {sign}, not {self.operator}"
             )

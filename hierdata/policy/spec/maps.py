@@ -12,12 +12,15 @@ from hierdata.records.survey import Keys
 
 
 def maps_of(fields: Mapping[str, FieldRule], namespaces: Mapping[str, str]) -> dict[Keys, str]:
-    """The maps that the rules name: their keys, and the path that names each. Raises PolicyError."""
+    """Return the maps that the rules name: for the keys of each, the path that names it.
+
+    Raises PolicyError.
+    """
     found: dict[Keys, str] = {}
     stated = [parse(text, namespaces) for text, rule in fields.items() if rule.map]
     for path in sorted(stated, key=lambda path: (len(path.steps), bool(path.steps and path.steps[-1].many))):
         if path.place or not path.steps:
-            raise PolicyError(f"{path}: a map is an object of JSON below the record; XML has none")
+            raise PolicyError(f"{path}: a map is a JSON object below the record; XML has none")
         there = resolve_maps(path, found, whole=True)
         if path.steps[-1].many and there.keys[:-1] not in found:
             raise PolicyError(f"{path}: a map is named without [*]; its values are {path}")

@@ -26,13 +26,13 @@ def _plain(member: BaseModel, info: core_schema.SerializationInfo) -> Any:
 
 
 def _kind(data: Any) -> str | None:
-    """The kind that is stated, None where there is none or it is no text."""
+    """Return the stated kind, None if it is missing or not text."""
     kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
     return kind if isinstance(kind, str) else None
 
 
 def refuse_missing(family: str, name: str, members: Collection[str]) -> None:
-    """Raise unless a name is near that of a built-in member: then the family's own validator says so."""
+    """Raise for an unknown name, unless it is near a built-in one: then the family's validator reports it."""
     if nearest(name, members):
         return
     if hint := nearest(name, plugins.names(family)):
@@ -64,7 +64,7 @@ class OrPlugin:
         return data if isinstance(data, member) else member.model_validate(data)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        # Serialized by what it is: the union knows built-in members only.
+        # Serialize by the actual type: the union knows built-in members only.
         plain = core_schema.plain_serializer_function_ser_schema(_plain, info_arg=True)
         return core_schema.no_info_wrap_validator_function(
             self._look_up, handler(source), serialization=plain
@@ -80,7 +80,7 @@ class OnlyPlugin(OrPlugin):
     def _look_up(self, data: Any, handler: Callable[[Any], Any]) -> Any:
         kind = _kind(data)
         if kind is None:
-            raise ValueError("a mapping with the kind of a domain is due, such as {kind: name}")
+            raise ValueError("must be a mapping with the kind of a domain, such as {kind: name}")
         if kind in self._members:
             raise ValueError(f"{kind} is built in: write it as a key of its own, `{kind}: ...`")
         if plugins.find(self._family, kind) is None:
@@ -92,7 +92,7 @@ class OnlyPlugin(OrPlugin):
 
 
 class NameOrPlugin:
-    """Annotates the names of a family's built-in members: other names are looked up."""
+    """Annotates the names of a family's built-in members: other names are looked up as plug-ins."""
 
     def __init__(self, family: str, members: Collection[str]) -> None:
         self._family = family

@@ -8,17 +8,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class PopulationTable(BaseModel):
-    """A CSV table of the people whom an adversary may know, one a row.
+    """A CSV table of the people that an adversary may know, one per row.
 
-    Without ``columns`` every quasi-identifier of the record itself must have a column of its name, nested
-    ones of their names joined by dots. With ``columns`` only those listed are compared.
+    Without ``columns`` every quasi-identifier of the record itself must have a column of its name; for a
+    nested one, the names are joined by dots. With ``columns`` only those listed are compared.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     file: Annotated[str, Field(min_length=1)] = Field(description="the CSV file")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
-        default=None, description="delimiter of the file, else found in its header"
+        default=None, description="delimiter of the file, by default found from its header"
     )
     columns: Annotated[dict[str, str], Field(min_length=1)] | None = Field(
         default=None, description="the quasi-identifiers that are compared, each with its column"

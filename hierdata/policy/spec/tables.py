@@ -1,4 +1,4 @@
-"""What a policy says of tables: how CSV is spelled, and which keyed tables make up a record."""
+"""What a policy says about tables: how CSV is written, and which keyed tables make up a record."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hierdata.records.flatten import Table
 
 Column = Annotated[str, Field(min_length=1)]
 TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$")]
-"""It names a file too."""
+"""Also the name of a file."""
 
 
 class CsvOptions(BaseModel):
-    """How CSV is spelled."""
+    """How CSV is written."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     delimiter: Annotated[str, Field(pattern=r'^[^"\r\n\x00]$')] | None = Field(
-        default=None, description="what separates cells, else found in the header"
+        default=None, description="what separates cells, by default found from the header"
     )
     for_people: bool = Field(
         default=False, description="put an apostrophe before text that spreadsheets take for a formula"
@@ -28,20 +28,23 @@ class CsvOptions(BaseModel):
 
 
 class TableRule(BaseModel):
-    """One of several keyed tables: how its rows hang together with those of its parent."""
+    """One of several keyed tables: how its rows refer to those of its parent."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    key: Column | None = Field(default=None, description="the column that tells rows apart")
-    parent: str | None = Field(default=None, description="the table that the rows belong to; one has none")
+    key: Column | None = Field(default=None, description="the column that identifies a row")
+    parent: str | None = Field(
+        default=None, description="the table that the rows belong to; the root table has none"
+    )
     on: Column | None = Field(default=None, description="the column that holds the key of the parent's row")
     file: Annotated[str, Field(pattern=r"^[^/\\]+$")] | None = Field(
-        default=None, description="name of the file in the folder, else <table>.csv, .csv.gz or .parquet"
+        default=None,
+        description="name of the file in the folder, by default <table>.csv, .csv.gz or .parquet",
     )
 
 
 def order_tables(rules: Mapping[str, TableRule]) -> tuple[Table, ...]:
-    """The tables, the root first and parents before their children, else as they are stated."""
+    """Return the tables with parents before their children, otherwise in the order stated."""
     ordered: dict[str, Table] = {}
     while len(ordered) < len(rules):
         ordered |= {

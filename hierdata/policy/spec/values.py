@@ -1,4 +1,4 @@
-"""Parts of a policy that need nothing but their own text."""
+"""Parts of a policy that are checked by their own text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SensitiveTables = (
     Annotated[int, Field(strict=True, ge=1)]
     | Annotated[tuple[Annotated[tuple[PathText, ...], Field(min_length=1)], ...], Field(min_length=1)]
 )
-"""At most so many tables for each vertex type, or the sensitive attributes of each table."""
+"""The most tables for each vertex type, or the sensitive attributes of each table."""
 
 
 class Keep(BaseModel):

@@ -1,4 +1,4 @@
-"""Actions on identifiers, free text and dates: the members, by the key that a policy gives them."""
+"""Actions on identifiers, free text and dates, by their key in a policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an action is: it replaces the values of a field before anything else sees them."""
+"""Actions: they replace the values of a field before anything else sees them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hierdata.records.identifiers.key import Key
 from hierdata.records.schema import Role
 
 Replace: TypeAlias = "Callable[[Scalar, int], Scalar]"
-"""What stands for a value that is not missing, in a record whose dates are moved by so many days.
+"""Maps a value that is not missing, and the days by which its record's dates are moved, to its replacement.
 
-Raises RefusedError.
+Raises RefusedValueError.
 """
 
 
@@ -30,7 +30,7 @@ class RefusedValueError(Exception):
 class PseudonymSpec:
     """The pseudonyms of a field: hexadecimal digits, equal for equal values of one ``domain``.
 
-    ``links`` gives the reason why one may stand in more than one record, None where it must not.
+    ``links`` is the reason why one may occur in more than one record, None if it must not.
     """
 
     domain: str
@@ -40,9 +40,9 @@ class PseudonymSpec:
 
 @dataclass(frozen=True)
 class DateShift:
-    """How dates are moved: by up to ``days`` days, alike for records with one value at the path ``by``.
+    """How dates are moved: by up to ``days`` days, alike for records with the same value at the path ``by``.
 
-    Where ``by`` is None, all that a record holds decides.
+    If ``by`` is None, the whole content of a record decides.
     """
 
     days: int
@@ -50,10 +50,10 @@ class DateShift:
 
 
 class Action(BaseModel, ABC):
-    """What becomes of the values of a field. Members are one file each, under the key of the policy.
+    """What happens to the values of a field. Each member has its own file and its key in the policy.
 
-    ``roles`` are those that a field may have, ``keyed`` tells that a key is needed. An action that ``drops``
-    leaves the field out; one that ``makes_constant`` puts the same text in the place of every value. With
+    ``roles`` are those that a field may have; ``keyed`` says that a key is needed. An action that ``drops``
+    leaves the field out; one that ``makes_constant`` replaces every value by the same text. With
     ``takes_exempt`` the rule may say under ``exempt`` why the absence of a value cannot identify anybody.
     """
 
@@ -68,35 +68,35 @@ class Action(BaseModel, ABC):
 
     @abstractmethod
     def published_as(self, role: str) -> Role | None:
-        """What a field of a role is in the published records, None where it is not there."""
+        """Return the role of a field in the published records, None if it is not published."""
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
-        """How values are replaced, None where they stay as they are. A keyed action is given a key."""
+        """Return the replacement function, None if values stay unchanged. A keyed action is given a key."""
         return None
 
     def pattern(self) -> str | None:
-        """The regular expression that all published values match, None where any value may stand."""
+        """Return the regular expression that all published values match, None if any value may occur."""
         return None
 
     def tokens(self, path: str) -> PseudonymSpec | None:
-        """The pseudonyms that replace the values of a field, None where nothing does."""
+        """Return the pseudonyms that replace the values of a field, None for other actions."""
         return None
 
     def date_shift(self) -> DateShift | None:
-        """How dates are moved, None where they are not."""
+        """Return how dates are moved, None if they are not."""
         return None
 
     def offsets(self, key: Key) -> Callable[[str], int] | None:
-        """The days by which a record's dates are moved, from the text that tells records apart."""
+        """Return the function from a record's identifying text to the days by which its dates are moved."""
         return None
 
     def describe(self, role: str) -> str:
-        """What is published of a field, for the report; ``role`` says what it is for the promise."""
+        """Describe what is published of a field, for the report; ``role`` is its role in the promise."""
         return role
 
 
 def text_of(value: Scalar) -> str:
-    """The text by which values are the same: 5, "5" and 5.0 are one, since CSV and XML have text alone.
+    """Return the text by which values are compared: 5, "5" and 5.0 are equal (CSV has only text).
 
     >>> text_of(5), text_of("5"), text_of("05"), text_of(True)
     ('5', '5', '05', 'true')

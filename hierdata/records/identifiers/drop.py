@@ -15,5 +15,5 @@ class Drop(Action):
     drops: ClassVar[bool] = True
 
     def published_as(self, role: str) -> Role | None:
-        """Nothing."""
+        """Return None."""
         return None

@@ -1,4 +1,4 @@
-"""The key of pseudonyms and shifts. It is in no file: not in a report, a release, a spill or a message."""
+"""The key of pseudonyms and shifts. It is never written: not to a report, release, spill file or message."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hierdata.documents.secrets import Secret
 from hierdata.errors import PolicyError
 
 LEAST = 32
-"""Bytes of a key; fewer could be tried one by one, and with a key every pseudonym can be."""
+"""Fewest bytes of a key. A shorter key could be guessed, and then every pseudonym could be recomputed."""
 _MOST = 1024
-_HOW = "openssl rand -hex 32 makes one"
+_HOW = "create one with openssl rand -hex 32"
 
 
 class Key:
-    """A key, from which one is derived for each purpose; only what is derived is ever used.
+    """A key from which one is derived for each purpose; only derived keys are used.
 
     >>> Key(bytes(range(32)))
     Key(...)
@@ -25,15 +25,15 @@ class Key:
     __slots__ = ("_secret",)
 
     def __init__(self, value: bytes) -> None:
-        """Raises PolicyError for a key that is no bytes, or too short."""
+        """Raises PolicyError for a key that is not bytes, or too short."""
         if not isinstance(value, bytes):
-            raise PolicyError(f"a key is secret bytes, and this has the type {type(value).__name__}")
+            raise PolicyError(f"a key must be bytes, not {type(value).__name__}")
         if len(value) < LEAST:
-            raise PolicyError(f"a key has at least {LEAST} bytes, and this one has {len(value)}: {_HOW}")
+            raise PolicyError(f"a key must have at least {LEAST} bytes, not {len(value)}: {_HOW}")
         self._secret = Secret(value)
 
     def derive_key(self, purpose: str, name: str) -> bytes:
-        """The key of one purpose and name, such as a domain of pseudonyms: HMAC-SHA-256."""
+        """Derive the key for one purpose and name, such as a domain of pseudonyms, by HMAC-SHA-256."""
         label = f"hierdata/{purpose}\0{name}".encode("utf-8", "surrogatepass")
         return hmac.digest(self._secret.reveal(), label, "sha256")
 
@@ -42,24 +42,24 @@ class Key:
 
 
 def key_of(stated: bytes | None) -> Key | None:
-    """The key that was given, None where none was. Raises PolicyError."""
+    """Return the given key, None if there is none. Raises PolicyError."""
     return None if stated is None else Key(stated)
 
 
 def random_key() -> Key:
-    """A key that nobody knows, and that ends with the run."""
+    """Return a random key that is not stored anywhere and ends with the run."""
     return Key(os.urandom(LEAST))
 
 
 def from_text(text: str, origin: str) -> bytes:
-    """The bytes of a key that is written in hexadecimal digits. Raises PolicyError, which quotes nothing.
+    """Return the bytes of a key in hexadecimal digits. Raises PolicyError, which never quotes it.
 
     >>> from_text("00" * 32 + chr(10), "the key") == bytes(32)
     True
     """
     digits = text.strip()
     if not re.fullmatch(r"(?:[0-9a-fA-F]{2})*", digits) or len(digits) > 2 * _MOST:
-        raise PolicyError(f"{origin} is not written in hexadecimal digits, two a byte: {_HOW}")
+        raise PolicyError(f"{origin} must be hexadecimal digits, two per byte: {_HOW}")
     if len(digits) < 2 * LEAST:
-        raise PolicyError(f"{origin} has {len(digits) // 2} bytes, and at least {LEAST} are due: {_HOW}")
+        raise PolicyError(f"{origin} must have at least {LEAST} bytes, not {len(digits) // 2}: {_HOW}")
     return bytes.fromhex(digits)

@@ -1,4 +1,4 @@
-"""Put a token in the place of every value: ``action: {pseudonym: {domain: students}}``."""
+"""Replace every value by a token: ``action: {pseudonym: {domain: students}}``."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hierdata.records.identifiers.key import Key
 from hierdata.records.schema import Role
 
 _REMEMBERED = 1 << 14
-"""Values whose pseudonyms are kept: references come again and again, and identifiers do not."""
+"""Limit on cached pseudonyms: references repeat, identifiers do not."""
 
 
 class Pseudonym(Action):
     """A value becomes hexadecimal digits, by HMAC-SHA-256 under the key of its domain.
 
-    Within a domain equal values have equal pseudonyms, so references keep leading where they led; between
-    domains nothing is equal. Without the key nobody can work out what stands for a value. A pseudonym is
-    carried: it is no quasi-identifier, and so it must not stand in more than one record, or whoever knows how
-    people hang together finds them; ``links`` gives the reason why that may be.
+    Within a domain equal values have equal pseudonyms, so references stay intact; pseudonyms of different
+    domains are unrelated. Without the key a value's pseudonym cannot be computed. A pseudonym is carried, not
+    a quasi-identifier. So it must not occur in more than one record, or anyone who knows how records are
+    linked could re-identify them; ``links`` is the reason why that is acceptable.
     """
 
     kind: ClassVar[str] = "pseudonym"
@@ -42,15 +42,15 @@ class Pseudonym(Action):
     )
 
     def published_as(self, role: str) -> Role | None:
-        """Carried: no quasi-identifier, and not judged but for its form."""
+        """Return CARRIED: a pseudonym is not a quasi-identifier, and only its form is judged."""
         return Role.CARRIED
 
     def tokens(self, path: str) -> PseudonymSpec:
-        """The pseudonyms of a field; their domain is its path where none is stated."""
+        """Return the pseudonyms of a field; their domain is its path if none is stated."""
         return PseudonymSpec(self.domain or path, self.length, self.links)
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
-        """The token of a value."""
+        """Return the function from a value to its token."""
         assert key is not None
         own, length = key.derive_key("pseudonym", self.tokens(path).domain), self.length
         known: dict[str, str] = {}
@@ -67,9 +67,9 @@ class Pseudonym(Action):
         return replace_value
 
     def pattern(self) -> str | None:
-        """So many digits."""
+        """Return the pattern of ``length`` hexadecimal digits."""
         return f"[0-9a-f]{{{self.length}}}"
 
     def describe(self, role: str) -> str:
-        """Pseudonyms."""
+        """Return the description for the report."""
         return "replaced by pseudonyms"

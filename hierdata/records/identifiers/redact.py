@@ -1,4 +1,4 @@
-"""Put a constant in the place of every value: ``action: {redact: "[removed]"}``."""
+"""Replace every value by a constant: ``action: {redact: "[removed]"}``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from hierdata.records.schema import Role
 class Redact(Action):
     """Every value becomes the same text.
 
-    Whether there was a value at all may tell who it is, so the field is a quasi-identifier of one value: in a
-    class where some have it and some do not it is generalized.
+    Whether there was a value at all may identify a person, so the field is a quasi-identifier with one value:
+    in a class where only some records have it, it is generalized.
     """
 
     kind: ClassVar[str] = "redact"
@@ -40,21 +40,21 @@ class Redact(Action):
     def _constant(cls, text: str) -> str:
         if text == ROOT_LABEL or text != text.strip() or not text.isprintable() or text.startswith("{"):
             raise ValueError(
-                f"a constant is printable text without spaces around it, not {ROOT_LABEL}, and no set"
+                f"a constant must be printable text without spaces around it, not {ROOT_LABEL} and not a set"
             )
         return text
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """In a policy the constant stands alone."""
-        return {"type": "string", "minLength": 1, "description": "the text that stands for every value"}
+        """Describe the constant alone, as a policy writes it."""
+        return {"type": "string", "minLength": 1, "description": "the text that replaces every value"}
 
     def published_as(self, role: str) -> Role | None:
-        """A quasi-identifier of one value."""
+        """Return QUASI: the field is a quasi-identifier with one value."""
         return Role.QUASI
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
-        """The constant."""
+        """Return the function that replaces every value by the constant."""
 
         def replace_value(value: Scalar, days: int) -> Scalar:
             return self.text
@@ -62,10 +62,10 @@ class Redact(Action):
         return replace_value
 
     def pattern(self) -> str | None:
-        """The constant, generalized or not, or in a set with nothing else but what is missing."""
+        """Return the pattern of the constant: plain, generalized, or in a set (with a missing value)."""
         own, quoted = re.escape(self.text), re.escape(json.dumps(self.text, ensure_ascii=False))
         return rf"{own}|\*|\{{(?:{own}|{quoted})(?:, null)?\}}"
 
     def describe(self, role: str) -> str:
-        """A constant."""
+        """Return the description for the report."""
         return "replaced by a constant"

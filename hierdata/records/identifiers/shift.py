@@ -18,24 +18,24 @@ from hierdata.records.identifiers.key import Key
 from hierdata.records.schema import Role
 
 _NO_DATE = (
-    "the value is no ISO date such as 2001-03-04, and only dates are moved: list the spellings that mean no "
-    "value under `missing`"
+    "the value is not an ISO date such as 2001-03-04, and only dates can be shifted: list the spellings of a "
+    "missing value under `missing`"
 )
 _NO_DAY = (
-    "a year or a month alone cannot be moved by days: say `partial: drop`, or generalize it without a shift"
+    "a year or month alone cannot be shifted by days: say `partial: drop`, or generalize it without a shift"
 )
 _PARTIAL = re.compile(r"[0-9]{4}(?:-?[0-9]{2})?")
 _WRITTEN = re.compile(r"((?:[0-9]{4}|[+-][0-9]{6,9})-[0-9]{2}-[0-9]{2}|[0-9]{8})(.*)", re.DOTALL)
 
 
 class Shift(Action):
-    """A date becomes one that lies up to ``days`` days before or after it, the same number for a record.
+    """All dates of a record are shifted by the same number of days, up to ``days`` back or forward.
 
-    So the days between two dates of a record stay what they are. The number is drawn by the key from what
-    the record holds, or from the value ``by`` (a person's id, so that all records of a person are moved
-    alike). A time of day and a time zone stay as they are written. A year or a month alone cannot be moved by
-    days: it is refused, or dropped where ``partial`` says so. What is moved is still a quasi-identifier or
-    sensitive: one true date that somebody knows tells the others.
+    So the intervals between the dates of a record are preserved. The key derives the number from the content
+    of the record, or from the value ``by`` (a person's id, so that all records of a person are shifted
+    alike). Time of day and time zone stay as written. A year or month alone cannot be shifted by days: it is
+    refused, or dropped with ``partial: drop``. A shifted date is still a quasi-identifier or sensitive: one
+    true date that an adversary knows reveals the others.
     """
 
     kind: ClassVar[str] = "shift"
@@ -43,27 +43,28 @@ class Shift(Action):
     keyed: ClassVar[bool] = True
 
     days: Annotated[int, Field(strict=True, ge=1, le=36500)] = Field(
-        description="how many days a date is moved at most"
+        description="the most days by which a date is moved"
     )
     by: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="the field of the record whose value decides, else all that it holds"
+        default=None,
+        description="the field of the record that determines the shift, by default all its content",
     )
     partial: Literal["refuse", "drop"] = Field(
-        default="refuse", description="what becomes of a year or a month alone"
+        default="refuse", description="what happens to a year or month alone"
     )
 
     def published_as(self, role: str) -> Role | None:
-        """What it was."""
+        """Return the field's own role."""
         return Role(role)
 
     def date_shift(self) -> DateShift:
-        """How far dates are moved, and by what."""
+        """Return how far dates are moved, and what determines it."""
         return DateShift(self.days, self.by)
 
     def offsets(self, key: Key) -> Callable[[str], int]:
-        """The days by which a record's dates are moved, from the text that tells records apart.
+        """Return the function from a record's identifying text to the days by which its dates are moved.
 
-        Each number between the limits is as likely as any other.
+        All numbers between the limits are equally likely.
         """
         own, numbers = key.derive_key("shift", "days"), 2 * self.days + 1
 
@@ -74,7 +75,7 @@ class Shift(Action):
         return offset
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
-        """The date, moved."""
+        """Return the function that moves a date."""
 
         def replace_value(value: Scalar, days: int) -> Scalar:
             if not isinstance(value, str):
@@ -86,17 +87,17 @@ class Shift(Action):
             moved = _shift_date(value, days)
             if moved is None:
                 raise RefusedValueError(_NO_DATE)
-            return type(value)(moved)  # a text that knows its type keeps it
+            return type(value)(moved)  # typed text keeps its type
 
         return replace_value
 
     def describe(self, role: str) -> str:
-        """What it was, with other dates."""
+        """Return the description for the report."""
         return f"moved by days; {role}"
 
 
 def _shift_date(value: str, days: int) -> str | None:
-    """The text with its date moved, spelled as it was; None where it is none."""
+    """Return the text with its date moved, in the same format; None if it is not a date."""
     written = _WRITTEN.fullmatch(value)
     try:
         day = parse_day(value) + days

@@ -1,7 +1,7 @@
-"""What a policy does to the documents that come in, before anything looks at them.
+"""What a policy does to input documents before anything else reads them.
 
 Maps become arrays of their entries, and the values of fields with an action are replaced. All steps of a run
-see treated documents alone: the survey, so that domains fit what is published, and the encoding.
+see only treated documents: the survey, so that domains fit what is published, and the encoding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hierdata.records.survey import Keys
 from hierdata.records.values import Missing
 
 MARK = 16
-"""Bytes by which two pseudonyms are told apart."""
+"""Bytes by which two pseudonyms are compared."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Treated:
 
 @dataclass
 class Traces:
-    """What replacing leaves behind for the survey.
+    """What the replacement records for the survey.
 
-    ``made`` counts the pseudonyms of each field; ``marks`` has by domain the first bytes of each pseudonym,
-    once for each record in which it stands.
+    ``made`` counts the pseudonyms of each field; ``marks`` has, by domain, the first bytes of each pseudonym,
+    once for each record in which it occurs.
     """
 
     made: Counter[Keys] = field(default_factory=Counter)
@@ -52,10 +52,10 @@ class _ValueMisfitError(Exception):
 
 @dataclass(frozen=True)
 class Treatment:
-    """Maps by their keys, each with its path, and fields.
+    """The maps of a policy, by keys and path, and its fields with an action.
 
-    ``by`` are the keys of the value that shifts go by. With ``kept`` what needs a key is worked out and
-    counted, but the values stay: for who looks at a collection and publishes nothing.
+    ``by`` are the keys of the value that determines shifts. With ``kept``, keyed actions are computed and
+    counted, but the values stay: for commands that inspect a collection and publish nothing.
     """
 
     maps: tuple[tuple[Keys, str], ...] = ()
@@ -66,13 +66,13 @@ class Treatment:
 
     @property
     def needs_key(self) -> bool:
-        """Whether anything is replaced by the key."""
+        """Whether any action needs the key."""
         return any(treated.action.keyed for treated in self.fields)
 
     def documents(
         self, documents: Iterable[Document], before: int = 0, traces: Traces | None = None
     ) -> Iterator[Document]:
-        """Treat documents, each where it is, of which ``before`` came before these.
+        """Treat documents in place; ``before`` documents came before these.
 
         Raises InputError with the record's number (from 1) and the path, never a value.
         """
@@ -92,7 +92,7 @@ UNTREATED = Treatment()
 
 
 class _TreatmentNode:
-    """What is done at a path, and below it."""
+    """The treatment at a path, and below it."""
 
     __slots__ = ("below", "domain", "keys", "map", "missing", "path", "replace", "stays")
 
@@ -143,7 +143,7 @@ class _TreatmentWork:
         return node
 
     def treat(self, document: Document) -> _ValueMisfitError | None:
-        """Treat a record; what is wrong with it, if anything is."""
+        """Treat a record in place; return what is wrong with it, None if nothing is."""
         try:
             if self._offset is not None:
                 self._days = self._offset(self._identity(document))
@@ -158,7 +158,7 @@ class _TreatmentWork:
         return None
 
     def _identity(self, document: Document) -> str:
-        """What decides how far the dates of a record are moved."""
+        """Return the text that determines how far the dates of a record are moved."""
         if self._by is None:
             return repr(document)
         value: Value = document
@@ -167,7 +167,7 @@ class _TreatmentWork:
             value = value[0] if isinstance(value, Siblings) and len(value) == 1 else value
         if value is None or isinstance(value, dict | list):
             raise _ValueMisfitError(
-                self._by_path, "the dates of a record are moved by this value, and it has none"
+                self._by_path, "this value determines the shift of the record's dates, and it is missing here"
             )
         return text_of(value)
 
@@ -181,7 +181,7 @@ class _TreatmentWork:
             entries = unfold_map(value)
             if entries is None:
                 raise _ValueMisfitError(
-                    node.path, "the policy says that this is a map, and here it is no object"
+                    node.path, "the policy says that this is a map, but here it is not an object"
                 )
             value = entries
         if isinstance(value, list):
