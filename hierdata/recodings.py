@@ -1,7 +1,7 @@
-"""What the other rooms must know of a recoding: its traits, by the name that a policy gives it.
+"""Traits of the recodings: what other packages must know of a recoding, by its name in a policy.
 
 The recodings themselves, which write documents, are in ``hierdata.release.recodings``. A module that depends
-on the recoding asks for a trait and never compares names. The judge alone keeps names, since it shares no
+on the recoding asks for a trait and never compares names. Only the judge compares names, since it shares no
 code with what it judges (``RecodingTraits.judged_as``).
 """
 
@@ -15,7 +15,7 @@ from hierdata.errors import PolicyError
 
 @dataclass(frozen=True)
 class RecodingTraits:
-    """How the form in which a recoding publishes classes affects everything else."""
+    """How the form in which a recoding publishes classes affects the other parts."""
 
     judged_as: str
     """The name by which the judge knows this form; a built-in recoding has its own."""
@@ -30,7 +30,7 @@ class RecodingTraits:
     publishes_classes: bool = False
     """Whether a published document is a class with lists of values, not a record."""
     publishes_value_sets: bool = False
-    """Whether quasi-identifiers are published as sets and ranges, which are no nodes of the hierarchies."""
+    """Whether quasi-identifiers are published as sets and ranges, which are not nodes of the hierarchies."""
     uses_one_depth: bool = False
     """Whether all values of a quasi-identifier are generalized to the same depth of its hierarchy."""
     takes_sensitive_tables: bool = False
@@ -40,7 +40,7 @@ class RecodingTraits:
     quasi_identifiers: str = "generalized ({kind})"
     """What happens to a quasi-identifier, for the steward's report; ``kind`` is that of its domain."""
     generalized: str | None = None
-    """How published values are to be read, for the codebook; None where the domains say all of it."""
+    """How to read published values, for the codebook; None if the domains explain them."""
     groups: str | None = None
     """How groups lead to sensitive values, for the codebook; None where there are no groups."""
 
@@ -74,14 +74,14 @@ TRAITS: dict[str, RecodingTraits] = {
     ),
     "sets_and_ranges": RecodingTraits(
         judged_as="sets_and_ranges",
-        limitation=f"{_TOGETHER} Each value in a set, and both ends of a range, are those of somebody in "
-        "the class: that nobody there has another value is no secret.",
+        limitation=f"{_TOGETHER} Each value in a set, and both ends of a range, occur in the class, so the "
+        "release shows that no record of the class has a value outside them.",
         publishes_value_sets=True,
         quasi_identifiers="published by the values of its class ({kind})",
-        generalized="What the records of a class have. Of categories the set {a, b}, of numbers and dates "
-        "the range [least, greatest], both ends included; a value alone stands as it is, and a text that "
-        "begins with { is always a set. In a set null is a missing value, and a text in quotes is spelled as "
-        "in JSON.",
+        generalized="The values of the records of a class: for categories the set {a, b}, for numbers and "
+        "dates the range [least, greatest], both ends included. A single value is written as it is, and a "
+        "text that begins with { is always a set. In a set null is a missing value, and a text in quotes is "
+        "spelled as in JSON.",
     ),
     "anatomy": RecodingTraits(
         judged_as="anatomy",
@@ -94,36 +94,36 @@ TRAITS: dict[str, RecodingTraits] = {
         partitions_each_type=True,
         groups_persons=True,
         quasi_identifiers="published as it is",
-        groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
-        "file that belongs to its type, where count says how many vertices of the group have the values of "
-        "the row.",
+        groups="Sensitive values are in files of their own. The group of a vertex leads to the rows of the "
+        "same group in the file that belongs to its type, where count says how many vertices of the group "
+        "have the values of the row.",
     ),
     "slicing": RecodingTraits(
         judged_as="slicing",
         limitation="Sensitive values are published in tables, by group: nothing ties the rows of two tables "
-        "to each other, so how sensitive values go together is lost where they stand in different tables. "
-        "Values that share a table stand together in its rows: whoever knows one of them may read the "
-        "others. Whoever knows values of others in the group can strike them out.",
+        "to each other, so relations between sensitive values of different tables are lost. Values that "
+        "share a table are in the same rows: whoever knows one of them may read the others. Whoever knows "
+        "values of others in the group can strike them out.",
         separates_values=True,
         takes_sensitive_tables=True,
-        groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
-        "each file that belongs to its type, where count says how many vertices of the group have the values "
-        "of the row. release.json names the sensitive fields of each file; nothing ties rows of two files "
-        "together.",
+        groups="Sensitive values are in files of their own. The group of a vertex leads to the rows of the "
+        "same group in each file that belongs to its type, where count says how many vertices of the group "
+        "have the values of the row. release.json names the sensitive fields of each file; nothing links "
+        "rows of two files.",
     ),
 }
 """The built-in recodings, in the order of the policy's JSON Schema."""
 
 
 def is_built_in(name: str) -> bool:
-    """Whether a recoding belongs to hierdata itself."""
+    """Return whether a recoding belongs to hierdata itself."""
     return name in TRAITS
 
 
 def traits_of(name: str) -> RecodingTraits:
-    """The traits of a recoding by its name in a policy: built in, or of another distribution.
+    """Return the traits of a recoding by its name in a policy: built in, or of another distribution.
 
-    Raises PolicyError for one that cannot be imported or whose traits are none, KeyError where there is none.
+    Raises PolicyError if it cannot be imported or has no valid traits, KeyError if there is no such recoding.
     """
     if name in TRAITS:
         return TRAITS[name]

@@ -458,6 +458,6 @@ def test_a_signal_while_the_target_is_written(
         finally:
             process.kill()
     assert process.returncode == 128 + number, err
-    assert b"what was begun is removed" in err
+    assert b"partial results are removed" in err
     assert names(database) == {"people"}
     assert left(tmp_path) == []
