@@ -90,7 +90,8 @@ def test_another_version_judges_nothing(desk: Site, tmp_path: Path) -> None:
     ran = desk.at(site).run("verify", "release", "--policy", "policy.yaml")
     assert ran.code == 4
     assert ran.err == (
-        "hierdata: not judged: capped-share (models) comes from hierdata-toy 1.0, which is installed as 2.0 here\n"
+        "hierdata: not judged: capped-share (models) comes from hierdata-toy 1.0, "
+        "which is installed as 2.0 here\n"
     )
 
 

@@ -422,7 +422,7 @@ def test_a_user_who_may_read_and_write_is_enough_and_one_who_may_not_is_told(tmp
             assert not publish(store_at(client.two.release), source).lacking
             assert store_at(client.two.release).structure() is not None
             assert set(client.two.release.index_information()) == {"_id_", "age_1"}
-            refused = r"the collection one\.other: the user .* lacks a privilege: .*on its database$"
+            refused = r"the collection one\.other: the server's user lacks a privilege: .*on its database$"
             with pytest.raises(TargetError, match=refused):
                 publish(store_at(client.one.other), source)
 
