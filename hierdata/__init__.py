@@ -90,11 +90,11 @@ _HOMES = {
     "verify": "pipeline.verify",
 }
 _NAMES = {"load_policy": "load"}
-"""Names that their home calls differently."""
+"""Public names that differ from the name in their module."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
+    """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"hierdata.{_HOMES[name]}"), _NAMES.get(name, name))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 class HierdataError(Exception):
     """Base of all errors that a user can cause or must act on.
 
-    ``exit_code`` is what the command line returns. ``message`` is the sentence without its place.
+    ``exit_code`` is what the command line returns. ``message`` is the sentence without record and path.
     ``revealed`` holds the raw values a steward may ask for with ``--reveal FILE``; they are never part of the
     message.
 
@@ -43,7 +43,7 @@ class PolicyError(HierdataError):
 
 
 class MissingPluginError(PolicyError):
-    """A policy or a release names a member of another distribution that is not installed here."""
+    """A policy or a release needs a plug-in that is not installed here."""
 
 
 class PromiseError(HierdataError):
@@ -65,12 +65,12 @@ class InputError(HierdataError):
 
 
 class TargetError(HierdataError):
-    """A file or folder cannot be read, written, or is already there (exit code 6)."""
+    """A file or folder cannot be read or written, or already exists (exit code 6)."""
 
     exit_code = 6
 
 
 class GateError(HierdataError):
-    """A figure of the release does not keep a limit of the policy; nothing is published (exit code 7)."""
+    """A figure of the release violates a gate of the policy; nothing is published (exit code 7)."""
 
     exit_code = 7

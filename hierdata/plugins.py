@@ -1,4 +1,4 @@
-"""Members of families that live in other distributions: found by entry points, imported when a policy asks.
+"""Plug-ins: members of families from other distributions, found by entry points and imported on demand.
 
 A distribution declares a member under the group of its family, such as ``hierdata.models``, by the name that
 a policy gives it. Nothing of a distribution is imported unless a policy names one of its members.
@@ -21,7 +21,7 @@ from hierdata.errors import MissingPluginError, PolicyError
 Member = TypeVar("Member")
 
 FAMILIES = ("models", "engines", "recodings", "domains", "metrics", "formats")
-"""The families that other distributions may add members to; the group is ``hierdata.`` and the family."""
+"""The families that other distributions may add members to. The entry point group is ``hierdata.FAMILY``."""
 
 _STATED = {
     "models": ("combine", "letters"),
@@ -31,7 +31,7 @@ _STATED = {
     "metrics": ("symbol", "better", "explanation"),
     "formats": ("extension",),
 }
-"""The class attributes that a member of a family must state, beside its name."""
+"""The class attributes that a member of a family must have, in addition to its name."""
 
 
 _LONGEST_REASON = 200
@@ -55,7 +55,7 @@ class Plugin:
 
 @cache
 def _entry_points_of(family: str) -> dict[str, list[EntryPoint]]:
-    """The entry points of a family by name."""
+    """Return the entry points of a family by name."""
     found: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=f"hierdata.{family}"):
         found.setdefault(entry.name, []).append(entry)
@@ -63,7 +63,7 @@ def _entry_points_of(family: str) -> dict[str, list[EntryPoint]]:
 
 
 def _entry(family: str, name: str) -> EntryPoint:
-    """The entry point of a name. Of several none can be chosen: PolicyError."""
+    """Return the entry point of a name. Raises PolicyError if two distributions declare it."""
     first, *others = _entry_points_of(family)[name]
     for other in others:
         if (other.value, _distribution(other)) != (first.value, _distribution(first)):
@@ -80,12 +80,12 @@ def _distribution(entry: EntryPoint) -> tuple[str, str]:
 
 
 def names(family: str) -> Collection[str]:
-    """The names that other distributions declare in a family; nothing is imported."""
+    """Return the names that other distributions declare in a family; nothing is imported."""
     return _entry_points_of(family).keys()
 
 
 def list_declared(family: str) -> list[Plugin]:
-    """Every member that a distribution declares in a family, those that cannot be used too."""
+    """Return every member that a distribution declares in a family, including those that cannot be used."""
     entries = entry_points(group=f"hierdata.{family}")
     return sorted(
         (Plugin(family, entry.name, *_distribution(entry)) for entry in entries),
@@ -94,22 +94,22 @@ def list_declared(family: str) -> list[Plugin]:
 
 
 def find(family: str, name: object) -> Plugin | None:
-    """What a name means in a family outside of hierdata; None where no distribution declares it."""
+    """Return the plug-in of a name in a family, or None if no distribution declares it."""
     if not isinstance(name, str) or name not in _entry_points_of(family):
         return None
     return Plugin(family, name, *_distribution(_entry(family, name)))
 
 
 def load(family: str, name: str, base: type[Member]) -> type[Member]:
-    """Import a member and check it against what its family asks of a class.
+    """Import a member and check that its class meets the requirements of its family.
 
-    Raises PolicyError, with name and distribution, where it cannot be imported or is no such member.
+    Raises PolicyError, with name and distribution, if it cannot be imported or does not meet them.
     """
     entry = _entry(family, name)
     plugin = Plugin(family, name, *_distribution(entry))
     try:
         member = entry.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever is raised while it is imported
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # an import can raise anything
         raise PolicyError(f"{plugin} cannot be imported ({_reason(error)})") from None
     if problem := next(_problems(family, name, member, base), None):
         raise PolicyError(f"{plugin} {problem}")
@@ -118,7 +118,7 @@ def load(family: str, name: str, base: type[Member]) -> type[Member]:
 
 
 def fault_of(error: BaseException) -> str | None:
-    """Where in a plug-in's code an exception was raised, and whose that is; None where it was in hierdata's.
+    """Return the line and distribution of the plug-in that raised an exception; None if hierdata raised it.
 
     >>> fault_of(ValueError("of hierdata")) is None
     True
@@ -140,15 +140,15 @@ def fault_of(error: BaseException) -> str | None:
 
 
 def _reason(error: BaseException) -> str:
-    """What kept a module from being imported, in one line. No record has been read for it."""
+    """Return one line on why a module could not be imported. It contains no data: no record was read."""
     line = next(iter(str(error).splitlines()), "")
     return f"{type(error).__name__}: {line[:_LONGEST_REASON]}" if line else type(error).__name__
 
 
 def _problems(family: str, name: str, member: Any, base: type) -> Iterator[str]:
-    """What keeps a class from being a member of a family under a name."""
+    """Yield the reasons why a class cannot be a member of a family under a name."""
     if not inspect.isclass(member) or not issubclass(member, base):
-        yield f"is no subclass of {base.__module__}.{base.__qualname__}"
+        yield f"is not a subclass of {base.__module__}.{base.__qualname__}"
         return
     if inspect.isabstract(member):
         yield f"does not implement {', '.join(sorted(getattr(member, '__abstractmethods__', ())))}"
@@ -168,12 +168,12 @@ def _problems(family: str, name: str, member: Any, base: type) -> Iterator[str]:
 
 
 def require(family: str, name: str, distribution: str, built: str) -> Plugin:
-    """The plug-in, if this very version of its distribution is installed here; else MissingPluginError."""
+    """Return the plug-in. Raises MissingPluginError unless exactly this version of it is installed."""
     try:
         found = version(distribution)
-    except (PackageNotFoundError, ValueError):  # of a name that is none
+    except (PackageNotFoundError, ValueError):  # ValueError: not a valid distribution name
         found = None
     if found != built:
         here = "is not installed" if found is None else f"is installed as {found}"
-        raise MissingPluginError(f"{name} ({family}) is of {distribution} {built}, which {here} here")
+        raise MissingPluginError(f"{name} ({family}) comes from {distribution} {built}, which {here} here")
     return Plugin(family, name, distribution, built)

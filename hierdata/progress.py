@@ -1,4 +1,4 @@
-"""How far a run is, told to whoever wants to know."""
+"""Progress of a run: the callback and a helper that calls it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 Progress: TypeAlias = Callable[[str, int, "int | None"], None]
-"""Called with a stage's name, how much of it is done and, where known, how much there is."""
+"""Called with the name of a stage, the number of items done, and the total (None if unknown)."""
 
 Item = TypeVar("Item")
 
@@ -24,7 +24,7 @@ def count_items(
     progress: Progress,
     times: Callable[[Item], int] | None = None,
 ) -> Iterator[Item]:
-    """Pass items on and tell how many there were; ``times`` tells how many an item stands for.
+    """Yield the items and report their number; ``times`` returns how many an item counts for.
 
     >>> list(count_items("ab", "reading", 2, print))
     reading 0 2

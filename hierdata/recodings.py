@@ -101,9 +101,9 @@ TRAITS: dict[str, RecodingTraits] = {
     "slicing": RecodingTraits(
         judged_as="slicing",
         limitation="Sensitive values are published in tables, by group: nothing ties the rows of two tables "
-        "to each other, so how sensitive values go together is lost where they stand in different tables. "
-        "Values that share a table stand together in its rows: whoever knows one of them may read the "
-        "others. Whoever knows values of others in the group can strike them out.",
+        "to each other, so relations between sensitive values of different tables are lost. Values that "
+        "share a table are in the same rows: whoever knows one of them may read the others. Whoever knows "
+        "values of others in the group can strike them out.",
         separates_values=True,
         takes_sensitive_tables=True,
         groups="Sensitive values are published apart. The group of a vertex leads to the rows of the same "
@@ -116,7 +116,7 @@ TRAITS: dict[str, RecodingTraits] = {
 
 
 def is_built_in(name: str) -> bool:
-    """Whether a recoding belongs to hierdata itself."""
+    """Return whether a recoding belongs to hierdata itself."""
     return name in TRAITS
 
 

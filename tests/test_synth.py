@@ -205,7 +205,7 @@ def paths(value: object, prefix: str) -> set[str]:
 def test_nothing_that_exists_is_overwritten(tmp_path: Path, taken: str) -> None:
     (tmp_path / taken).parent.mkdir(exist_ok=True)
     (tmp_path / taken).write_text("mine")
-    with pytest.raises(TargetError, match="is there already"):
+    with pytest.raises(TargetError, match="is already there"):
         write(sample(records=1), tmp_path / "a.json", depth=3)
     assert (tmp_path / taken).read_text() == "mine"
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == [tmp_path / taken]

@@ -46,7 +46,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Handle the options before the command."""
 
 
 _COMMANDS = {
@@ -65,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     if arguments is None:
-        # The process ends with the command. Records are trees: looking for cycles takes 10 % of a run, at
-        # its end too.
+        # The process ends with the command. Records are trees, so they have no cycles; the search for cycles
+        # takes 10 % of a run, and happens at its end too.
         gc.disable()
         atexit.register(gc.freeze)
         return _run(sys.argv[1:])
@@ -79,12 +79,10 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         code = typer.main.get_command(app)(given, prog_name="hierdata", standalone_mode=False)
     except Exception as error:
-        # Usage errors are click's, or those of the click that newer versions of typer bring along.
+        # Usage errors are click's; newer versions of typer contain a copy of click.
         message = getattr(error, "format_message", None)
         if message is None:
             raise
-        helping = (
-            f"'hierdata {given[0]} --help' helps" if given[0] in _COMMANDS else "'hierdata --help' helps"
-        )
+        helping = f"see 'hierdata {given[0]} --help'" if given[0] in _COMMANDS else "see 'hierdata --help'"
         return explain("UsageError", f"{message()} ({helping})", 2, "--json" in given)
     return code or 0

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 SEED_VARIABLE = "HIERDATA_SEED"
 LEAST_SEED = 16
-"""Bytes of a seed; fewer could be tried one by one, and the seed tells the order of the input."""
+"""Least number of bytes of a seed. A shorter one could be guessed, and it reveals the order of the input."""
 SeedFile = Annotated[
     Path | None,
-    typer.Option(help=f"At least {LEAST_SEED} secret bytes; else {SEED_VARIABLE}, else random bits."),
+    typer.Option(help=f"At least {LEAST_SEED} secret bytes; by default {SEED_VARIABLE} or random bytes."),
 ]
 
 
@@ -60,7 +60,7 @@ def anonymize(
     out: Annotated[Path, typer.Option(help="A new folder for the release.", show_default=False)],
     to: Annotated[
         str | None,
-        typer.Option(help="The address of a new place in a store, for the records beside the folder."),
+        typer.Option(help="The address of a new place in a store, to which the records are written too."),
     ] = None,
     table: TableName = None,
     query: Query = None,
@@ -70,7 +70,7 @@ def anonymize(
     key_fd: KeyFd = None,
     effort: Annotated[
         int | None,
-        typer.Option(help="Passes that improve the classes of trees; instead of the policy's own.", min=0),
+        typer.Option(help="Passes that improve the classes of trees; overrides the policy.", min=0),
     ] = None,
     executor: ExecutorName = None,
     workers: Workers = None,
@@ -82,7 +82,7 @@ def anonymize(
     quiet: Quiet = False,
     reveal: Reveal = None,
 ) -> None:
-    """Publish a collection under a policy, verified, into a new folder: whole or not at all."""
+    """Publish a collection under a policy, verified, into a new folder: completely or not at all."""
     with session(as_json, reveal, out):
         _require_room(out)
         resources = resources_of(executor, workers, memory, master)
@@ -107,14 +107,14 @@ def anonymize(
 
 
 def _require_room(out: Path) -> None:
-    """Raise TargetError unless a release can be put there."""
+    """Raise TargetError unless a release can be written there."""
     require_absent(out)
     if not out.parent.is_dir():
-        raise TargetError("there is no such folder to put the release into", path=str(out.parent))
+        raise TargetError("the folder for the release does not exist", path=str(out.parent))
 
 
 def _tell(release: Release, out: Path, as_json: bool, quiet: bool) -> None:
-    """Say on stdout what was published and where it lies."""
+    """Print what was published and where it is."""
     if as_json:
         paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
         print_json(release.report.public().model_dump(mode="json") | {"paths": paths})
@@ -122,11 +122,11 @@ def _tell(release: Release, out: Path, as_json: bool, quiet: bool) -> None:
         from hierdata.release.report.text import summary
 
         typer.echo(summary(release.report))
-        typer.echo(f"{out / 'public'} can be given out, {out / 'steward'} stays with you.")
+        typer.echo(f"{out / 'public'} can be given out; keep {out / 'steward'}.")
 
 
 def _seed(seed_file: Path | None) -> bytes | None:
-    """The secret that draws and orders, from the file or the environment; None lets the system draw one."""
+    """Return the seed from the file or the environment, or None to let the system draw one."""
     if seed_file is not None:
         try:
             seed, origin = seed_file.read_bytes(), "the seed file"

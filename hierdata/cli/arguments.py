@@ -19,12 +19,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on s
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
 Reveal = Annotated[
     Path | None,
-    typer.Option(help="A new file for the raw values behind an error, for the steward's eyes only."),
+    typer.Option(help="A new file for the raw values behind an error, readable only by you."),
 ]
 Root = Annotated[
     Path | None,
     typer.Option(
-        help="The folder that the files named in the policy must lie in; by default the one above its own.",
+        help="The folder that must contain the files named in the policy; by default the parent of its own.",
         show_default=False,
     ),
 ]
@@ -32,25 +32,25 @@ FormatName = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="json, jsonl, extended-json, bson, xml, csv or parquet, where the input's name does not tell.",
+        help="json, jsonl, extended-json, bson, xml, csv or parquet; by default by the policy or the suffix.",
     ),
 ]
 ExecutorName = Annotated[
     str | None,
     typer.Option(
         "--executor",
-        help="serial, processes or spark; by default processes where the input has several parts.",
+        help="serial, processes or spark; by default processes if the input has several parts.",
     ),
 ]
-Batch = Annotated[int, typer.Option(help="Records that travel together from and to a store.", min=1)]
-Workers = Annotated[int | None, typer.Option(help="Processes that work; by default one a processor.", min=1)]
+Batch = Annotated[int, typer.Option(help="Records read from or written to a store at a time.", min=1)]
+Workers = Annotated[int | None, typer.Option(help="Worker processes; by default one per processor.", min=1)]
 Memory = Annotated[
-    str | None, typer.Option(help="What all processes may take together, such as 4GiB; else no limit.")
+    str | None, typer.Option(help="Memory limit for all processes together, such as 4GiB; by default none.")
 ]
 KeyFd = Annotated[
     int | None,
     typer.Option(
-        help=f"The file descriptor that the key of pseudonyms and shifts is read from; else {KEY_VARIABLE}.",
+        help=f"File descriptor of the key of pseudonyms and shifted dates; by default {KEY_VARIABLE}.",
         metavar="N",
         min=0,
     ),
@@ -58,16 +58,14 @@ KeyFd = Annotated[
 Master = Annotated[str | None, typer.Option(help="The address of a Spark cluster, such as local[2].")]
 
 BATCH = 1000
-"""As ``hierdata.sources.stores.BATCH``: the room itself is imported by runs alone."""
+"""Same as ``hierdata.sources.stores.BATCH``, which only a run imports."""
 TableName = Annotated[
-    str | None, typer.Option("--table", help="Of PostgreSQL: the table that is read.", show_default=False)
+    str | None, typer.Option("--table", help="PostgreSQL only: the table to read.", show_default=False)
 ]
-Query = Annotated[
-    str | None, typer.Option(help="Of PostgreSQL: a query whose rows are read.", show_default=False)
-]
+Query = Annotated[str | None, typer.Option(help="PostgreSQL only: the query to read.", show_default=False)]
 ColumnName = Annotated[
     str | None,
-    typer.Option("--column", help="Of PostgreSQL: the column with documents.", show_default=False),
+    typer.Option("--column", help="PostgreSQL only: the column with documents.", show_default=False),
 ]
 
 _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
@@ -76,7 +74,7 @@ _UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 def resources_of(
     executor: str | None, workers: int | None, memory: str | None, master: str | None
 ) -> Resources:
-    """What a run may use. Raises PolicyError for a size that is none."""
+    """Return the resources that a run may use. Raises PolicyError if ``memory`` is not a size."""
     from hierdata.pipeline.resources import Resources
 
     return Resources(executor, workers, None if memory is None else _bytes(memory), master)
@@ -87,21 +85,21 @@ def _bytes(text: str) -> int:
 
     number, unit = (text[:-3], text[-3:]) if text[-3:] in _UNITS else (text, "")
     if not number.strip().isdecimal():
-        raise PolicyError(f"--memory takes a whole number with {', '.join(_UNITS)}, or bytes alone")
+        raise PolicyError(f"--memory takes a whole number of bytes, or one with {', '.join(_UNITS)}")
     return int(number) * _UNITS.get(unit, 1)
 
 
 def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
-    """The key that a policy's actions need, from the file descriptor or the environment; None without any.
+    """Return the key for a policy's actions, from the file descriptor or the environment, or None.
 
-    Raises PolicyError for a key that is none, TargetError where the descriptor cannot be read.
+    Raises PolicyError for an invalid or unneeded key, TargetError if the descriptor cannot be read.
     """
     from hierdata.errors import PolicyError, TargetError
     from hierdata.records.identifiers.key import from_text
 
     if key_fd is not None:
         if not policy.needs_key:
-            raise PolicyError("--key-fd gives a key, and the policy replaces nothing by one")
+            raise PolicyError("--key-fd gives a key, but nothing in the policy needs one; remove --key-fd")
         try:
             with os.fdopen(key_fd, "rb", closefd=key_fd > 2) as stream:
                 given = stream.read(_LONGEST_KEY)
@@ -114,31 +112,31 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
 
 
 def with_rows(source: str, table: str | None, query: str | None, column: str | None) -> object:
-    """The source, where options of PostgreSQL say which of its rows are meant. Raises PolicyError."""
+    """Return the source, restricted to the rows that options of PostgreSQL select. Raises PolicyError."""
     if table is None and query is None and column is None:
         return source
     from hierdata.errors import PolicyError
     from hierdata.sources.stores import Rows
 
     if not source.startswith(("postgresql://", "postgres://")):
-        raise PolicyError("--table, --query and --column are about PostgreSQL: INPUT is no such address")
+        raise PolicyError("--table, --query and --column need an INPUT that is the address of PostgreSQL")
     return Rows(source, table, query, column)
 
 
 def with_format(path: Path, name: str | None, root: Path | None = None) -> Policy:
-    """Load a policy; a format given on the command line goes before its own. Raises PolicyError."""
+    """Load a policy; a format given on the command line overrides its own. Raises PolicyError."""
     from hierdata.policy.load import load
 
     return in_format(load(path, root=root), name)
 
 
 def with_effort(policy: Policy, effort: int | None) -> Policy:
-    """A policy with the effort that is given on the command line, if one is."""
+    """Return a policy with the effort given on the command line, if any."""
     return policy if effort is None else policy.model_copy(update={"effort": effort})
 
 
 def in_format(policy: Policy, name: str | None) -> Policy:
-    """A policy for another format, if one is given. Raises PolicyError for a name that there is not."""
+    """Return a policy with another format, if one is given. Raises PolicyError for an unknown name."""
     from hierdata import plugins
     from hierdata.documents.formats import FORMATS, format_named
     from hierdata.errors import PolicyError

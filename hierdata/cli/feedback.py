@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 PATIENCE = 1.0
-"""Seconds before progress is shown: what is done by then needs none."""
+"""Seconds before progress is shown; shorter runs show none."""
 
 
 class Feedback:
-    """Shows what a command is at: nothing when quiet, progress only on a terminal.
+    """Shows the progress and notices of a command: nothing if quiet, progress only on a terminal.
 
     >>> with Feedback(quiet=True) as feedback:
     ...     feedback.notice("compiling")
@@ -27,7 +27,7 @@ class Feedback:
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._live = not quiet and sys.stderr.isatty()
-        # A clock of its own: a stage that reports nothing for long is shown too.
+        # A timer, so that a stage that reports nothing for long is shown too.
         self._timer = Timer(PATIENCE, self._open)
         self._timer.daemon = True
         self._lock = Lock()
@@ -50,17 +50,17 @@ class Feedback:
                 self._shown.stop()
 
     def notice(self, text: str) -> None:
-        """Say something that explains a wait."""
+        """Print a sentence that explains a wait."""
         if not self._quiet:
             print(f"hierdata: {text}", file=sys.stderr)
 
     @property
     def listener(self) -> Callable[[str, int, int | None], None] | None:
-        """What a pipeline tells its progress to; None where nobody would see it."""
+        """The progress callback for a pipeline; None if progress is not shown."""
         return self._progress if self._live else None
 
     def _progress(self, stage: str, done: int, total: int | None) -> None:
-        """Remember how much of a stage is done, and show it once there is a display."""
+        """Store how much of a stage is done, and show it once the display is open."""
         with self._lock:
             self._stage = (stage, done, total)
             if self._shown is not None:

@@ -1,4 +1,4 @@
-"""``hierdata init``: the draft of a policy, from one look at a collection."""
+"""``hierdata init``: draft a policy from one pass over a collection."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def init(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A file, a folder of tables or of one file a record, or the address of a store.",
+            help="A file, a folder of tables or of files with one record each, or the address of a store.",
             show_default=False,
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="A new file for the draft; without it, it is printed.")
+        Path | None, typer.Option(help="A new file for the draft; by default the draft is printed.")
     ] = None,
     as_format: FormatName = None,
     records: Annotated[
-        str | None, typer.Option(help="Where the records lie, such as $.export.people or /people/person.")
+        str | None, typer.Option(help="Path of the records, such as $.export.people or /people/person.")
     ] = None,
     delimiter: Annotated[
-        str | None, typer.Option(help="What separates the cells of CSV, else found in the header.")
+        str | None, typer.Option(help="The delimiter of CSV cells; by default found in the header.")
     ] = None,
     table: TableName = None,
     query: Query = None,
@@ -51,7 +51,7 @@ def init(
     quiet: Quiet = False,
     reveal: Reveal = None,
 ) -> None:
-    """Look at a collection once, and write the draft of a policy that you confirm and change."""
+    """Read a collection once, and write the draft of a policy for you to review and change."""
     with session(as_json, reveal, out):
         from hierdata.pipeline import draft as drafting
 
@@ -78,7 +78,7 @@ def init(
 
 
 def _as_dict(draft: Draft) -> dict[str, Any]:
-    """What is printed for machines; no value of the data is in it."""
+    """Return the JSON output; it contains no values of the data."""
     paths = {one.field.keys: one.path for one in draft.fields}
     return {
         "records": draft.records,
@@ -122,4 +122,4 @@ def _show(draft: Draft, out: Path) -> None:
         ["field", "role", "unique", "in groups below 5", "why", ""],
         rows,
     )
-    typer.echo(f"The draft is in {out}. Look at it; then take out its line `draft`, and run lint.")
+    typer.echo(f"The draft is in {out}. Review it, remove its line `draft`, and run lint.")

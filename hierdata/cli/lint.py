@@ -53,7 +53,7 @@ def lint(
 
 @dataclass(frozen=True)
 class _Tables:
-    """What is shown beside the findings, by path: membership degrees, and what classes may hold."""
+    """Tables shown with the findings, by path: membership degrees, and what a class may contain."""
 
     degrees: dict[str, list[Degrees]] = field(default_factory=dict)
     capacities: dict[str, Capacities] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class _Tables:
 def _check(
     file: Path, data: str | None, root: Path | None, as_format: str | None, feedback: Feedback
 ) -> tuple[list[Finding], _Tables]:
-    """All findings, and the tables of a policy that can be used."""
+    """Return all findings, and the tables of a policy that can be used."""
     from hierdata.pipeline.look_over import survey_collection
     from hierdata.policy.lint.capacities import capacities
     from hierdata.policy.lint.lint import Finding, class_size, lint
@@ -87,7 +87,7 @@ def _check(
         except HierdataError as error:
             if not findings:
                 raise
-            # What else is wrong is told all the same.
+            # The findings so far are reported too.
             findings.append(Finding("error", "", str(error), error.revealed))
     found = lint(policy, survey, hints, doubtful=examined.doubtful)
     findings += [one for one in found if one.severity == "error" or examined.models_stand]
@@ -103,7 +103,7 @@ def _check(
 
 
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
-    """The first thing that keeps engines, population table or gates from going with these records."""
+    """Return the first error that binding engines, population table and gates to these records raises."""
     from hierdata.policy.lint.lint import Finding
     from hierdata.policy.plan.plan import prepare
     from hierdata.records.values import Values
@@ -121,7 +121,7 @@ def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> li
 
 
 def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
-    """The first record that does not satisfy the policy's JSON Schema; without data, whether it is one."""
+    """Check the records against the policy's JSON Schema; without data, check only the schema itself."""
     from hierdata.policy.lint.lint import Finding
     from hierdata.sources import check_documents, collect
     from hierdata.sources.open import fetch_source
@@ -140,7 +140,7 @@ def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
 
 
 def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
-    """What is printed for machines; raw values are left out."""
+    """Return the JSON output; it contains no raw values."""
     return {
         "findings": [
             {"severity": finding.severity, "path": finding.path, "message": finding.message}
@@ -161,7 +161,7 @@ def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
 
 
 def _list_raw_values(findings: list[Finding], degrees: dict[str, list[Degrees]]) -> list[str]:
-    """The raw values behind findings, and the categories behind v1, v2 ..: one a line, after its path."""
+    """Return a line with path and value for each raw value behind a finding or a label v1, v2 .."""
     lines = [f"{finding.path}\t{value}" for finding in findings for value in finding.revealed]
     return lines + [
         f"{path}\t{row.label}\t{row.revealed}"

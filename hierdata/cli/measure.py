@@ -1,4 +1,4 @@
-"""``hierdata measure``: what a flat table tells, without a policy; every metric of a release, by a policy."""
+"""``hierdata measure``: what a flat table reveals, without a policy; every metric of a release."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
 
 SHOWN = 20
-"""Values of a key that are printed for people; ``--json`` has all."""
+"""Values of a key that are printed in tables; ``--json`` prints all."""
 
 
 def measure(
@@ -37,40 +37,38 @@ def measure(
     ],
     key: Annotated[
         list[str] | None,
-        typer.Option(help="Of a table: a column that is known; may be repeated.", show_default=False),
+        typer.Option(help="For a table: a column that an attacker knows; repeatable.", show_default=False),
     ] = None,
     sensitive: Annotated[
-        str | None, typer.Option(help="Of a table: the column that is to stay unknown.", show_default=False)
+        str | None, typer.Option(help="For a table: the column to keep unknown.", show_default=False)
     ] = None,
     partition: Annotated[
         Path | None,
-        typer.Option(help="Of a table: YAML or JSON, the values that are all one to an attacker."),
+        typer.Option(help="For a table: YAML or JSON, groups of values that an attacker treats as one."),
     ] = None,
     generalizes: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KEY=COLUMN", help="Of a table: the column that a key generalizes; may be repeated."
+            metavar="KEY=COLUMN", help="For a table: the column that a key generalizes; repeatable."
         ),
     ] = None,
-    original: Annotated[str | None, typer.Option(help="Of a release: the input it was made of.")] = None,
+    original: Annotated[str | None, typer.Option(help="For a release: the input it was made from.")] = None,
     policy: Annotated[
-        Path | None, typer.Option(help="Of a release: the policy it was made with, and its attackers.")
+        Path | None, typer.Option(help="For a release: its policy, with the attackers to measure.")
     ] = None,
     key_fd: KeyFd = None,
     root: Root = None,
     as_format: Annotated[
         str | None,
-        typer.Option("--format", help="The format of the file or input, where its name does not tell."),
+        typer.Option("--format", help="The format of the file or input; by default by its suffix."),
     ] = None,
     as_json: AsJson = False,
     reveal: Annotated[
         Path | None,
-        typer.Option(
-            help="A new file for the values behind v1, v2 .. or behind an error, for your eyes only."
-        ),
+        typer.Option(help="A new file for the values behind v1, v2 .. or an error, readable only by you."),
     ] = None,
 ) -> None:
-    """Print what keys of a table tell of a sensitive column, or every metric of a release."""
+    """Print what keys of a table reveal about a sensitive column, or every metric of a release."""
     with session(as_json, reveal):
         of_table = {"--key": key, "--sensitive": sensitive}
         only_of_table = {"--partition": partition, "--generalizes": generalizes}
@@ -80,7 +78,7 @@ def measure(
             loaded = with_format(policy, as_format, root)
             _measure_release(what, original, loaded, key_for(loaded, key_fd), as_json)
         elif key_fd is not None:
-            raise PolicyError("--key-fd is about a release, and --key and --sensitive are about a table")
+            raise PolicyError("--key-fd is for a release, but --key and --sensitive are for a table")
         elif key and sensitive is not None:
             known = _ColumnKnowledge(partition, root, dict(map(_pair, generalizes or [])))
             _measure_table(what, key, sensitive, known, as_format, as_json, reveal)
@@ -89,12 +87,12 @@ def measure(
 def _one_form(
     of_table: Mapping[str, object], only_of_table: Mapping[str, object], of_release: Mapping[str, object]
 ) -> None:
-    """Raise PolicyError unless the options are those of a table, or those of a release."""
+    """Raise PolicyError unless the options are all for a table, or all for a release."""
     table = [name for name, value in {**of_table, **only_of_table}.items() if value]
     release = [name for name, value in of_release.items() if value]
     if table and release:
         raise PolicyError(
-            f"{release[0]} is about a release, {table[0]} about a table: take --original and --policy, or "
+            f"{release[0]} is for a release, {table[0]} is for a table: use --original and --policy, or "
             "--key and --sensitive"
         )
     missing = [name for name in (of_release if release else of_table) if name not in (*table, *release)]
@@ -106,7 +104,7 @@ def _one_form(
 
 @dataclass(frozen=True)
 class _ColumnKnowledge:
-    """What is said of a table's columns."""
+    """What the options state about the columns of a table."""
 
     partition: Path | None
     root: Path | None
@@ -163,7 +161,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _list_raw_values(found: Measurement) -> Iterator[str]:
-    """The value behind each label: one a line, after its column."""
+    """Yield a line with column, label and value for each label."""
     for column, names in found.names.items():
         yield from (f"{column}\t{label}\t{value}" for label, value in names.items() if value is not None)
 
@@ -175,7 +173,7 @@ def _show(found: Measurement) -> None:
     columns = ["keys", "values", "rate", "1 - rate", "H(X|Y)", "distance", "divergence"]
     asked = any(own.identity is not None for own in found.keys)
     show(
-        f"What is told of {found.sensitive}: {plural(found.rows, 'row')}, "
+        f"What the keys reveal about {found.sensitive}: {plural(found.rows, 'row')}, "
         f"{plural(found.categories, 'category', 'categories')}, H(X) = {_number(found.entropy)} bits",
         [*columns, "identity", "skewness"] if asked else columns,
         [_row(own)[: None if asked else len(columns)] for own in found.keys],

@@ -30,7 +30,7 @@ def plugins(as_json: AsJson = False) -> None:
 
 
 def _check_members() -> Iterator[tuple[Plugin, str | None]]:
-    """Every declared member with what is wrong with it."""
+    """Yield every declared member with its problem, or None."""
     from hierdata.errors import PolicyError
     from hierdata.plugins import list_declared
 
@@ -48,7 +48,7 @@ def _check_members() -> Iterator[tuple[Plugin, str | None]]:
 
 
 def _families() -> dict[str, tuple[Callable[[str], type], Collection[str]]]:
-    """What imports a family's member by its name, and the names of the built-in members."""
+    """Return for each family the function that imports a member, and the names of the built-in members."""
     from hierdata.documents.formats import FORMATS, format_named
     from hierdata.domains import DOMAINS, QuasiDomain
     from hierdata.engines import ENGINES, Engine

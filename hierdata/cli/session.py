@@ -1,4 +1,4 @@
-"""What all commands share: what goes wrong becomes one sentence and an exit code, and signals clean up."""
+"""What all commands share: errors become one sentence and an exit code, and signals clean up."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _SIGNALS = [
 ]  # Windows has no SIGHUP
 
 _GARBAGE = 200_000
-"""Objects that may be new since the last search for cycles: records have none, and are many."""
+"""Threshold of the garbage collector: records are many objects without cycles, so searches are rare."""
 _AGAIN = 0.01
-"""Seconds until a signal that was lost is sent again: after the callback that swallowed it."""
+"""Seconds until a lost signal is sent again, so that the callback that swallowed it has returned."""
 
 
 class Stopped(BaseException):
-    """A signal asked the process to end; everything in use is closed and removed on the way out."""
+    """A signal asked the process to end; open files and partial results are closed and removed."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -41,9 +41,10 @@ class Stopped(BaseException):
 def session(as_json: bool, reveal: Path | None = None, result: Path | None = None) -> Iterator[None]:
     """Run a command: errors become a sentence on stderr (and JSON on stdout) and an exit code.
 
-    Raw values that an error holds go to the file ``reveal``, and nowhere else. A ``result`` appears whole, as
-    the last step but the telling: a signal that comes then is told so. What was told stands: from the end of
-    the session signals are ignored (see ``keep_signal_handlers``).
+    Raw values of an error are written to the file ``reveal`` and nowhere else. ``result`` appears complete,
+    as the last step before the output; if a signal arrives after that, the message says that the result is
+    complete. After the session signals are ignored, so that the reported outcome stays true (see
+    ``keep_signal_handlers``).
     """
     gc.set_threshold(_GARBAGE)
     awaited = None if result is None or os.path.lexists(result) else result
@@ -56,8 +57,8 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
             sys.stdout.flush()
     except typer.Exit:
         raise
-    except (Stopped, Exception) as error:  # noqa: BLE001  (the last resort: a traceback could show raw values)
-        # A library in C that a signal interrupts in a callback may make an error of its own of it.
+    except (Stopped, Exception) as error:  # noqa: BLE001  (a traceback could show raw values)
+        # A C library interrupted in a callback by a signal may raise an error of its own.
         if stops:
             _end(stops[0], as_json, awaited)
         _fail(error, as_json, reveal)
@@ -66,9 +67,9 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
 def _end(stop: Stopped, as_json: bool, result: Path | None) -> NoReturn:
     name = signal.Signals(stop.number).name
     if result is not None and result.exists():
-        message = f"stopped by {name} when all was done: {result} is whole"
+        message = f"stopped by {name} after all was done: {result} is complete"
     else:
-        message = f"stopped by {name}; what was begun is removed"
+        message = f"stopped by {name}; partial results are removed"
     raise typer.Exit(explain("Stopped", message, 128 + stop.number, as_json)) from None
 
 
@@ -76,7 +77,7 @@ def _fail(error: BaseException, as_json: bool, reveal: Path | None) -> NoReturn:
     if isinstance(error, HierdataError):
         _refuse(error, as_json, reveal)
     if isinstance(error, BrokenPipeError):
-        # Whoever read our output has gone; the interpreter must not try to flush the rest at its end.
+        # The reader of our output is gone; the interpreter must not try to flush the rest at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(128 + signal.SIGPIPE) from None
     if isinstance(error, OSError) and error.strerror is not None:
@@ -86,9 +87,9 @@ def _fail(error: BaseException, as_json: bool, reveal: Path | None) -> NoReturn:
 
 @contextmanager
 def _stoppable(stops: list[Stopped]) -> Iterator[None]:
-    """Raise Stopped at the first signal and ignore the next ones: nothing interrupts the cleaning or telling.
+    """Raise Stopped at the first signal and ignore later ones, so that nothing interrupts the cleanup.
 
-    What is raised inside a callback (the compiler's, a finalizer's) is lost there: then the signal is sent
+    An exception raised inside a callback (of the compiler, of a finalizer) is lost; then the signal is sent
     again.
     """
 
@@ -124,7 +125,7 @@ def _stoppable(stops: list[Stopped]) -> Iterator[None]:
 
 @contextmanager
 def keep_signal_handlers() -> Iterator[None]:
-    """Give signals their handlers back in a process that goes on after the command."""
+    """Restore the signal handlers in a process that goes on after the command."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         yield
@@ -135,7 +136,7 @@ def keep_signal_handlers() -> Iterator[None]:
 
 
 def explain(kind: str, message: str, code: int, as_json: bool, **details: Any) -> int:
-    """Say what went wrong on stderr, with ``--json`` on stdout too; the exit code is returned."""
+    """Print an error on stderr, with ``--json`` on stdout too, and return the exit code."""
     message = _discreet(message)
     details = {name: _discreet(one) if isinstance(one, str) else one for name, one in details.items()}
     print(f"hierdata: {message}", file=sys.stderr)
@@ -145,7 +146,7 @@ def explain(kind: str, message: str, code: int, as_json: bool, **details: Any) -
 
 
 def _discreet(text: str) -> str:
-    """A text without user and password of an address, such as one that stands where a file should.
+    """Remove user and password of an address from a text, such as an address given as a file name.
 
     >>> _discreet("mongodb:/steward:secret@host: there is no such folder")
     'mongodb:/...@host: there is no such folder'
@@ -157,7 +158,7 @@ def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoRetur
     details = {"record": error.record, "path": error.path}
     code = explain(type(error).__name__, str(error), error.exit_code, as_json, **details)
     if error.revealed and reveal is None:
-        print("hierdata: --reveal FILE writes the values to a file for you alone", file=sys.stderr)
+        print("hierdata: --reveal FILE writes the values to a file that only you can read", file=sys.stderr)
     elif reveal is not None:
         try:
             reveal_values(reveal, error.revealed)
@@ -167,7 +168,7 @@ def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoRetur
 
 
 def _crash(error: BaseException, as_json: bool) -> NoReturn:
-    """Report an internal error by type and place alone: its message could quote the data."""
+    """Report an internal error by type and place only: its message could quote the data."""
     from hierdata.executors.failures import FAULT
     from hierdata.plugins import fault_of
 
@@ -185,15 +186,15 @@ def _crash(error: BaseException, as_json: bool) -> NoReturn:
 
 
 def require_absent(target: Path) -> None:
-    """Raise TargetError when something stands at a place that is to be written."""
+    """Raise TargetError if a path that is to be written already exists."""
     if target.exists() or target.is_symlink():
         raise TargetError("is already there; choose a new name", path=str(target))
 
 
 def reveal_values(target: Path, lines: Sequence[str]) -> None:
-    """Write raw values to a new file that only its owner can read; without values there is no file.
+    """Write raw values to a new file that only its owner can read; without values write no file.
 
-    Raises TargetError when it exists or cannot be written.
+    Raises TargetError if the file exists or cannot be written.
     """
     if not lines:
         return
@@ -206,7 +207,7 @@ def reveal_values(target: Path, lines: Sequence[str]) -> None:
 
 
 def print_json(data: Any) -> None:
-    """Print one JSON object, in one line, on stdout."""
+    """Print one JSON object on one line on stdout."""
     import json
 
     print(json.dumps(data))

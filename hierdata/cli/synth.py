@@ -1,4 +1,4 @@
-"""``hierdata synth``: synthetic collections at any size, with a policy and taxonomies beside them."""
+"""``hierdata synth``: synthetic collections of any size, with a policy and taxonomies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hierdata.cli.session import print_json, session
 from hierdata.errors import PolicyError
 
 _EVERY = 256
-"""Records between two calls of progress."""
+"""Records between two calls of the progress callback."""
 
 
 def synth(
@@ -22,17 +22,19 @@ def synth(
     out: Annotated[
         Path, typer.Option(help="A new file: .json or .jsonl, also with .gz.", show_default=False)
     ],
-    records: Annotated[int, typer.Option(help="How many.")] = 1000,
+    records: Annotated[int, typer.Option(help="Number of records.")] = 1000,
     depth: Annotated[int, typer.Option(help="2: students and courses; 3: instructors too.")] = 2,
     seed: Annotated[int, typer.Option(help="The same seed makes the same records.")] = 1,
-    correlation: Annotated[float, typer.Option(help="0: courses do not follow majors; 1: they do.")] = 0.8,
+    correlation: Annotated[
+        float, typer.Option(help="0: courses are independent of majors; 1: all follow them.")
+    ] = 0.8,
     skew: Annotated[
-        float, typer.Option(help="0: levels are equally frequent; 1: most are at level 1.")
+        float, typer.Option(help="0: the sensitivity levels are equally frequent; 1: most are at level 1.")
     ] = 0.5,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write synthetic records, with a policy and taxonomies beside them. Nobody real is in them."""
+    """Write synthetic records, with a policy and taxonomies. They contain no real people."""
     with session(as_json):
         from hierdata.synth import GENERATORS, write
 
@@ -45,13 +47,13 @@ def synth(
         if as_json:
             print_json({"file": str(out), "records": records})
         elif not quiet:
-            typer.echo(f"{records} {kind} are in {out}; a policy and taxonomies lie beside it.")
+            typer.echo(f"{records} {kind} are in {out}; a policy and taxonomies are in the same folder.")
 
 
 def _count_records(
     made: Iterator[dict[str, Any]], records: int, listener: Callable[[str, int, int | None], None]
 ) -> Iterator[dict[str, Any]]:
-    """Pass records on and tell how many there were."""
+    """Yield the records and report their number."""
     for done, record in enumerate(made):
         if done % _EVERY == 0:
             listener("writing", done, records)

@@ -1,4 +1,4 @@
-"""Tables on stdout, for people."""
+"""Human-readable tables on stdout."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterable, Sequence
 
 PIPE_WIDTH = 160
-"""Columns when stdout is no terminal; longer cells are wrapped, never cut."""
+"""Width in characters if stdout is not a terminal; longer cells are wrapped, never cut."""
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table. Cells are plain text: brackets in paths are no markup."""
+    """Print a table. Cells are plain text: brackets in paths are not markup."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""``hierdata verify``: is the promise kept by what was published?"""
+"""``hierdata verify``: check that published records keep the promise of a policy."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def verify(
         str,
         typer.Argument(
             metavar="PUBLISHED",
-            help="The folder of a release, any file of records or folder of tables; the address of a store.",
+            help="The folder of a release, a file of records, a folder of tables, or the address of a store.",
             show_default=False,
         ),
     ],
     policy: Annotated[Path, typer.Option(help="The policy whose models are judged.", show_default=False)],
     original: Annotated[
-        str | None, typer.Option(help="The input: facts are worked out again, forged ones fail.")
+        str | None, typer.Option(help="The input: facts are computed again, so that forged facts fail.")
     ] = None,
     facts: Annotated[
-        Path | None, typer.Option(help="verification.json, where it does not lie in the release.")
+        Path | None, typer.Option(help="verification.json, if it is not in the folder of the release.")
     ] = None,
     key_fd: KeyFd = None,
     executor: ExecutorName = None,
@@ -53,7 +53,7 @@ def verify(
     quiet: Quiet = False,
     reveal: Reveal = None,
 ) -> None:
-    """Judge published records by a policy, from the file alone: exit code 4 where the promise fails."""
+    """Judge published records by a policy, from the file alone; exit code 4 if the promise fails."""
     with session(as_json, reveal):
         resources = resources_of(executor, workers, memory, master)
         from hierdata.pipeline.verify import plugins_needed, verify

@@ -1,1 +1,1 @@
-"""A look at a collection that has no policy yet: what its fields are and tell, and a draft."""
+"""Inspect a collection without a policy: profile its fields, estimate risks, and draft a policy."""

@@ -1,4 +1,4 @@
-"""A collection looked at once, and the draft of a policy that comes of it."""
+"""Draft a policy from one pass over a collection."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def build_draft(
     stated: Mapping[str, Any],
     schema: Mapping[str, Any] | None = None,
 ) -> Draft:
-    """Look at documents once and propose a policy.
+    """Read documents once and propose a policy.
 
-    ``stated`` are keys of it that are known already, ``schema`` is what a server says of its records.
+    ``stated`` are keys of the policy that are already known, ``schema`` is the schema stated by a server.
     """
     found = profile(
         documents,
@@ -51,7 +51,7 @@ def build_draft(
 
 
 def _to_pair(found: Profile, notation: Notation) -> list[Keys]:
-    """The fields that a draft would publish, by what is seen so far."""
+    """Return the fields with several values that a draft would publish, by the profile so far."""
     return [
         one.keys
         for one in fields(found, notation)
@@ -67,7 +67,7 @@ def _is_published(pair: PairRisk, drafted: Sequence[Drafted]) -> bool:
 
 
 def _values(one: Field) -> list[str]:
-    """The categories of a field with how often each occurs, one a line, the most frequent first."""
+    """Return a line for each category of a field with its frequency, the most frequent first."""
     if one.attribute is None or one.attribute.categories is None:
         return []
     return [f"{one.path}\t{value}\t{times}" for value, times in one.attribute.categories.most_common()]

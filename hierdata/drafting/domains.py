@@ -1,4 +1,4 @@
-"""Domains for quasi-identifiers that need no file and quote no value."""
+"""Domains for quasi-identifiers that need no file and contain no value of the data."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _DATE = ["day", "month", "year", "decade"]
 
 
 def date_steps() -> dict[str, Any]:
-    """Calendar periods."""
+    """Return a domain of calendar periods."""
     return {"date": {"steps": _DATE}}
 
 
 def flat() -> dict[str, Any]:
-    """No structure: a value as it is, or nothing of it."""
+    """Return a domain without structure: a value is kept or suppressed."""
     return {"flat": True}
 
 
 def interval(looks: Looks) -> dict[str, Any]:
-    """Bins for numbers. Their steps tell in which order of magnitude numbers lie apart, and no number."""
+    """Return a domain of bins. Its steps reveal the order of magnitude of the spread, but no number."""
     return {"interval": {"steps": steps(looks.spread(), looks.whole)}}
 
 
 def steps(spread: float, whole: bool) -> list[Decimal]:
-    """Widths that nest, 1 or 5 times powers of ten, from a hundredth to half of the spread; at least two.
+    """Return nested bin widths, 1 or 5 times powers of ten, from 1/100 to 1/2 of the spread; at least two.
 
     >>> [str(step) for step in steps(60, True)], [str(step) for step in steps(3.1, False)]
     (['1', '5', '10'], ['0.05', '0.1', '0.5', '1'])
@@ -46,14 +46,14 @@ def steps(spread: float, whole: bool) -> list[Decimal]:
 
 
 def prefix(looks: Looks) -> dict[str, Any]:
-    """First characters of codes: all but the last, and fewer, by the length of the longest."""
+    """Return a domain of first characters of codes: all but the last, and fewer, by the longest code."""
     length = min(looks.longest, 12) if looks.texts else _USUAL
     keep = [kept for kept in range(length - 1, 0, -1) if length <= 6 or kept in _choose_lengths(length)]
     return {"prefix": {"keep": keep or [1]}}
 
 
 def _choose_lengths(length: int) -> set[int]:
-    """Of long codes not every length is worth a step."""
+    """Return the prefix lengths for a long code, which does not get a step for every length."""
     return {length - 1, length - 2, length // 2, length // 4 or 1}
 
 

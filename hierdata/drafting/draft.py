@@ -1,4 +1,4 @@
-"""The draft of a policy: what was seen of a collection, what is proposed, and the file that says so."""
+"""The draft of a policy: the profile of a collection, the proposals, and the file with both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hierdata.records.survey import Keys
 
 WIDTH = 110
 _PAIRS = 5
-"""Pairs of fields that the file names: those that tell most records apart."""
+"""Number of pairs of fields listed in the file: those that reveal most beyond either field alone."""
 _KINDS = {
     "number": "numbers",
     "boolean": "true or false",
@@ -41,7 +41,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Drafted:
-    """One field of a draft: what it is, what is proposed, and how far it alone leads to a record."""
+    """One field of a draft: its profile, its proposal, and its risk if it alone is known."""
 
     field: Field
     proposal: Proposal
@@ -49,18 +49,18 @@ class Drafted:
 
     @property
     def path(self) -> str:
-        """The path as the policy names it."""
+        """The path in the notation of policies."""
         return self.field.path
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A policy proposed for a collection. ``str`` of it is the file, without any value of the data.
+    """A policy proposed for a collection. ``str`` returns the file, which contains no value of the data.
 
     ``vertices`` are the vertex types below the record, ``fields`` has the proposal for each field,
-    ``promises`` the models, ``pairs`` the risk of every two fields that were measured together, those first
-    that tell most beyond either field alone; shares are those of ``records``. ``reveals`` are values for the
-    steward's eyes.
+    ``promises`` the models. ``pairs`` has the risk of each pair of fields that was measured, sorted by how
+    much the pair reveals beyond either field alone; shares are of all ``records``. ``reveals`` are values for
+    the steward only.
     """
 
     records: int
@@ -72,7 +72,7 @@ class Draft:
     reveals: tuple[str, ...] = field(default=(), repr=False)
 
     def confirmed(self) -> dict[str, Any]:
-        """The policy as a dict that is no draft any more: whoever calls this has looked at it."""
+        """Return the policy as a dict without the key ``draft``: call it after reviewing the draft."""
         return {
             "version": 1,
             **self.stated,
@@ -85,7 +85,7 @@ class Draft:
         return render(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the draft to a new file. Raises TargetError when it exists or cannot be written."""
+        """Write the draft to a new file. Raises TargetError if it exists or cannot be written."""
         try:
             with Path(path).open("x", encoding="utf-8") as file:
                 file.write(str(self))
@@ -95,27 +95,25 @@ class Draft:
             raise TargetError(f"cannot be written ({error.strerror})", path=str(path)) from None
 
     def paths(self, keys: Sequence[Keys]) -> list[str]:
-        """The paths of fields by their keys."""
+        """Return the paths of fields by their keys."""
         known = {one.field.keys: one.path for one in self.fields}
         return [known[one] for one in keys]
 
 
 def render(draft: Draft) -> str:
-    """The draft as a YAML file: what was seen, and why, in comments; no value of the data."""
+    """Return the draft as YAML with facts and reasons in comments; it contains no value of the data."""
     return "\n".join(_lines(draft)) + "\n"
 
 
 def _lines(draft: Draft) -> Iterator[str]:
     open_questions = sum(bool(one.proposal.confirm) for one in draft.fields)
     yield from _comment(
-        f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. No value of the data stands in "
-        "it. A machine cannot know what your readers know: look at every field, and at the models.",
+        f"A draft by `hierdata init`, from {_count(draft.records, 'record')}. It contains no value of the "
+        "data. A machine cannot know what your readers know: review every field, and the models.",
         "",
     )
     if draft.vertices:
-        yield from _comment(
-            "Vertices below a record, and how many there are on average in the one above:", ""
-        )
+        yield from _comment("Vertex types below the record, with the average number in each parent:", "")
     for below in draft.vertices:
         yield f"#   {text(below.path)}: {below.each:.1f}"
     waiting = f"decide the {open_questions} marked CONFIRM, " if open_questions else ""
@@ -123,7 +121,7 @@ def _lines(draft: Draft) -> Iterator[str]:
     yield "version: 1"
     for key, value in draft.stated.items():
         yield from _tables(value) if key == "tables" else (f"{key}: {flow(value)}",)
-    yield from _comment("A field that appears later and has no rule stops everything.", "")
+    yield from _comment("A field that appears later and has no rule stops the run.", "")
     yield "unlisted: error"
     yield from _pairs(draft)
     yield "models:"
@@ -132,7 +130,7 @@ def _lines(draft: Draft) -> Iterator[str]:
         yield f"  - {flow(promise.model)}"
     if len(draft.promises) == 1:
         yield from _comment(
-            "CONFIRM: no field is proposed as sensitive. What must not become known of a person? Give it "
+            "CONFIRM: no field is proposed as sensitive. What must remain unknown about a person? Give it "
             "`role: sensitive`, and a model such as {kind: frequency-l-diversity, l: 2}.",
             "  ",
         )
@@ -146,8 +144,8 @@ def _lines(draft: Draft) -> Iterator[str]:
 
 def _tables(rules: Mapping[str, object]) -> Iterator[str]:
     yield from _comment(
-        "CONFIRM: do the tables hang together so? Names and values say so; a wrong column would make people "
-        "who never were.",
+        "CONFIRM: are the tables linked correctly? The links were found by names and values; a wrong link "
+        "would combine data of different people.",
         "",
     )
     yield "tables:"
@@ -164,10 +162,10 @@ def _pairs(draft: Draft) -> Iterator[str]:
     if not draft.pairs:
         return
     fields = {keys for pair in draft.pairs for keys in (pair.first, pair.second)}
-    limit = f" The first {PAIRED} fields were measured so." if len(fields) == PAIRED else ""
+    limit = f" Only the first {PAIRED} fields were measured." if len(fields) == PAIRED else ""
     yield from _comment(
-        "Who knows two fields of a person comes this far; the pairs that tell most beyond either field "
-        "alone. Shares are of all records: those that no other record equals, and those in groups below "
+        "Risk if two fields of a person are known, for the pairs that reveal most beyond either field alone. "
+        "Shares are of all records: those that no other record equals, and those in groups below "
         f"{K}.{limit}",
         "",
     )
@@ -177,7 +175,7 @@ def _pairs(draft: Draft) -> Iterator[str]:
 
 
 def facts(one: Drafted) -> str:
-    """What was seen of a field, and stated by its server, in sentences without a value."""
+    """Return sentences on the profile of a field and the server's schema of it, without any value."""
     return f"{_describe_field(one)}{_state_field(one.field)}"
 
 
@@ -199,38 +197,39 @@ def _describe_field(one: Drafted) -> str:
     about = "" if values.exact else "about "
     several = "different values" if values.distinct != 1 else "value"
     spelled = ", ".join(sorted(map(repr, attribute.looks.missing)))
-    missing = f"; missing is spelled {spelled}" if spelled else ""
+    missing = f"; missing values are written {spelled}" if spelled else ""
     sentence = f"{kinds(attribute.looks)}, {presence(field)}; {about}{values.distinct:,} {several}{missing}"
     if not field.inside:
         return f"{sentence}. Known alone: {shares(risk)}."
     rare = percent(min(1.0, values.below(K) / attribute.present))
     return (
-        f"{sentence}, {about}{rare} of them in fewer than {K} places. All of a record known: {shares(risk)}."
+        f"{sentence}; {about}{rare} of all values occur fewer than {K} times. All values of a record known: "
+        f"{shares(risk)}."
     )
 
 
 def kinds(looks: Looks) -> str:
-    """The types and formats of a field's values, the most frequent first."""
+    """Return the types and formats of a field's values, the most frequent first."""
     found = dict.fromkeys(_KINDS.get(name, "texts") for name, _ in looks.formats.most_common())
     return " and ".join(found)
 
 
 def presence(field: Field) -> str:
-    """How often the field is there."""
-    within = "of what it belongs to" if len(field.keys) > 1 else "of the records"
+    """Return in words how often the field is present."""
+    within = "of its parents" if len(field.keys) > 1 else "of the records"
     if not field.presence:
-        return "never there"
-    return "always there" if field.presence >= 1 else f"in {percent(field.presence)} {within}"
+        return "never present"
+    return "always present" if field.presence >= 1 else f"in {percent(field.presence)} {within}"
 
 
 def shares(risk: FieldRisk) -> str:
-    """The two shares of a risk in words."""
+    """Return the two shares of a risk in words."""
     about = "" if risk.exact else "about "
     return f"{about}{percent(risk.unique)} unique, {about}{percent(risk.small)} in groups below {K}"
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent; what is neither nothing nor all is not told as such.
+    """Return a share in whole per cent; a share between 0 and 1 is never shown as 0 or 100 %.
 
     >>> percent(0), percent(0.001), percent(0.5), percent(0.9999), percent(1)
     ('0 %', 'under 1 %', '50 %', 'over 99 %', '100 %')

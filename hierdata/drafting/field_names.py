@@ -1,4 +1,4 @@
-"""What single values look like: their types, formats and lengths, and a keyed hash for each."""
+"""Profiles of single values: their types, formats and lengths, and a keyed hash for each."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from hierdata.domains.number import Number, exact
 from hierdata.drafting.spectrum import Hashes
 
 MISSING = frozenset({"", "?", "-", "--", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"})
-"""Spellings that can hardly mean anything but: no value."""
+"""Texts that almost certainly mean a missing value."""
 
 CATEGORIES = 100
-"""So many different values are remembered as they are, in memory: with more a field is no category."""
+"""Maximum number of distinct values kept in memory; a field with more is not a category."""
 
 _REMEMBERED = 1 << 12
-"""Values of one field whose hashes are at hand."""
+"""Maximum number of values of a field whose hashes are cached."""
 _LONGEST_REMEMBERED = 64
 _HUGE = 10**300
 _NUMBERS = 512
-"""Different numbers that are kept of a field, to tell how far they lie apart."""
+"""Size of the sample of a field's distinct numbers, from which their spread is estimated."""
 
 _FORMATS = re.compile(
     r"""
@@ -59,10 +59,10 @@ _ZEROS = re.compile(r"0[0-9]+")
 
 
 class Looks:
-    """What the values of one field look like, from each different one at least once.
+    """Formats, lengths and spread of the values of one field; each distinct value is examined at least once.
 
-    ``formats`` counts how many of those looked at have which format: ``number``, ``boolean``, ``binary``,
-    ``text`` (none of the others) or a name of ``_FORMATS``. Lengths and words are those of texts.
+    ``formats`` counts the examined values by format: ``number``, ``boolean``, ``binary``, ``text`` (none of
+    the others) or a name of ``_FORMATS``. Lengths and words are those of texts.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Looks:
 
     @property
     def seen_count(self) -> int:
-        """How many values were looked at."""
+        """How many values were examined."""
         return sum(self.formats.values())
 
     @property
@@ -90,20 +90,20 @@ class Looks:
         return self.formats["number"] > 0 and self.only("number", "compact_date")
 
     def only(self, *formats: str) -> bool:
-        """Whether all values have one of these formats."""
+        """Return whether all values have one of these formats."""
         return 0 < self.seen_count == sum(self.formats[name] for name in formats)
 
     def mostly(self, *formats: str) -> bool:
-        """Whether nine in ten of the values looked at have one of these formats."""
+        """Return whether nine in ten of the examined values have one of these formats."""
         return 0 < 9 * self.seen_count <= 10 * sum(self.formats[name] for name in formats)
 
     @property
     def words_each(self) -> float:
-        """Words of a text, on average."""
+        """Average number of words in a text."""
         return self.words / self.texts if self.texts else 0
 
     def spread(self) -> float:
-        """How far numbers lie apart, but for the outermost of them: of a sample of the different ones."""
+        """Return the range of the numbers without the outermost 2.5 % at each end, by a sample."""
         numbers = sorted(self._numbers.values())
         if not numbers:
             return 0
@@ -111,7 +111,7 @@ class Looks:
         return numbers[len(numbers) - 1 - edge] - numbers[edge]
 
     def merge(self, other: Looks) -> None:
-        """Add what was seen elsewhere."""
+        """Add the values of another field."""
         self.formats.update(other.formats)
         self.missing |= other.missing
         self.texts += other.texts
@@ -127,7 +127,7 @@ class Looks:
         self._thin()
 
     def look(self, value: Scalar, bits: int) -> None:
-        """Take in one value; ``bits`` is its hash."""
+        """Examine one value; ``bits`` is its hash."""
         if isinstance(value, str):
             self._text(value, bits)
         elif isinstance(value, bool):
@@ -164,7 +164,7 @@ class Looks:
         self._keep(number, bits)
 
     def _keep(self, number: Number, bits: int) -> None:
-        """Keep a number for the sample."""
+        """Add a number to the sample if its hash ends in ``_level`` zero bits."""
         if bits & ((1 << self._level) - 1):
             return
         if -_HUGE < number < _HUGE:
@@ -174,7 +174,7 @@ class Looks:
             self._thin()
 
     def _thin(self) -> None:
-        """Keep the numbers whose hash ends in ``_level`` zero bits, as many as there is room for."""
+        """Raise ``_level`` until at most ``_NUMBERS`` numbers have hashes that end in as many zero bits."""
         while True:
             mask = (1 << self._level) - 1
             self._numbers = {bits: number for bits, number in self._numbers.items() if not bits & mask}
@@ -184,7 +184,7 @@ class Looks:
 
 
 def _format(value: str) -> str:
-    """The name of a text's format; its own type goes first, where it knows one."""
+    """Return the name of a text's format, by its Python type if that determines it."""
     name = _OF_TYPES.get(type(value))
     if name is None:
         found = _FORMATS.fullmatch(value)
@@ -198,7 +198,7 @@ def _format(value: str) -> str:
 
 
 class SeenHashes(dict[Scalar, int]):
-    """The hashes of a field's values; a value that is new is looked at. Once it is full it begins anew."""
+    """The hashes of a field's values. A new value is examined; a full cache is cleared."""
 
     def __init__(self, key: bytes) -> None:
         super().__init__()
@@ -220,7 +220,7 @@ class SeenHashes(dict[Scalar, int]):
         return bits
 
     def hashes(self, values: Sequence[Scalar]) -> Hashes:
-        """The hash of each value, 0 where there is none. Equal numbers have equal ones."""
+        """Return the hash of each value, 0 for a missing value. Equal numbers have equal hashes."""
         if bool not in set(map(type, values)):
             return np.fromiter(map(self.__getitem__, values), np.uint64, len(values))
         self.looks.formats["boolean"] += 1
@@ -233,7 +233,7 @@ def _hash(data: bytes, key: bytes) -> int:
 
 
 def _bytes(value: Scalar) -> bytes:
-    """The same bytes for equal numbers, others for a text that spells one."""
+    """Return the bytes to hash: the same for equal numbers, others for a text with the same digits."""
     if isinstance(value, str):
         return b"t" + value.encode("utf-8", "surrogatepass")
     if isinstance(value, int):

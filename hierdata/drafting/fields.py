@@ -1,4 +1,4 @@
-"""The fields of a profiled collection as a policy would name them, and what keeps some from being named."""
+"""The fields of a profiled collection by their paths in a policy, and why some cannot be published."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hierdata.records.path import Step, xpath
 from hierdata.records.survey import Keys, PathSurvey
 
 ABSENT = "the validator allows it, and no record has it"
-"""Why a field that only the server knows is left out."""
+"""Why a field that occurs only in the server's schema is left out."""
 
 _XML = "http://www.w3.org/XML/1998/namespace"
 
@@ -23,8 +23,8 @@ _XML = "http://www.w3.org/XML/1998/namespace"
 class Notation:
     """How paths are written: JSONPath, or with a ``place`` (root and record element) XPath.
 
-    ``namespaces`` maps prefixes to URIs, ``textual`` tells that the format knows no numbers, ``maps`` are the
-    objects that are read as the arrays of their entries.
+    ``namespaces`` maps prefixes to URIs, ``textual`` means that the format has no numbers, ``maps`` are the
+    objects that are read as arrays of their entries.
     """
 
     place: Keys = ()
@@ -33,14 +33,14 @@ class Notation:
     maps: tuple[Keys, ...] = ()
 
     def text(self, steps: tuple[Step, ...]) -> str:
-        """The path of a field."""
+        """Return the path of a field."""
         if not self.place:
             return write_path(steps, self.maps)
         keys = (*self.place, *(step.key for step in steps))
         return xpath((), [self._prefixed_name(key) for key in keys])
 
     def _prefixed_name(self, key: str) -> str:
-        """An XML name with its prefix; in Clark notation where it has none."""
+        """Return an XML name with its prefix, or in Clark notation if its namespace has none."""
         at, name = ("@", key[1:]) if key.startswith("@") else ("", key)
         uri, brace, local = name.rpartition("}")
         if not brace:
@@ -54,10 +54,10 @@ class Notation:
 
 @dataclass(frozen=True)
 class Field:
-    """A path where values stand, or where ``obstacle`` says why no policy can publish it.
+    """A path with values, or one that no policy can publish, for the reason in ``obstacle``.
 
-    ``presence`` is the share of the objects around it that have something here. ``inside`` tells that a
-    record may have several, ``is_map`` that this is a map, whose keys and values are fields of their own.
+    ``presence`` is the share of the enclosing objects that have it. ``inside`` means that a record may have
+    several, ``is_map`` that this is a map, whose keys and values are fields of their own.
     """
 
     keys: Keys
@@ -68,24 +68,24 @@ class Field:
     obstacle: str = ""
     is_map: bool = False
     names: tuple[str, ...] = ()
-    """The names that may hint at what it is: its own (empty for the keys of maps), and of what it is in."""
+    """The names that may hint at its meaning: its own (empty for the keys of maps), then its ancestors'."""
     stated: Stated | None = None
-    """What the server's own schema says of it."""
+    """The server's own schema of it."""
 
     @property
     def hint(self) -> tuple[Hint, str] | None:
-        """What its own name hints at."""
+        """The hint of its own name."""
         return hint_of(self.names[0]) if self.names else None
 
     @property
     def outer_hint(self) -> tuple[Hint, str] | None:
-        """What the nearest name around it hints at, where its own does not."""
+        """The hint of its nearest ancestor's name with one, if its own name has none."""
         found = (hint_of(name) for name in self.names[1:])
         return None if self.hint is not None else next((hint for hint in found if hint is not None), None)
 
 
 def fields(found: Profile, notation: Notation) -> Iterator[Field]:
-    """Every field that a policy must name, in the order of the survey."""
+    """Yield every field that a policy must name, in the order of the survey."""
     notation = replace(notation, maps=found.maps)
     yield from _Fields(found, notation).below(found.shape, (), False)
     for keys, stated in found.stated.items():
@@ -96,14 +96,14 @@ def fields(found: Profile, notation: Notation) -> Iterator[Field]:
 
 @dataclass(frozen=True)
 class Below:
-    """A vertex type below the record: its path, and how many there are in what it belongs to, on average."""
+    """A vertex type below the record: its path, and the average number in each parent."""
 
     path: str
     each: float
 
 
 def vertex_types(found: Profile, notation: Notation) -> Iterator[Below]:
-    """Arrays and elements that repeat, and maps, in the order of the survey."""
+    """Yield arrays, elements that repeat, and maps, in the order of the survey."""
     yield from _vertices(found.shape, (), replace(notation, maps=found.maps))
 
 
@@ -118,7 +118,7 @@ def _vertices(shape: PathSurvey, steps: tuple[Step, ...], notation: Notation) ->
 
 
 def _as_found(shape: PathSurvey, keys: Keys) -> Iterator[Step]:
-    """The steps to a path that records have."""
+    """Yield the steps to a path that records have."""
     for depth, key in enumerate(keys, 1):
         own = shape.find(keys[:depth])
         yield Step(key, own is not None and (own.arrays > 0 or own.longest > 1))
@@ -136,7 +136,7 @@ class _Fields:
             path = (*steps, Step(key, many))
             obstacle = _obstacle(own, self._keys(path) in self._found.skipped)
             if self._keys(path) in self._found.maps:
-                # The map itself is named as the object that it is in the data.
+                # The path of the map itself is written as that of an object, which it is in the data.
                 text = self._notation.text((*steps, Step(key, False)))
                 yield Field(self._keys(path), text, inside, presence, is_map=True)
                 yield from self.below(own, path, True)
@@ -177,8 +177,9 @@ class _Fields:
 
 
 def _names(keys: Keys, maps: Collection[Keys]) -> Iterator[str]:
-    """The names of a field and of what it is in, from the inside: an element's for its text, a map's for its
-    values, none for the keys of a map.
+    """Yield the names of a field and its ancestors, innermost first.
+
+    The text of an element has the element's name, the values of a map have the map's, its keys have none.
     """
     for depth in range(len(keys), 0, -1):
         key, in_map = keys[depth - 1], keys[: depth - 1] in maps
@@ -189,9 +190,9 @@ def _names(keys: Keys, maps: Collection[Keys]) -> Iterator[str]:
 
 
 def _obstacle(shape: PathSurvey, is_map: bool) -> str:
-    """Why a policy cannot publish what stands here; empty where it can."""
+    """Return the reason why a policy cannot publish this path; empty if it can."""
     if is_map:
-        return "its keys are data, such as ids or dates, and no names of fields"
+        return "its keys are data, such as ids or dates, not names of fields"
     if shape.nested:
         return "has arrays directly inside arrays, which cannot be published"
     if shape.arrays and shape.bare:

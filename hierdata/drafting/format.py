@@ -1,4 +1,4 @@
-"""Opening a collection that has no policy yet."""
+"""Open a collection that has no policy yet."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hierdata.policy.policy import Policy
 
 
 def input_keys(format: str | None, records: str | None, delimiter: str | None) -> dict[str, Any]:
-    """The keys of a policy that say what the input is. Raises PolicyError for an unknown format."""
+    """Return the keys of a policy that describe the input. Raises PolicyError for an unknown format."""
     if format is not None and format not in FORMATS:
-        raise PolicyError(f"the format is one of {', '.join(FORMATS)}")
+        raise PolicyError(f"the format must be one of {', '.join(FORMATS)}")
     keys: dict[str, Any] = {"format": format, "records": records}
     keys["csv"] = None if delimiter is None else {"delimiter": delimiter}
     return {key: value for key, value in keys.items() if value is not None}
 
 
 def policy(stated: dict[str, Any]) -> Policy:
-    """A policy that says where records lie, and nothing of their fields."""
+    """Return a policy that gives the path of the records, and no rules for their fields."""
     place = stated.get("records", "$")
     nothing = f"{place}/hierdata" if place.startswith("/") else "$.hierdata"
     return from_data(
@@ -36,7 +36,7 @@ def policy(stated: dict[str, Any]) -> Policy:
 
 
 def notation(format: Format, layout: Layout | None) -> Notation:
-    """How the paths of a collection are written."""
+    """Return the notation for the paths of a collection."""
     if not format.has_elements or layout is None:
         return Notation(textual=format.is_textual)
     return Notation(layout.records, layout.namespaces, True)

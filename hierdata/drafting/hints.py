@@ -1,4 +1,4 @@
-"""What names of fields hint at: one small table of English words, and nothing cleverer."""
+"""Hints from the names of fields: a small table of English words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Literal, TypeAlias
 
 Hint: TypeAlias = Literal["identifier", "reference", "quasi", "postal", "sensitive", "free_text"]
-"""``reference`` names somebody if its values hardly repeat; ``postal`` is a quasi-identifier of codes."""
+"""``reference`` identifies people if its values hardly repeat; ``postal`` is a quasi-identifier of codes."""
 
 _WORDS: dict[Hint, str] = {
     "identifier": """
@@ -54,14 +54,14 @@ PERSONS = frozenset(
         "user",
     ]
 )
-"""Words for those whom a record may be about: their ids name them, however often they stand."""
+"""Words for people that a record may be about: their ids identify them, even if they occur repeatedly."""
 HINTS: dict[str, Hint] = {word: hint for hint, words in _WORDS.items() for word in words.split()}
 
 _TOKEN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name, in lower case.
+    """Return the words of a name, in lower case.
 
     >>> words_of("patientId"), words_of("date_of_birth"), words_of("{urn:x}PLZ")
     (['patient', 'id'], ['date', 'of', 'birth'], ['plz'])
@@ -70,9 +70,9 @@ def words_of(name: str) -> list[str]:
 
 
 def hint_of(name: str) -> tuple[Hint, str] | None:
-    """What a name hints at, and the word that does.
+    """Return the hint of a name and the word that gives it, or None.
 
-    The whole name goes first, then a word that always names people, then the last word that is known.
+    The whole name is tried first, then a word that always identifies people, then the last known word.
 
     >>> hint_of("postal_code"), hint_of("dateOfBirth"), hint_of("patientId"), hint_of("foo")
     (('postal', 'postalcode'), ('quasi', 'birth'), ('reference', 'id'), None)

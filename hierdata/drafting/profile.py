@@ -1,4 +1,4 @@
-"""What one pass over a collection shows: its shape, and for each field what its values look like and tell."""
+"""Profile a collection in one pass: its shape, and the formats and frequencies of each field's values."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from hierdata.records.path import Step, jsonpath
 from hierdata.records.survey import Keys, PathSurvey, survey
 
 PAIRED = 24
-"""Fields of which every two are measured together: the first that a draft would publish."""
+"""Maximum number of fields that are measured in pairs: the first ones that a draft would publish."""
 FIELDS = 2000
-"""Different paths that are told apart."""
+"""Maximum number of distinct paths."""
 
 _TOGETHER = 8
-"""Batches of other readers that are one here."""
+"""Number of batches of ``by_column.batches`` that are combined into one."""
 _LONGEST = 200
-"""Characters of a text that may be a category."""
+"""Maximum length of a text that may be a category."""
 _SINGLE = 1 << 14
 _PAIR = 1 << 12
-"""Different values of a field, or of two together, up to which they are counted exactly."""
+"""Maximum number of distinct values of a field, or of a pair of fields, that are counted exactly."""
 
 
 class FieldProfile:
-    """One field: looks of its values, how often each occurs, and which records they tell apart.
+    """One field: the formats and frequencies of its values, and which records they distinguish.
 
-    ``records`` counts by record: all that a record has at this path, in whatever order, is one value; of
-    records that have nothing there it counts none. ``holders`` is how many have something, ``present`` the
-    number of values. ``categories`` has the values as they are, None where there are too many.
+    ``records`` counts by record: all values of a record at this path, in any order, count as one value;
+    records without a value are not counted. ``holders`` is the number of records with a value, ``present``
+    the number of values. ``categories`` counts the values themselves; it is None if there are too many.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -54,7 +54,7 @@ class FieldProfile:
 
     @property
     def looks(self) -> Looks:
-        """What the values look like."""
+        """Formats, lengths and spread of the values."""
         return self.seen.looks
 
     @property
@@ -63,7 +63,7 @@ class FieldProfile:
         return self.records if self._several is None else self._several
 
     def add(self, values: Sequence[Scalar], owners: Owners, records: int) -> Hashes:
-        """Count values in a batch of ``records``; what they come to for each record, for ``tell``."""
+        """Count values in a batch of ``records`` records; return a hash for each record, for ``tell``."""
         hashes = self.seen.hashes(values)
         self.present += int(np.count_nonzero(hashes))
         if self.categories is not None:
@@ -83,13 +83,13 @@ class FieldProfile:
         return own
 
     def tell(self, own: Hashes) -> None:
-        """Count the records of a batch by what they have here."""
+        """Count the records of a batch by the hashes of their values."""
         there = own[own != ABSENT]
         self.holders += len(there)
         self.records.add(there)
 
     def merge(self, other: FieldProfile) -> None:
-        """Add a path that policies do not tell from this one; no record has both at one place."""
+        """Add a path that is the same field in a policy; no object has both."""
         self._several = self.values.copy()
         self._several.merge(other.values)
         self.records.merge(other.records)
@@ -103,16 +103,15 @@ class FieldProfile:
 
 
 def _is_long(value: Scalar) -> bool:
-    """Whether a text is no category, and would take room."""
     return isinstance(value, str) and len(value) > _LONGEST
 
 
 @dataclass
 class Profile:
-    """What was seen of a collection, and what its server's own schema ``stated`` of it.
+    """The profile of a collection; ``stated`` is from its server's own schema.
 
-    ``maps`` are the objects whose keys are data, read as the arrays of their entries. ``skipped`` are those
-    that turned out to be maps later, or inside of maps: what is in them is not followed.
+    ``maps`` are the objects whose keys are data, read as arrays of their entries. ``skipped`` are those that
+    turned out to be maps after the first batch, or are inside of maps: their content is ignored.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -132,11 +131,11 @@ def profile(
     may_have_maps: bool = True,
     key: bytes | None = None,
 ) -> Profile:
-    """Look at a collection once, in memory that does not grow with the number of its records.
+    """Profile a collection in one pass, in memory that does not grow with the number of its records.
 
-    ``choose`` tells from the first batch which fields are measured two by two. ``key`` is that of the hashes,
-    random by default: nobody can make values that a sample leaves out. What is a map is told from the first
-    batch too.
+    ``choose`` selects, from the profile of the first batch, the fields that are measured in pairs. ``key`` is
+    the key of the hashes, random by default, so that an attacker cannot craft values that a sample leaves
+    out. Maps are determined from the first batch too.
 
     Raises InputError for an empty collection and for one with more than ``FIELDS`` fields.
     """
@@ -169,25 +168,25 @@ def profile(
         for (first, second), spectrum in found.pairs.items():
             spectrum.add(mix_hashes(own.get(first, nothing), own.get(second, nothing)))
     if not found.records:
-        raise InputError("the collection is empty: there is nothing to look at")
+        raise InputError("the collection is empty: there is nothing to inspect")
     return found
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Larger than for others who read: what is done with a batch takes a while for each pair of fields."""
+    """Yield large batches, since every batch has a cost for each pair of fields."""
     small = batches(documents)
     while together := list(chain.from_iterable(islice(small, _TOGETHER))):
         yield together
 
 
 def _has_text(shape: PathSurvey, keys: Keys) -> bool:
-    """Whether bare content here is the text of an element that has attributes or children elsewhere."""
+    """Return whether a bare value here is the text of an element with attributes or children elsewhere."""
     own = shape.find(keys)
     return own is not None and own.texts > 0 and own.objects > 0 and not own.scalars
 
 
 def _move_texts(found: Profile) -> None:
-    """Bring what was counted as a bare element to its text, once attributes or children turn up."""
+    """Move the counts of a bare element to its text once attributes or children turn up."""
     for keys in [keys for keys in found.attributes if _has_text(found.shape, keys)]:
         bare = found.attributes.pop(keys)
         if (text := found.attributes.setdefault((*keys, TEXT), bare)) is not bare:
@@ -195,7 +194,7 @@ def _move_texts(found: Profile) -> None:
 
 
 def _skip_maps(found: Profile) -> None:
-    """Forget the keys of objects that are maps; what was counted below them goes too."""
+    """Remove the keys of objects that are maps, with everything counted below them."""
     new = set(_maps(found.shape, ())) - found.skipped
     found.skipped |= new
     for keys in found.skipped:
@@ -208,13 +207,13 @@ def _skip_maps(found: Profile) -> None:
     fields = _fields(found.shape)
     if fields > FIELDS:
         raise InputError(
-            f"the records have more than {FIELDS:,} different fields: are their keys data? Records whose own "
-            "keys differ from one to the next have no schema that a policy could name"
+            f"the records have more than {FIELDS:,} different fields, so their keys are probably data: "
+            "convert the records to fixed field names, which a policy can list"
         )
 
 
 def _maps(shape: PathSurvey, keys: Keys) -> Iterator[Keys]:
-    """The outermost objects whose keys look like data and are not those that most objects have."""
+    """Yield the outermost objects whose keys look like data and differ between most objects."""
     for key, below in shape.children.items():
         path = (*keys, key)
         present = sum(own.occurrences for own in below.children.values())

@@ -1,4 +1,4 @@
-"""Models for a draft: k-anonymity, and for each sensitive attribute one that its values can keep."""
+"""Models for a draft: k-anonymity, and for each sensitive attribute a model that its values can satisfy."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from hierdata.drafting.fields import Field
 from hierdata.drafting.proposal import Proposal
 
 K = 5
-"""Records of a class in a draft."""
+"""The k of a draft."""
 
 _SHARES = (Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
-"""The largest share of one value in a class that a draft proposes, the strictest that leaves room."""
+"""Limits for the share of one value in a class; a draft proposes the strictest that leaves room."""
 _ROOM = Fraction(5, 4)
 _COMMON = Fraction(2, 3)
-"""From this share of one value on, what matters is who has another one."""
+"""If one value has at least this share, the other values are treated as the sensitive ones."""
 _ALPHA = tuple(Fraction(tenths, 10) for tenths in (10, 6, 4, 2, 2))
 
 
 @dataclass(frozen=True)
 class ModelProposal:
-    """A model as a policy has it, with what it says in words."""
+    """A model in the form of a policy, with its meaning in words."""
 
     model: dict[str, Any]
     why: str
 
 
 def propose_model(field: Field, proposal: Proposal) -> tuple[Proposal, ModelProposal | None]:
-    """The model for a sensitive attribute, and its rule with levels where that model needs them."""
+    """Return the proposal, with levels if its model needs them, and the model of a sensitive attribute."""
     if proposal.role != "sensitive" or field.attribute is None:
         return proposal, None
     attribute = field.attribute
@@ -49,11 +49,11 @@ def propose_model(field: Field, proposal: Proposal) -> tuple[Proposal, ModelProp
 
 
 def promises(guards: Sequence[tuple[str, ModelProposal]]) -> list[ModelProposal]:
-    """All models of a draft; those that are the same for several attributes once."""
+    """Return all models of a draft; attributes with the same model are combined."""
     first = ModelProposal(
         {"kind": "k-anonymity", "k": K},
-        f"each record is one of at least {K} that look alike in all quasi-identifiers. For a "
-        "release that anybody may read, ask for more than 5: 10 or 20",
+        f"each record is one of at least {K} that agree in all quasi-identifiers. For a "
+        "public release, require more than 5: 10 or 20",
     )
     found: list[tuple[ModelProposal, list[str]]] = []
     for path, promise in guards:
@@ -66,7 +66,7 @@ def promises(guards: Sequence[tuple[str, ModelProposal]]) -> list[ModelProposal]
 
 
 def _propose_levels(field: Field, number: bool) -> ModelProposal:
-    """Levels by frequency: what most have is not limited, what few have is, with room for these."""
+    """Return a model with levels by frequency: rare values are limited, with room above their shares."""
     assert field.attribute is not None
     assert field.attribute.categories is not None
     counts: dict[Scalar, int] = {
@@ -86,13 +86,13 @@ def _propose_levels(field: Field, number: bool) -> ModelProposal:
     model = {"kind": "level-alpha-k", "k": K, "alpha": alpha}
     return ModelProposal(
         model,
-        "one value is much more common than all others: what is rare is sensitive (levels 2 to 5), and has "
+        "one value is much more common than all others: rare values are sensitive (levels 2 to 5), and have "
         "at most these shares of a class",
     )
 
 
 def _spell_number(number: Fraction) -> int | Decimal | str:
-    """A number as policies write it."""
+    """Return a number in the form used in policies."""
     if number.denominator == 1:
         return int(number)
     return Decimal(int(number * 10)) / 10 if (number * 10).denominator == 1 else f"{number}"

@@ -1,4 +1,4 @@
-"""A role for each field, with the reason: what a draft proposes, for somebody to confirm or change."""
+"""Proposals for a draft: a role for each field, with the reason, to be confirmed or changed by the user."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from hierdata.drafting.fields import ABSENT, Field
 from hierdata.drafting.hints import PERSONS, words_of
 
 FEW = 50
-"""Up to so many different values are categories that somebody can look through."""
+"""Maximum number of distinct values of a category that a person can review."""
 
 _NEARLY_ALL = 0.9
 _FEWEST = 5
-_RARE = "hardly any record has it: that it is there tells who it is, and its name may be data"
+_RARE = "hardly any record has it: its presence may identify the record, and its name may be data"
 _ENOUGH = 20
-"""Records from which on it says something that no two have the same value."""
+"""Minimum number of records for which unique values are significant."""
 _LONG_TEXT = 80
 _WORDS = 5
 _FORMATS = {
     "email": "e-mail addresses",
     "phone": "phone numbers",
     "uuid": "UUIDs",
-    "object_id": "ObjectIds, which carry the time they were made",
+    "object_id": "ObjectIds, which contain the time of their creation",
     "ip": "IP addresses",
     "url": "web addresses",
 }
@@ -33,7 +33,7 @@ _FORMATS = {
 
 @dataclass(frozen=True)
 class Proposal:
-    """The rule for a field, as a policy has it, and why; ``confirm`` says what is to be decided."""
+    """The rule for a field in the form of a policy, and the reason; ``confirm`` is the user's decision."""
 
     rule: dict[str, Any]
     reason: str
@@ -41,7 +41,7 @@ class Proposal:
 
     @property
     def role(self) -> str:
-        """The role; ``map`` or ``drop`` where there is none."""
+        """The role; ``map`` or ``drop`` if there is none."""
         return str(self.rule.get("role", "map" if "map" in self.rule else "drop"))
 
     @property
@@ -52,7 +52,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class SeenField:
-    """A field with what its judgements ask of it again and again."""
+    """A field with the properties that the judgements use."""
 
     of: Field
     records: int
@@ -60,11 +60,11 @@ class SeenField:
     looks: Looks = field(repr=False)
     distinct: int = 0
     unique: float = 0.0
-    """Share of the field's values that no other of its values equals."""
+    """Share of the field's values that occur only once."""
 
     @property
     def hint(self) -> str | None:
-        """The kind of what the name hints at."""
+        """The hint of the name."""
         return None if self.of.hint is None else self.of.hint[0]
 
     @property
@@ -74,40 +74,40 @@ class SeenField:
 
     @property
     def word(self) -> str:
-        """The word of the name that hints at something."""
+        """The word of the name that gives the hint."""
         return "" if self.of.hint is None else self.of.hint[1]
 
     @property
     def outer(self) -> str | None:
-        """The kind of what the nearest name around it hints at, where its own does not."""
+        """The hint of the nearest ancestor's name with one, if its own name has none."""
         return None if self.of.outer_hint is None else self.of.outer_hint[0]
 
     @property
     def by_outer_name(self) -> str:
-        """The reason where that name gave it."""
-        return "" if self.of.outer_hint is None else f"what it is in has the name ({self.of.outer_hint[1]})"
+        """The reason for a proposal by that name."""
+        return "" if self.of.outer_hint is None else f"the name around it says so ({self.of.outer_hint[1]})"
 
     @property
     def is_about_person(self) -> bool:
-        """Whether the name has a word for those whom a record may be about."""
+        """Whether the name has a word for people."""
         return bool(self.of.names) and not PERSONS.isdisjoint(words_of(self.of.names[0]))
 
     @property
     def by_name(self) -> str:
-        """The reason where the name gave it."""
+        """The reason for a proposal by the name."""
         return f"its name says so ({self.word})" if self.word else ""
 
     @property
     def nearly_unique(self) -> bool:
-        """Whether hardly any value stands twice."""
+        """Whether hardly any value occurs twice."""
         return self.unique >= _NEARLY_ALL
 
 
 def propose(field: Field, records: int, textual: bool) -> Proposal:
-    """What to do with a field. The first judgement that has an answer gives it.
+    """Return the proposal for a field, from the first judgement that has an answer.
 
-    Where nothing tells that a field is harmless it is dropped, or generalized until others share its value;
-    nothing is proposed to be published as it is but sensitive values, under a model.
+    A field is never proposed as harmless: it is dropped, or generalized until several records share its
+    value. Only sensitive values, under a model, are proposed to be published unchanged.
     """
     if field.is_map:
         return Proposal({"map": True}, "its keys look like data, such as ids or dates", _MAP)
@@ -152,7 +152,7 @@ def _propose_marked(seen: SeenField) -> Proposal | None:
     if seen.looks.root:
         return Proposal(
             {"action": "drop"},
-            "some value is `*`, which stands for everything in a release",
+            "a value is `*`, which means any value in a release",
             "rename that value in the data if the field is to be published",
         )
     return None
@@ -161,7 +161,7 @@ def _propose_marked(seen: SeenField) -> Proposal | None:
 def _constant(seen: SeenField) -> Proposal | None:
     if seen.distinct > 1 or (seen.looks.mostly("text") and seen.looks.longest > _LONG_TEXT):
         return None
-    return Proposal({"role": "quasi", **domains.flat()}, "it has one value only, wherever it has any")
+    return Proposal({"role": "quasi", **domains.flat()}, "all its values are equal")
 
 
 def _free_text(seen: SeenField) -> Proposal | None:
@@ -181,7 +181,7 @@ def _date(seen: SeenField) -> Proposal | None:
         return Proposal(
             {"role": "quasi", **domains.flat()},
             "the values look like dates, but not all are ISO dates (2001-03-04)",
-            "write them as ISO dates and take `date`: as they are they can only be kept or suppressed",
+            "write them as ISO dates and use `date`: in this form they can only be kept or suppressed",
         )
     return None
 
@@ -198,8 +198,8 @@ def _unique(seen: SeenField) -> Proposal | None:
         return Proposal(
             {"role": "identifier"},
             f"{seen.by_name}, and its values repeat",
-            "does a person have several records? A model counts records, not people; take another role if it "
-            "names no person",
+            "does a person have several records? A model counts records, not people; use another role if it "
+            "does not identify a person",
         )
     named = seen.hint not in (None, "reference")
     if named or not seen.nearly_unique or seen.records < _ENOUGH or seen.of.inside:
@@ -209,7 +209,7 @@ def _unique(seen: SeenField) -> Proposal | None:
     return Proposal(
         {"role": "identifier"},
         "hardly any two records have the same value",
-        "take another role if it names nobody, and a domain with steps that bring values together",
+        "use another role if it does not identify a person, with a domain whose steps group values",
     )
 
 
@@ -224,11 +224,11 @@ def _sensitive(seen: SeenField) -> Proposal | None:
         alone = (
             ""
             if not seen.nearly_unique
-            else "hardly any two values are equal, and they are published as they are"
+            else "hardly any two values are equal, and they are published unchanged"
         )
         return Proposal(rule, seen.by_name, alone)
     reason = "the values look like medical codes" if medical else seen.by_outer_name
-    return Proposal(rule, reason, "is it what must not become known?")
+    return Proposal(rule, reason, "must it remain unknown?")
 
 
 def _number(seen: SeenField) -> Proposal | None:
@@ -244,7 +244,7 @@ def _number(seen: SeenField) -> Proposal | None:
 
 
 def _is_code(seen: SeenField) -> bool:
-    """Whether digits are no quantity: with zeros before them, or text where the format knows numbers."""
+    """Return whether digits are a code: leading zeros, or texts of one length in a format with numbers."""
     looks = seen.looks
     even = looks.shortest == looks.longest and looks.longest > 1
     return looks.padded or (not seen.textual and looks.texts > 0 and even)
@@ -262,7 +262,7 @@ def _code(seen: SeenField) -> Proposal | None:
         return None
     sure = seen.hint == "postal"
     reason = seen.by_name if sure else "the values look like codes"
-    doubt = "do the first characters say the most? Else write a taxonomy"
+    doubt = "are the first characters the most significant? Otherwise write a taxonomy"
     return Proposal({"role": "quasi", **domains.prefix(looks)}, reason, "" if sure else doubt)
 
 
@@ -272,19 +272,17 @@ def _category(seen: SeenField) -> Proposal | None:
         few = "a category of few values"
         doubt = "" if reason else _DOUBT
         if seen.distinct > FEW // 5:
-            doubt = (
-                "write a taxonomy, and less is lost" if reason else f"{_DOUBT}; a taxonomy would lose less"
-            )
+            doubt = "a taxonomy would lose less" if reason else f"{_DOUBT}; a taxonomy would lose less"
         return Proposal({"role": "quasi", **domains.flat()}, reason or few, doubt)
     return Proposal(
         {"role": "quasi", **domains.flat()},
         reason or "many different values",
-        "write a taxonomy: as it is, most values will be suppressed. Drop it if they are names of people",
+        "write a taxonomy: without one, most values will be suppressed. Drop it if they are names of people",
     )
 
 
 _MAP = "or are they names of fields? Then give each field a rule"
-_DOUBT = "may somebody know it (quasi), or must it not become known (sensitive)?"
+_DOUBT = "can an adversary know it (quasi), or must it remain unknown (sensitive)?"
 
 _JUDGEMENTS: tuple[Callable[[SeenField], Proposal | None], ...] = (
     _propose_naming,

@@ -1,4 +1,4 @@
-"""Which tables of a folder hang together, and by which columns: told from names and values."""
+"""Find out how the tables of a folder are linked, and by which columns, from names and values."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hierdata.drafting.profile import FieldProfile, Profile
 from hierdata.errors import PolicyError
 
 _GENERAL = {"id", "key", "no", "nr", "number", "code", "name", "index", "row", "rowid"}
-"""Words that many columns have in their names: alone they tie no tables."""
+"""Words that occur in many column names: they alone do not link tables."""
 _ENOUGH = 20
-"""So many different texts, all among the keys of another table, are there by no accident."""
+"""Minimum number of distinct texts that are all keys of another table, for a link without matching names."""
 
 
 @dataclass(frozen=True, order=True)
 class _Link:
-    """Rows of ``child`` belong to those of ``parent``; the greater ``strength``, the likelier."""
+    """A possible link of ``child`` to ``parent``; a greater ``strength`` means a likelier link."""
 
     strength: int
     child: str
@@ -28,11 +28,11 @@ class _Link:
 
 
 def relate_tables(tables: Mapping[str, Profile]) -> dict[str, dict[str, Any]]:
-    """The key ``tables`` of a policy, the table of the records first.
+    """Return the key ``tables`` of a policy, the table of the records first.
 
-    A column ties a table to another if all of its values are among those of a column of the other that tells
-    its rows apart, and the names agree: the columns' own, or the column's with the table's. Many texts need
-    no names. Raises PolicyError where that does not make one tree of all tables.
+    A column links a table to another if all its values are among those of a unique column of the other, and
+    the names agree: those of the columns, or of the column and the table. For a column with many texts the
+    names need not agree. Raises PolicyError if the links do not form one tree of all tables.
     """
     links = sorted(_links(tables), reverse=True)
     above: dict[str, _Link] = {}
@@ -42,16 +42,15 @@ def relate_tables(tables: Mapping[str, Profile]) -> dict[str, dict[str, Any]]:
     roots = [name for name in tables if name not in above]
     if len(roots) > 1:
         raise PolicyError(
-            f"the tables {', '.join(roots)} hang together with no table above them, and one of all must hold "
-            "the records: take out of the folder what does not belong there, or write `tables` in a policy "
-            "of yours"
+            f"the tables {', '.join(roots)} have no parent, but only the table of the records may have none: "
+            "remove files that do not belong in the folder, or write `tables` in a policy"
         )
     keys = {link.parent: link.key for link in above.values()}
     clashing = next((link for link in above.values() if keys[link.parent] != link.key), None)
     if clashing is not None:
         raise PolicyError(
             f"the table {clashing.parent} has two columns by which other tables refer to it: "
-            "write `tables` in a policy of yours"
+            "write `tables` in a policy"
         )
     return {name: _rule(name, keys, above) for name in _order_tables(roots[0], above)}
 
@@ -66,18 +65,18 @@ def _links(tables: Mapping[str, Profile]) -> Iterator[_Link]:
                 for key, own in keys.items():
                     strength = _strength(parent, key, on, column)
                     if strength and column.holders == below.records and column.records.within(own.records):
-                        # Where both sides tell rows apart, the larger table is above.
+                        # If the columns of both tables are unique, the larger table is the parent.
                         bonus = above.records > below.records or not _is_key(column, below.records)
                         yield _Link(2 * strength + bonus, child, on, parent, key)
 
 
 def _is_key(column: FieldProfile, rows: int) -> bool:
-    """Whether every row has a value, and another one."""
+    """Return whether every row has a value, and no two rows have the same."""
     return column.holders == rows and column.records.largest == 1
 
 
 def _strength(parent: str, key: str, on: str, column: FieldProfile) -> int:
-    """How far names and values speak for a tie; 0: not at all."""
+    """Return how strongly names and values indicate a link; 0: not at all."""
     own, of_table = {*map(_singular, words_of(on))}, {*map(_singular, words_of(parent))}
     if on == key and not set(words_of(on)) <= _GENERAL:
         return 3

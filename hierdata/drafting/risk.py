@@ -1,4 +1,4 @@
-"""How far somebody who knows one value, or two, comes in finding the record."""
+"""Re-identification risk if one field or two fields of a person are known."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hierdata.records.survey import Keys
 
 @dataclass(frozen=True)
 class FieldRisk:
-    """Shares of all records: those that nobody else is like, and those like fewer than ``k`` with themselves.
+    """Shares of all records: the unique ones, and those in groups of fewer than ``k`` equal records.
 
-    ``exact`` tells whether all values were counted; else the shares are estimated from a random sample of the
-    values, and ``error`` is the standard error of ``small``.
+    ``exact`` tells whether all values were counted; otherwise the shares are estimated from a random sample
+    of the values, and ``error`` is the standard error of ``small``.
     """
 
     unique: float
@@ -31,16 +31,16 @@ class PairRisk:
     second: Keys
     risk: FieldRisk
     gain: float
-    """The share of all records that are in groups below ``k`` by both fields, and not by one alone."""
+    """``risk.small`` minus that of the riskier of the two fields alone, at least 0."""
 
 
 def alone(attribute: FieldProfile, records: int, k: int) -> FieldRisk:
-    """The risk of one field. Records without a value are like each other."""
+    """Return the risk of one field. Records without a value count as equal."""
     return _risk(attribute.records, records - attribute.holders, records, k)
 
 
 def together(found: Profile, k: int) -> list[PairRisk]:
-    """The risks of all pairs that were measured; those first that tell most beyond either field alone."""
+    """Return the risks of all measured pairs, those that reveal most beyond either field alone first."""
     single = {
         keys: alone(found.attributes[keys], found.records, k).small
         for pair in found.pairs

@@ -1,4 +1,4 @@
-"""How often each of any number of values occurs, counted in bounded memory."""
+"""Count the frequencies of any number of values in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Hashes: TypeAlias = NDArray[np.uint64]
 """64 bits for each value; equal values have equal bits."""
 
 ABSENT = np.uint64(0)
-"""The hash of no value."""
+"""The hash of a missing value."""
 
 _ODD: Hashes = np.array([0x9E3779B97F4A7C15], np.uint64)
 _FIRST: Hashes = np.array([0xBF58476D1CE4E5B9], np.uint64)
@@ -20,7 +20,7 @@ _SECOND: Hashes = np.array([0x94D049BB133111EB], np.uint64)
 
 
 def mix_hashes(first: Hashes, second: Hashes) -> Hashes:
-    """One hash for each pair (the finalizer of splitmix64, by Steele, Lea and Flood)."""
+    """Return one hash for each pair (the finalizer of splitmix64, by Steele, Lea and Flood)."""
     bits = first + _ODD * (second ^ (second >> np.uint64(29))) + _ODD
     bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
     bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
@@ -29,12 +29,12 @@ def mix_hashes(first: Hashes, second: Hashes) -> Hashes:
 
 
 class Spectrum:
-    """The counts of at most ``most`` different values.
+    """The counts of at most ``most`` distinct values.
 
-    Up to so many it is exact. Beyond, only values whose hash ends in ``level`` zero bits are kept, each with
-    all of its occurrences: a random sample of the values, not of their occurrences (distinct sampling, by
-    Gibbons). So a value that occurs once is seen to occur once in all that was counted. What was added in
-    which order, or to which of several that are merged, makes no difference.
+    The counts are exact up to that number. Beyond it, only values whose hash ends in ``level`` zero bits are
+    kept, each with all of its occurrences: a random sample of the values, not of their occurrences (distinct
+    sampling, by Gibbons). So the count of a kept value is exact. The result does not depend on the order of
+    additions, nor on how they are distributed over merged instances.
 
     >>> spectrum = Spectrum(4)
     >>> spectrum.add(np.array([8, 8, 3, 5], np.uint64))
@@ -53,7 +53,7 @@ class Spectrum:
         self._waiting = 0
 
     def add(self, hashes: Hashes) -> None:
-        """Count one more occurrence of each."""
+        """Count one more occurrence of each hash."""
         kept = hashes[hashes & self._mask == 0] if self._level else hashes
         self._pending.append(kept)
         self._waiting += len(kept)
@@ -61,21 +61,21 @@ class Spectrum:
             self._settle()
 
     def merge(self, other: Spectrum) -> None:
-        """Add what another one counted; ``most`` of both must be the same."""
+        """Add the counts of another instance with the same ``most``."""
         other._settle()
         self._settle()
         self._level = max(self._level, other._level)
         self._unite(np.concatenate([self._keys, other._keys]), np.concatenate([self._counts, other._counts]))
 
     def copy(self) -> Spectrum:
-        """The same counts, to be counted on apart."""
+        """Return an independent copy."""
         self._settle()
         other = Spectrum(self._most)
         other._level, other._keys, other._counts = self._level, self._keys, self._counts
         return other
 
     def within(self, other: Spectrum) -> bool:
-        """Whether all values are among those of another, as far as both kept them."""
+        """Return whether all values are among those of another instance, as far as both kept them."""
         self._settle()
         other._settle()
         mask = np.uint64((1 << max(self._level, other._level)) - 1)
@@ -89,23 +89,23 @@ class Spectrum:
 
     @property
     def distinct(self) -> int:
-        """How many different values there are."""
+        """Number of distinct values, estimated if not exact."""
         self._settle()
         return len(self._keys) << self._level
 
     @property
     def largest(self) -> int:
-        """How often the most frequent of the kept values occurs."""
+        """Count of the most frequent kept value."""
         self._settle()
         return int(self._counts.max(initial=0))
 
     def below(self, size: int) -> int:
-        """How many occurrences are those of a value that occurs fewer than ``size`` times."""
+        """Return the number of occurrences of values that occur fewer than ``size`` times."""
         self._settle()
         return int(self._counts[self._counts < size].sum()) << self._level
 
     def error(self, size: int) -> float:
-        """The standard error of ``below(size)``: each value is kept with probability 2 ** -level."""
+        """Return the standard error of ``below(size)``: each value is kept with probability 2 ** -level."""
         self._settle()
         squares = int((self._counts[self._counts < size] ** 2).sum())
         scale = 1 << self._level
@@ -123,7 +123,7 @@ class Spectrum:
         self._unite(np.concatenate([self._keys, new]), np.concatenate([self._counts, times]))
 
     def _unite(self, keys: Hashes, counts: NDArray[np.int64]) -> None:
-        """Keep these counts, those of one value added up, and no more than there is room for."""
+        """Add up the counts of equal values, and raise the level until at most ``most`` remain."""
         self._keys, places = np.unique(keys, return_inverse=True)
         self._counts = np.zeros(len(self._keys), np.int64)
         np.add.at(self._counts, places, counts)

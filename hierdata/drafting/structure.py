@@ -1,4 +1,4 @@
-"""What a server's own schema says of fields: a validator of MongoDB, read for structure only."""
+"""Fields in a server's own schema, such as a validator of MongoDB, read for structure only."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hierdata.records.survey import Keys
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 _DEEPEST = 64
 _MOST = 10_000
-"""Fields of a schema that are looked at."""
+"""Maximum number of fields of a schema that are read."""
 
 
 @dataclass
 class Stated:
-    """What a schema says of one path: the types it allows, how many values, and whether all must have it.
+    """The schema of one path: its types, the number of values it allows, and whether it is required.
 
-    ``choices`` is None where it lists no values.
+    ``choices`` is None if the schema lists no values.
     """
 
     steps: tuple[Step, ...]
@@ -30,9 +30,9 @@ class Stated:
 
 
 def stated_fields(schema: Mapping[str, Any] | None) -> dict[Keys, Stated]:
-    """The fields that a JSON Schema knows (``bsonType`` for ``type``), by their keys.
+    """Return the fields in a JSON Schema (with ``bsonType`` or ``type``), by their keys.
 
-    Values in it (enumerations, limits, patterns) are counted, and never kept.
+    Values in the schema (enumerations, limits, patterns) are never kept; those of enumerations are counted.
 
     >>> tags = {"bsonType": "array", "items": {"enum": ["a", "b"]}}
     >>> found = stated_fields({"required": ["tags"], "properties": {"tags": tags}})["tags",]
@@ -81,7 +81,6 @@ def _describe(schema: Mapping[str, Any], own: Stated) -> None:
 
 
 def _list_types(kinds: object) -> Iterator[str]:
-    """One type or several."""
     for kind in kinds if isinstance(kinds, list) else [kinds]:
         if isinstance(kind, str):
             yield kind

@@ -1,4 +1,4 @@
-"""The values of a batch of documents by path, each with the record that it belongs to."""
+"""The values of a batch of documents by path, each with its record."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hierdata.records.by_column import columns
 from hierdata.records.survey import Keys
 
 Owners: TypeAlias = Sequence[int]
-"""The place of the record in its batch, for each value."""
+"""The index of the record in its batch, for each value."""
 
 
 Leaf: TypeAlias = tuple[Keys, Sequence[Scalar], Owners]
 
 
 def walk(documents: Sequence[Document], skipped: Collection[Keys]) -> Iterator[Leaf]:
-    """Every path with its single values and their owners; what is ``skipped`` is not gone into.
+    """Return every path with its single values and their owners, except ``skipped`` paths.
 
-    A path may come several times.
+    A path may occur several times.
 
     >>> list(walk([{"a": 1, "b": [{"c": 2}, {"c": 3}]}, {"a": 4}], ()))
     [(('a',), [1, 4], range(0, 2)), (('b', 'c'), [2, 3], [0, 0])]
@@ -58,7 +58,7 @@ def _column(keys: Keys, column: Sequence[Value], owners: Owners, skipped: Collec
 def _separate_kind(
     column: Sequence[Value], owners: Owners, kind: type
 ) -> tuple[list[tuple[Value, int]], list[Value], list[int]]:
-    """The values of a kind with their owners, and the others."""
+    """Return the values of a kind with their owners, and the others."""
     pairs = list(zip(column, owners, strict=True))
     others = [pair for pair in pairs if not isinstance(pair[0], kind)]
     return (

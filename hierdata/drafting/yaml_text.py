@@ -1,4 +1,4 @@
-"""Plain data as YAML that our reader reads back, in one line."""
+"""Plain data as YAML in one line, which the policy reader reads back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORDS = {"true", "false", "null"}
 
 
 def flow(value: Any, inside: bool = False) -> str:
-    """The value in flow style; ``inside`` brackets a plain text may hold none.
+    """Return the value in flow style; ``inside`` a collection, a text with brackets is quoted.
 
     >>> flow({"role": "quasi", "interval": {"steps": [1, Decimal("0.5")]}, "flat": True})
     '{role: quasi, interval: {steps: [1, 0.5]}, flat: true}'
@@ -30,7 +30,7 @@ def flow(value: Any, inside: bool = False) -> str:
 
 
 def text(value: str, inside: bool = False) -> str:
-    """A text, in quotes where it must be.
+    """Return a text, in quotes if necessary.
 
     >>> print(text("$.a[*].b"), text("$.a[*].b", True), text("$['odd \\n name']"), text("true"))
     $.a[*].b "$.a[*].b" "$['odd \\u000A name']" "true"

@@ -1,4 +1,4 @@
-"""What comes in: files or Python objects as documents that can be read as often as a run needs them."""
+"""Inputs: files or Python objects as documents that can be read as often as a run needs them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ __all__ = [
 
 
 def collect(source: object, policy: Policy, beside: Path | None = None) -> Collection:
-    """A collection from a path, a Source, an lxml tree, a table in memory, or dicts or elements.
+    """Return a collection from a path, a Source, an lxml tree, a table in memory, or dicts or elements.
 
-    A folder is what mongodump made of a database with one collection, or stands for all its files, as a
-    pattern such as ``ccda/*.xml`` does. Under the policy's ``tables`` it has their files, and a dict has
-    tables by name. What can be read only once is kept in a private folder in ``beside`` (by default where
-    temporary files lie). Raises TargetError for a file that cannot be read, InputError for one without
-    records, PolicyError when the format cannot be told or something else was given.
+    A folder is either the output of mongodump for a database with one collection, or means all its files, as
+    a pattern such as ``ccda/*.xml`` does. If the policy has ``tables``, a folder contains their files, and a
+    dict maps names to tables. An input that can be read only once is copied to a private folder in ``beside``
+    (by default the folder for temporary files). Raises TargetError for a file that cannot be read, InputError
+    for one without records, PolicyError if the format cannot be determined or the source has another type.
     """
     if policy.tables is not None:
         return _read_keyed(source, policy)
@@ -51,7 +51,7 @@ def collect(source: object, policy: Policy, beside: Path | None = None) -> Colle
     if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
         return objects(source, policy, beside)
     if isinstance(source, dict):
-        raise PolicyError("a dict of tables needs `tables` in the policy; one record alone stands in a list")
+        raise PolicyError("a dict of tables needs `tables` in the policy; put a single record in a list")
     raise PolicyError(
         "the input must be a path, a DataFrame or Arrow table, or an iterable of dicts or lxml elements; "
         f"it has the type {type(source).__name__}"
@@ -59,7 +59,7 @@ def collect(source: object, policy: Policy, beside: Path | None = None) -> Colle
 
 
 def _at(path: Path, policy: Policy, beside: Path | None) -> Collection:
-    """A collection in files."""
+    """Return a collection in files."""
     if path.is_dir() and policy.depth != 1:
         path = find_dump(path)
     if path.is_dir() or is_pattern(path) or policy.depth == 1:
@@ -70,7 +70,7 @@ def _at(path: Path, policy: Policy, beside: Path | None) -> Collection:
 
 
 def form_of(path: Path, policy: Policy, element: str | None = None) -> Form:
-    """The form of a published file or folder; with ``element`` its documents are no records."""
+    """Return the form of a published file or folder; with ``element`` its documents are not records."""
     if path.is_dir():
         return published_files_form(path, policy) if policy.depth == 1 else tables_form(path, policy)
     return file_form(path, policy, element)
@@ -81,7 +81,7 @@ def _read_keyed(source: object, policy: Policy) -> Collection:
         path = Path(source)
         if path.exists() and not path.is_dir():
             raise PolicyError(
-                "the input is a file, and `tables` joins tables that lie in one folder: name the folder"
+                "the input is a file, but `tables` joins the tables of a folder: name the folder"
             )
         return folder_collection(path, policy)
     if isinstance(source, dict):

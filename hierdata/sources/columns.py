@@ -1,4 +1,4 @@
-"""One table: the columns that a policy publishes of it, and the form that its release has."""
+"""One table: its columns that a policy publishes, and the form of its release."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hierdata.sources.form import FileForm, open_layout
 
 @dataclass(frozen=True)
 class TableForm(FileForm):
-    """One table of flat documents; ``layout`` has the columns that are published of the input's.
+    """One table of flat documents; ``layout`` has the columns of the input that are published.
 
-    Where ``fixed`` is False the recoding decides which columns a part has: they are found before it is
-    written, and its documents are held until then.
+    If ``fixed`` is False the recoding decides which columns a part has: its documents are held in memory
+    until all columns are known.
     """
 
     fixed: bool = True
@@ -32,61 +32,61 @@ class TableForm(FileForm):
             super().write(documents, path, element)
             return
         held = list(documents)
-        # Records in the input's order of columns, other parts in that of a document with all of them.
+        # Records have the input's order of columns, other parts that of a document with all columns.
         fullest: Document = max(held, key=len, default={})
         first = self.layout.columns if element is None else tuple(fullest)
         found = dict.fromkeys(column for document in held for column in document)
         columns = tuple(dict.fromkeys([*(column for column in first if column in found), *found]))
-        columns = columns or first  # a table without rows has a header all the same
+        columns = columns or first  # a table without rows has a header too
         replace(self, layout=replace(self.layout, columns=columns), fixed=True).write(held, path, element)
 
     def _find_layout(self, path: Path, element: str | None, alone: bool) -> Layout:
-        """The table's own header."""
+        """Return the table's own header."""
         return replace(open_layout(PathSource(path), self.format, ()), alone=alone)
 
 
 def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:
-    """The format that the policy states, else the one that the name tells, for rows that lie at ``base``.
+    """Return the format stated by the policy, or else found by the file name, for rows at ``base``.
 
-    Raises PolicyError where the policy says something that does not go with the format.
+    Raises PolicyError if the policy does not fit the format.
     """
     return fit_format(format_named(policy.format)() if policy.format else detect(name), policy, base)
 
 
 def fit_format(format: Format, policy: Policy, base: Keys = ()) -> Format:
-    """A format as the policy spells it (see format_of)."""
+    """Return a format with the options of the policy (see format_of)."""
     if format.is_tabular and policy.recoding_traits.publishes_classes:
         raise PolicyError(
-            "recoding: a class with lists in it is no row of a table: take generalization, anatomy or slicing"
+            "recoding: a class with lists cannot be a row of a table: use generalization, anatomy or slicing"
         )
     if policy.csv is not None and policy.tables is None and not format.is_delimited:
-        raise PolicyError(f"the policy says how CSV is spelled (`csv`), and the records are {format.name}")
+        raise PolicyError(f"the policy has options for CSV (`csv`), but the records are {format.name}")
     return format.with_options(None if policy.csv is None else policy.csv.delimiter, _paths(policy, base))
 
 
 def _paths(policy: Policy, base: Keys) -> dict[str, str]:
-    """The policy's names for the columns of a table."""
+    """Return the policy's names for the columns of a table."""
     return {
         keys[-1]: str(path) for keys, (path, _) in policy.rules_by_keys.items() if keys and keys[:-1] == base
     }
 
 
 def published_format(format: Format, layout: Layout, policy: Policy) -> Format:
-    """The format of the release of a table."""
+    """Return the format of the release of a table."""
     return format.as_published(layout, policy.csv is not None and policy.csv.for_people)
 
 
 def table_form(
     format: Format, layout: Layout, suffix: str, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()
 ) -> TableForm:
-    """The form of the release of a table whose rows lie at ``base``; ``joins`` are its columns of keys."""
+    """Return the form of the release of a table with rows at ``base``; ``joins`` are its key columns."""
     keep = isinstance(policy.unlisted, Keep)
     columns = []
     for column in layout.columns:
         known = policy.rules_by_keys.get((*base, column))
         if column in joins or (keep if known is None else known[1].published_as is not None):
             columns.append(column)
-    # Fresh keys are numbers, whatever the input's were.
+    # New keys are numbers, whatever the keys of the input were.
     types = {
         column: kind for column, kind in layout.types.items() if column in columns and column not in joins
     }
@@ -100,9 +100,9 @@ def table_form(
 
 
 def published_form(source: PathSource, format: Format, suffix: str, policy: Policy) -> TableForm:
-    """The form of a published table.
+    """Return the form of a published table.
 
-    Raises VerificationError for columns that the policy does not know: names may say what no cell does.
+    Raises VerificationError for columns that the policy does not list: names may reveal more than the cells.
     """
     layout = open_layout(source, format, ())
     form = TableForm(published_format(format, layout, policy), layout, suffix)
@@ -118,15 +118,15 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
 
 
 def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> None:
-    """Raise InputError where the columns show that the table was cut wrongly or has no header."""
+    """Raise InputError if the columns show a wrong delimiter or a missing header."""
     declared = _paths(policy, base).keys() | set(joins)
     if len(declared) > 1 and len(layout.columns) == 1:
         raise InputError(
-            "the table has one column, and the policy names more: state what separates its cells, such as "
+            "the table has one column, but the policy names more: state the delimiter, such as "
             "`csv: {delimiter: ':'}`"
         )
     missing = [column for column in joins if column not in layout.columns]
     if len(declared) > 1 and not declared & set(layout.columns):
-        raise InputError("no column has a name that the policy knows: does the table begin with a header?")
+        raise InputError("no column is in the policy: make sure that the table begins with a header")
     if missing:
         raise InputError(f"there is no column {missing[0]}, which joins the tables")

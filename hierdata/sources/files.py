@@ -1,4 +1,4 @@
-"""Collections in one file, and what can be read only once as a private file."""
+"""Collections in one file, and private files for inputs that can be read only once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from hierdata.sources.columns import check_columns, format_of, published_form, t
 from hierdata.sources.form import Collection, FileForm, Form, file_in, open_layout, state_layout
 
 SECOND_READING = "a second reading of the records"
-"""What a private folder is for that holds them."""
+"""The purpose of a private folder that contains records."""
 
 
 def file_collection(source: Source, policy: Policy) -> Collection:
-    """A collection in one file."""
+    """Return a collection in one file."""
     format = format_of(source.name, policy)
     layout = open_layout(source, format, policy.place)
     if format.has_elements:
@@ -36,7 +36,7 @@ def file_collection(source: Source, policy: Policy) -> Collection:
 
 
 def find_dump(folder: Path) -> Path:
-    """The one collection in a folder that mongodump made of a database; any other folder as it is."""
+    """Return the only collection in a folder written by mongodump; any other folder unchanged."""
     files = [file for end in ("bson", "bson.gz") for file in folder.glob(f"*.{end}")]
     own = [file for file in files if not file.name.startswith("system.")]
     if len(own) == 1:
@@ -51,7 +51,7 @@ def find_dump(folder: Path) -> Path:
 
 
 def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
-    """The form of a published file, told by its name; with ``element`` its documents are no records."""
+    """Return the form of a published file by its name; with ``element`` its documents are not records."""
     format = format_of(path.name, policy)
     source = PathSource(path)
     if format.is_tabular:
@@ -64,7 +64,7 @@ def file_form(path: Path, policy: Policy, element: str | None = None) -> Form:
 def spill_documents(
     documents: Iterator[Document], format: Format, layout: Layout, form: Form, beside: Path | None
 ) -> Collection:
-    """Documents that can be read only once, written to a private file that goes with the collection."""
+    """Write documents to a private file, which is removed with the collection, so they can be read again."""
     with _private(f"spill{format.extension}", beside) as source:
         with write_stream(source.path) as stream:
             format.write(documents, stream, layout)
@@ -72,7 +72,7 @@ def spill_documents(
 
 
 def copy_pipe(path: Path, policy: Policy, beside: Path | None) -> Collection:
-    """A pipe can be read only once: copied as it is to a private file that goes with the collection."""
+    """Copy a pipe to a private file, which is removed with the collection, so it can be read again."""
     with _private(path.name, beside) as source:
         try:
             with path.open("rb") as pipe, source.path.open("xb") as copy:
@@ -84,7 +84,7 @@ def copy_pipe(path: Path, policy: Policy, beside: Path | None) -> Collection:
 
 @contextmanager
 def _private(name: str, beside: Path | None) -> Iterator[PathSource]:
-    """A file to be written in a folder of its own, which goes when nobody holds the source any more."""
+    """Yield a path in a private folder, which is removed when the source is no longer referenced."""
     folder = PrivateFolder(beside, SECOND_READING)
     source = PathSource(folder.path / name)
     weakref.finalize(source, folder.remove)

@@ -1,7 +1,7 @@
-"""Collections in many files: a folder, or the files that a pattern such as ``ccda/*.xml`` names.
+"""Collections in many files: a folder, or the files that match a pattern such as ``ccda/*.xml``.
 
-Names of files may be names of people, so none is told: messages count the files in the order of their names,
-and published files are numbered.
+File names may contain names of people, so no message contains one: messages number the files in the order of
+their names, and published files are numbered.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from hierdata.sources.splits import SIZE, InputSplit, read_file
 RECORDS = "records"
 """The part of a release that is a folder with a file for each record."""
 ROOT = "records"
-"""The root element of what does not lie in a file for each record."""
+"""The root element of a file that contains several records."""
 
 
 @dataclass(frozen=True)
 class FilesSplit(InputSplit):
     """Some of the files of a collection.
 
-    ``first`` is the number of files before them; where a file may hold several records, ``earlier`` has them.
+    ``first`` is the number of files before them; ``earlier`` has these files if a file may hold several
+    records.
     """
 
     files: tuple[PathSource, ...]
@@ -41,7 +42,7 @@ class FilesSplit(InputSplit):
     earlier: tuple[PathSource, ...] | None = None
 
     def documents(self) -> Iterator[Document]:
-        """The records of one file after the other (see InputSplit.documents)."""
+        """Yield the records of the files in order (see InputSplit.documents)."""
         count = 0
         for number, file in enumerate(self.files, self.first + 1):
             try:
@@ -54,7 +55,7 @@ class FilesSplit(InputSplit):
             raise self._renumber_error(found, number, count - (found.record or 1) + 1, str(file.path))
 
     def _renumber_error(self, error: HierdataError, number: int, before: int, name: str) -> HierdataError:
-        """The error with the record's number in the collection, or else that of the file."""
+        """Return the error with the number of the record in the collection, or else of the file."""
         where = f"file {number} in the order of names"
         if isinstance(error, TargetError):
             return TargetError(f"cannot read {where}")
@@ -80,11 +81,11 @@ class FilesForm(Form):
     layout: Layout
 
     def with_order(self, order: Order) -> Form:
-        """The form with this order of elements (see Form.with_order)."""
+        """Return the form with this order of elements (see Form.with_order)."""
         return replace(self, layout=replace(self.layout, order=order))
 
     def name(self, part: str) -> str:
-        """The folder of the records; any other part is a file."""
+        """Return the folder of the records; any other part is a file."""
         return part if part == RECORDS else part + self.format.extension
 
     def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
@@ -111,14 +112,14 @@ class FilesForm(Form):
     def splits(
         self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
     ) -> Sequence[InputSplit]:
-        """Some files each (see Form.splits). VerificationError for names that are no numbers."""
+        """Return groups of files (see Form.splits). Raises VerificationError if a name is not a number."""
         if not path.is_dir():
             return self._beside_form.splits(path, element, alone=alone, size=size)
         names = sorted(file.name for file in path.iterdir())
         if alone and names != [self._numbered_name(number) for number in range(1, len(names) + 1)]:
             raise VerificationError(
-                f"files of records are named {self._numbered_name(1)} and so on; other names could tell "
-                "whose they are",
+                f"files of records must be named {self._numbered_name(1)} and so on; other names could "
+                "reveal people",
                 path=str(path),
             )
         files = tuple(PathSource(path.absolute() / name) for name in names)
@@ -134,14 +135,14 @@ class FilesForm(Form):
 
 
 def is_pattern(path: Path) -> bool:
-    """Whether a path names files by a pattern: it has one of ``*?[``, and there is no such file."""
+    """Return whether a path names files by a pattern: it has one of ``*?[``, and there is no such file."""
     return has_magic(str(path)) and not path.exists()
 
 
 def many_files(place: Path, policy: Policy) -> Collection:
-    """The records of all files in a folder, or of those that a pattern names, in the order of their names.
+    """Return the records of the files in a folder or of a pattern, in the order of the file names.
 
-    Raises InputError where there is none, PolicyError where they are not all of one format.
+    Raises InputError if there are no files, PolicyError if they do not all have one format.
     """
     files = tuple(PathSource(path) for path in _find_files(place))
     format = _format(files, policy)
@@ -157,7 +158,7 @@ def many_files(place: Path, policy: Policy) -> Collection:
 
 
 def files_form(format: Format, layout: Layout, policy: Policy) -> Form:
-    """The form of the release of records that each are the root of a file; of others, one file."""
+    """Return the form of the release: a file for each record if the input has that, otherwise one file."""
     if policy.depth == 1 and not policy.recoding_traits.publishes_classes:
         return FilesForm(format, layout)
     records = _below_a_root(layout) if policy.depth == 1 else layout.records
@@ -165,14 +166,14 @@ def files_form(format: Format, layout: Layout, policy: Policy) -> Form:
 
 
 def _below_a_root(layout: Layout) -> tuple[str, str]:
-    """The place of records below a root of their own namespace: an XSD describes one."""
+    """Return the path of records below a root in their namespace, since an XSD describes one namespace."""
     (record,) = layout.records
     namespace, closed, _ = record.rpartition("}")
     return namespace + closed + ROOT, record
 
 
 def published_files_form(folder: Path, policy: Policy) -> Form:
-    """The form of a published folder with a file for each record."""
+    """Return the form of a published folder with a file for each record."""
     first = next((file for file in sorted(folder.iterdir())), None)
     if first is None:
         raise InputError("the folder is empty: there are no records", path=str(folder))
@@ -181,7 +182,7 @@ def published_files_form(folder: Path, policy: Policy) -> Form:
 
 
 def _find_files(place: Path) -> list[Path]:
-    """The files, in the order of their names. Hidden ones are left out."""
+    """Return the files, in the order of their names. Hidden ones are left out."""
     if place.is_dir():
         found = [path for path in place.iterdir() if not path.name.startswith(".")]
     else:
@@ -192,7 +193,7 @@ def _find_files(place: Path) -> list[Path]:
         raise TargetError(f"the files cannot be read ({error.strerror})", path=str(place)) from None
     if strangers:
         raise PolicyError(
-            f"{strangers} of what lies there are no files: name those meant by a pattern, 'folder/*.xml'",
+            f"{strangers} entries are not files: select the files by a pattern, such as 'folder/*.xml'",
             path=str(place),
         )
     if not found:
@@ -201,7 +202,7 @@ def _find_files(place: Path) -> list[Path]:
 
 
 def _format(files: Sequence[PathSource], policy: Policy) -> Format:
-    """The one format of all files."""
+    """Return the one format of all files."""
     formats = {}
     for file in files:
         try:
@@ -215,15 +216,15 @@ def _format(files: Sequence[PathSource], policy: Policy) -> Format:
             return format
         why = f"they are {' and '.join(sorted(formats))}"
     raise PolicyError(
-        "the files of a collection have one format that holds records within records: name those that are "
-        f"meant by a pattern such as 'folder/*.xml' ({why})"
+        "the files of a collection must all have one format, which is not a table format: select the files "
+        f"by a pattern such as 'folder/*.xml' ({why})"
     )
 
 
 def _splits(
     files: tuple[PathSource, ...], format: Format, layout: Layout, one_a_file: bool, size: int = SIZE
 ) -> tuple[InputSplit, ...]:
-    """Files one after the other, of about ``size`` bytes together."""
+    """Group the files, in order, into splits of about ``size`` bytes."""
     found: list[InputSplit] = []
     start = weight = 0
     for end, file in enumerate(files, 1):

@@ -1,4 +1,4 @@
-"""How documents lie in files, and collections that can be read again and again."""
+"""How documents are arranged in files, and collections that can be read repeatedly."""
 
 from __future__ import annotations
 
@@ -25,49 +25,49 @@ from hierdata.sources.splits import (
 
 
 class Form(ABC):
-    """How the documents of a collection lie in files; a release has the form of its input."""
+    """How the documents of a collection are arranged in files; a release has the form of its input."""
 
     format: Format
 
     def with_order(self, order: Order) -> Form:
-        """The form in which elements of records are written in this order, where there are elements."""
+        """Return the form that writes the elements of records in this order, if the format has elements."""
         return self
 
     @abstractmethod
     def name(self, part: str) -> str:
-        """The name of the file (or folder) of a part of a release, such as ``records``."""
+        """Return the name of the file (or folder) of a part of a release, such as ``records``."""
 
     @abstractmethod
     def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
-        """Write documents; ``element`` names a document where the input's own name does not fit."""
+        """Write documents; ``element`` is the name of a document if the input's own name does not fit."""
 
     @abstractmethod
     def read(self, path: Path, element: str | None = None, *, alone: bool = False) -> Iterator[Document]:
-        """The documents of a written file; ``alone`` refuses what lies beside them (see Layout)."""
+        """Return the documents of a written file; ``alone`` rejects any other content (see Layout)."""
 
     def count_documents(
         self, path: Path, element: str | None = None, *, alone: bool = False
     ) -> Iterator[tuple[Document, int]]:
-        """The same in any order, equal ones once where that is cheap: each with how many there are."""
+        """Return the documents in any order, each with its count; merge equal ones where that is cheap."""
         return zip(self.read(path, element, alone=alone), repeat(1))
 
     def splits(
         self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
     ) -> Sequence[InputSplit]:
-        """The parts of a written file of about ``size`` bytes each; one where no parts can be told."""
+        """Return the parts of a written file of about ``size`` bytes each; one if it cannot be cut."""
         return (WholeSplit(partial(self.read, path, element, alone=alone)),)
 
 
 @dataclass(frozen=True)
 class FileForm(Form):
-    """One file of a format; ``suffix`` is what its name ends in."""
+    """One file of a format, whose name ends in ``suffix``."""
 
     format: Format
     layout: Layout
     suffix: str
 
     def name(self, part: str) -> str:
-        """The part's name with the suffix."""
+        """Return the part's name with the suffix."""
         return part + self.suffix
 
     def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
@@ -90,11 +90,11 @@ class FileForm(Form):
     def splits(
         self, path: Path, element: str | None = None, *, alone: bool = False, size: int = SIZE
     ) -> Sequence[InputSplit]:
-        """The parts of one file (see Form.splits)."""
+        """Return the parts of one file (see Form.splits)."""
         return file_splits(PathSource(path), self.format, self._find_layout(path, element, alone), size)
 
     def _find_layout(self, path: Path, element: str | None, alone: bool) -> Layout:
-        """Where the documents lie in a written file."""
+        """Return the layout of a written file."""
         return replace(self._layout(element), alone=alone)
 
     def _layout(self, element: str | None) -> Layout:
@@ -103,16 +103,17 @@ class FileForm(Form):
         return replace(self.layout, records=(self.layout.records[0], element), order={})
 
     def with_order(self, order: Order) -> Form:
-        """The form with this order of elements (see Form.with_order)."""
+        """Return the form with this order of elements (see Form.with_order)."""
         return replace(self, layout=replace(self.layout, order=order))
 
 
 @dataclass(frozen=True)
 class Collection:
-    """A collection that can be read again and again (DECISIONS 27).
+    """A collection that can be read repeatedly (DECISIONS 27).
 
-    ``documents`` starts anew at every call. What could be read only once lies in a private file, which goes
-    with the collection and its splits. ``cut`` makes splits of a size where the collection can be cut.
+    ``documents`` starts from the beginning at every call. An input that can be read only once is in a private
+    file, which is removed with the collection and its splits. ``cut`` returns splits of a size; it is None if
+    the collection cannot be cut.
     """
 
     form: Form
@@ -120,25 +121,25 @@ class Collection:
     cut: Callable[[int], Sequence[InputSplit]] | None = None
 
     def splits(self, size: int = SIZE) -> Sequence[InputSplit]:
-        """The parts of the collection, of about ``size`` bytes each; one where no parts can be told."""
+        """Return the parts of the collection, of about ``size`` bytes each; one if it cannot be cut."""
         return (WholeSplit(self.documents),) if self.cut is None else self.cut(size)
 
 
 def file_in(source: Source, format: Format, layout: Layout, form: Form) -> Collection:
-    """The collection in one file, whose release has another form or the same."""
+    """Return the collection in one file; ``form`` is the form of its release."""
     return Collection(
         form, partial(read_file, source, format, layout), partial(file_splits, source, format, layout)
     )
 
 
 def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
-    """Where the records lie in a file."""
+    """Return the layout of a file."""
     with open_source(source) as stream:
         return format.layout(stream, place)
 
 
 def state_layout(layout: Layout, policy: Policy) -> Layout:
-    """A layout of XML with what the policy says: which comments are read, and prefixes that the file lacks.
+    """Return a layout of XML with the policy's comments to read, and its prefixes that the file lacks.
 
     >>> from hierdata.policy.load import from_data
     >>> rule, names = {"/r/s/x:a": {"role": "sensitive"}}, {"x": "urn:x", "y": "urn:y"}
@@ -155,6 +156,6 @@ def state_layout(layout: Layout, policy: Policy) -> Layout:
 
 
 def asides_of(policy: Policy) -> frozenset[tuple[str, ...]]:
-    """The keys of comments and processing instructions that rules name; of all others nothing is read."""
+    """Return the keys of comments and processing instructions named by rules; all others are not read."""
     last = (COMMENT, INSTRUCTION)
     return frozenset(path.keys for path in policy.paths if path.place and path.keys[-1].startswith(last))

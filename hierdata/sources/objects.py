@@ -22,7 +22,7 @@ from hierdata.sources.form import Collection, FileForm, Form, asides_of, state_l
 
 
 def elements(root: Any, policy: Policy) -> list[object]:
-    """The records of an lxml tree: the root's children of the name that the policy or the first one gives."""
+    """Return the records of an lxml tree: the root's children with the policy's or the first child's name."""
     if policy.depth == 1:
         return [root]
     children = [child for child in root if isinstance(child.tag, str)]
@@ -31,7 +31,7 @@ def elements(root: Any, policy: Policy) -> list[object]:
 
 
 def objects(items: Iterable[object], policy: Policy, beside: Path | None = None) -> Collection:
-    """Dicts or elements; what can be iterated only once is spilled to a private file in ``beside`` first."""
+    """Return dicts or elements as a collection; an iterator is copied to a private file in ``beside``."""
     iterator = iter(items)
     first = next(iterator, None)
     if first is None:
@@ -47,7 +47,7 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
         form: Form = files_form(format, layout, policy)
         together = replace(layout, records=(ROOT, place[-1]))
     else:
-        # JSON Lines hold all that JSON does, and can be read in parts.
+        # JSON Lines can represent everything that JSON can, and can be read in parts.
         convert, format, together = from_python, FORMATS["jsonl"](), Layout()
         form = FileForm(FORMATS["json"](), Layout(policy.place), ".json")
 
@@ -61,16 +61,16 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
 
 
 def is_table(source: object) -> bool:
-    """Whether something is a DataFrame or an Arrow table, told by its type's name: nothing is imported."""
+    """Return whether something is a DataFrame or an Arrow table, by the name of its type, without imports."""
     kind = type(source)
     home = kind.__module__.partition(".")[0]
     return (home, kind.__name__) in {("pandas", "DataFrame"), ("pyarrow", "Table")}
 
 
 def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> Collection:
-    """A DataFrame or an Arrow table. Its release is Parquet, which keeps the types of columns.
+    """Return a DataFrame or an Arrow table as a collection. Its release is Parquet, which keeps column types.
 
-    The index of a DataFrame is no column, and nothing depends on it.
+    The index of a DataFrame is ignored.
     """
     format = cast(Parquet, fit_format(Parquet(), policy, base))
     table = source if type(source).__name__ == "Table" else from_frame(source)

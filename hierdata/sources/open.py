@@ -1,4 +1,4 @@
-"""Records on a server come into a private file first; from there on they are read like any other."""
+"""Copy records on a server to a private file, from which they are read like any other."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hierdata.sources.stores import BATCH, Store, store_of
 
 @dataclass(frozen=True)
 class AtHand:
-    """What is read from here on: ``source`` under ``policy``.
+    """A local source with its policy.
 
-    ``store`` is where it came from, None where it was no server; ``limitations`` are those of the reading.
+    ``store`` is the server that it came from, if any; ``limitations`` are those of the export.
     """
 
     source: object
@@ -37,11 +37,11 @@ def fetch_source(
     published: bool = False,
     target: Store | None = None,
 ) -> Iterator[AtHand]:
-    """Bring what is on a server into a private file; everything else stays what it is.
+    """Copy records on a server to a private file; any other source is yielded unchanged.
 
-    The file lies in a private folder in ``beside`` (by default where temporary files lie) and is gone when
-    the context is left. ``published`` tells that a release is read, not an original. Where a release of it
-    must not go into ``target``, that is said before anything is read.
+    The file is in a private folder in ``beside`` (by default the folder for temporary files) and is removed
+    when the context ends. ``published`` means that a release is read, not an original. Raises TargetError
+    before anything is read if its release must not be written to ``target``.
     """
     store = store_of(source, batch=batch)
     if store is None:
@@ -53,7 +53,7 @@ def fetch_source(
         if target is not None:
             target.refuse(store)
         if policy.format is not None:
-            raise PolicyError("`format` is about files, and the records are on a server: leave it out")
+            raise PolicyError("`format` is for files, but the records are on a server: remove it")
         with PrivateFolder(beside, SECOND_READING) as folder:
             listed = {keys[0] for keys in policy.rules_by_keys}
             exported = store.export(folder, tables=policy.joined_tables, published=published, listed=listed)

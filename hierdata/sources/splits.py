@@ -1,4 +1,4 @@
-"""Parts of a collection or of a published file, which several processes can read side by side."""
+"""Parts of a collection or of a published file, which several processes can read in parallel."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from hierdata.documents.formats.source import PathSource, Source
 from hierdata.errors import InputError, TargetError
 
 SIZE = 16 * 1024 * 1024
-"""Bytes of a split. Results depend on where splits end, so this is the same whoever reads them."""
+"""Bytes of a split. Results depend on where splits end, so all executors use this size."""
 
 
 class InputSplit(ABC):
-    """A part of what is read: the documents of all splits, one after the other, are those of the whole.
+    """A part of an input: the documents of all splits, concatenated, are those of the whole.
 
-    Each reading starts anew. A split of a file can be pickled.
+    Each reading starts from the beginning. A split of a file can be pickled.
     """
 
     @abstractmethod
     def documents(self) -> Iterator[Document]:
-        """The documents of this part, in order. InputError tells the record by its number in the whole."""
+        """Return the documents of this part, in order. An InputError has the record number in the whole."""
 
     def count_documents(self) -> Iterator[tuple[Document, int]]:
-        """The same in any order, equal ones once where that is cheap: each with how many there are."""
+        """Return the documents in any order, each with its count; merge equal ones where that is cheap."""
         return zip(self.documents(), repeat(1))
 
 
 @dataclass(frozen=True)
 class WholeSplit(InputSplit):
-    """All there is, where no parts can be told; it can be pickled where ``read`` can."""
+    """The whole input, if it cannot be cut; it can be pickled if ``read`` can."""
 
     read: Callable[[], Iterator[Document]]
 
     def documents(self) -> Iterator[Document]:
-        """All documents (see InputSplit.documents)."""
+        """Return all documents (see InputSplit.documents)."""
         return self.read()
 
 
@@ -76,15 +76,15 @@ class FileSplit(InputSplit):
             raise
 
     def _tell(self) -> None:
-        """Read all from the beginning, one by one: that tells which record of the file is wrong."""
+        """Read all from the beginning, record by record, to raise the error with the record number."""
         for _ in read_file(self.source, self.format, self.layout):
             pass
 
 
 def file_splits(source: Source, format: Format, layout: Layout, size: int = SIZE) -> tuple[InputSplit, ...]:
-    """The splits of a file, of about ``size`` bytes each; one of a source that is not a file.
+    """Return the splits of a file, of about ``size`` bytes each; one for a source that is not a file.
 
-    A relative path is made absolute: who reads a split may stand in another folder.
+    A relative path is made absolute: a process that reads a split may have another working directory.
     """
     if not isinstance(source, PathSource):
         return (FileSplit(source, format, layout),)
@@ -96,14 +96,14 @@ def file_splits(source: Source, format: Format, layout: Layout, size: int = SIZE
 
 
 def read_file(source: Source, format: Format, layout: Layout) -> Iterator[Document]:
-    """The documents of a file; the file is closed with the last of them."""
+    """Yield the documents of a file; the file is closed after the last one."""
     with open_source(source) as stream:
         yield from format.read(stream, layout)
 
 
 @contextmanager
 def open_source(source: Source) -> Iterator[BinaryIO]:
-    """Open a source; TargetError where it cannot be read."""
+    """Open a source. Raises TargetError if it cannot be read."""
     try:
         with source.open() as stream:
             yield stream

@@ -1,4 +1,4 @@
-"""Collections in several keyed tables: a folder with a file a table, or tables in memory."""
+"""Collections in several keyed tables: a folder with a file for each table, or tables in memory."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _SUFFIXES = tuple(suffix for kind in FORMATS.values() for suffix in kind.table_s
 
 @dataclass(frozen=True)
 class TablesForm(Form):
-    """A folder with one file for each table, its keys numbers from 1; other parts are one joined table."""
+    """A folder with one file for each table, keys being numbers from 1; other parts are one joined table."""
 
     format: Format
     tables: tuple[Table, ...]
     forms: Mapping[str, TableForm]
 
     def name(self, part: str) -> str:
-        """The folder of the records; any other part is a file like the root's."""
+        """Return the folder of the records; any other part is a file like the root's."""
         return part if part == RECORDS else self._root.name(part)
 
     def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
@@ -87,7 +87,10 @@ class TablesForm(Form):
 
 
 def folder_collection(folder: Path, policy: Policy) -> Collection:
-    """The tables in a folder. Raises TargetError where it is none, InputError where a file is missing."""
+    """Return the collection in a folder of tables.
+
+    Raises TargetError if there is no such folder, InputError if a file is missing.
+    """
     _require_folder(folder)
     return _combine_tables(
         policy,
@@ -99,10 +102,13 @@ def folder_collection(folder: Path, policy: Policy) -> Collection:
 
 
 def given_tables(tables: Mapping[Any, object], policy: Policy) -> Collection:
-    """Tables by name: paths, DataFrames, Arrow tables, lists of dicts. InputError where one is missing."""
+    """Return the collection in tables by name: paths, DataFrames, Arrow tables, lists of dicts.
+
+    Raises InputError if a table is missing, PolicyError for one that the policy does not name.
+    """
     strangers = tables.keys() - {table.name for table in policy.joined_tables}
     if strangers:
-        raise PolicyError(f"{len(strangers)} of the tables given are none of the policy's `tables`")
+        raise PolicyError(f"{len(strangers)} of the tables given are not among the policy's `tables`")
     return _combine_tables(
         policy,
         {table.name: _open_given(tables.get(table.name), table, policy) for table in policy.joined_tables},
@@ -110,7 +116,7 @@ def given_tables(tables: Mapping[Any, object], policy: Policy) -> Collection:
 
 
 def tables_form(folder: Path, policy: Policy) -> Form:
-    """The form of the tables in a published folder."""
+    """Return the form of the tables in a published folder."""
     _require_folder(folder)
     tables = tuple(
         table
@@ -119,7 +125,7 @@ def tables_form(folder: Path, policy: Policy) -> Form:
         or any((folder / f"{table.name}{end}").exists() for end in _SUFFIXES)
     )
     if not tables:
-        raise PolicyError("this is a folder of tables, and the policy has no `tables`", path=str(folder))
+        raise PolicyError("this is a folder of tables, but the policy has no `tables`", path=str(folder))
     forms = {}
     for table in tables:
         file = _file_of(folder, table, policy)
@@ -142,7 +148,7 @@ def _combine_tables(policy: Policy, parts: Mapping[str, Collection]) -> Collecti
 
 
 def _is_dropped(table: Table, policy: Policy) -> bool:
-    """Whether the policy drops the whole table."""
+    """Return whether the policy drops the whole table."""
     place = places(policy.joined_tables)[table.name]
     return any(place[:count] in policy.forbidden_fields for count in range(1, len(place) + 1))
 
@@ -156,9 +162,9 @@ def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputError(f"the table {table.name}: there are {len(found)} files of it: say which with `file`")
+        raise InputError(f"the table {table.name} has {len(found)} files: name one of them with `file`")
     due = stated or f"{table.name}.csv, .csv.gz or .parquet"
-    raise InputError(f"the table {table.name}: there is no file {due} in the folder")
+    raise InputError(f"the table {table.name} has no file in the folder: add {due}")
 
 
 def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
@@ -177,7 +183,7 @@ def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
 
 def _open_given(given: object, table: Table, policy: Policy) -> Collection:
     if given is None:
-        raise InputError(f"the table {table.name}: it is not among those given")
+        raise InputError(f"the table {table.name} is missing")
     if isinstance(given, str | os.PathLike):
         return _from_file(Path(given), table, policy)
     if is_table(given):
@@ -185,7 +191,7 @@ def _open_given(given: object, table: Table, policy: Policy) -> Collection:
             return table_collection(given, policy, places(policy.joined_tables)[table.name], table.joins)
     if not isinstance(given, Iterable) or isinstance(given, bytes | dict):
         raise PolicyError(
-            f"the table {table.name}: a path, DataFrame, Arrow table or list of dicts is due, "
+            f"the table {table.name} must be a path, DataFrame, Arrow table or list of dicts, "
             f"not {type(given).__name__}"
         )
     items = list(given)
@@ -200,25 +206,25 @@ def _require_folder(folder: Path) -> None:
 
 
 def _flat(rows: Iterable[Document]) -> Iterator[Document]:
-    """Rows of JSON Lines or dicts, as those of any table: one value a cell."""
+    """Yield the rows of JSON Lines or dicts. Raises InputError for a cell with more than one value."""
     for number, row in enumerate(rows, 1):
         if any(isinstance(cell, dict | list) for cell in row.values()):
-            raise InputError("a cell of a table holds one value", record=number)
+            raise InputError("a cell of a table must contain a single value", record=number)
         yield row
 
 
 def _with_fresh_keys(table: Table, rows: Iterable[Document]) -> Iterator[Document]:
-    """The rows of a published table, whose keys are their numbers: any others could be names of people."""
+    """Yield the rows of a published table. Raises VerificationError if a key is not the number of its row."""
     for number, row in enumerate(rows, 1):
         if table.key is not None and row.get(table.key) not in (number, str(number)):
             raise VerificationError(
-                f"the table {table.name}: its keys are not the numbers of its rows; others could name people"
+                f"the table {table.name}: its keys must be the numbers of its rows; others could name people"
             )
         yield row
 
 
 def _name_errors(table: str, rows: Iterable[Document]) -> Iterator[Document]:
-    """The rows of a table; what is wrong with them is told with its name."""
+    """Yield the rows of a table; errors get the name of the table."""
     with _name_table(table):
         yield from rows
 

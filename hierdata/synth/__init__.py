@@ -1,4 +1,4 @@
-"""Synthetic collections: nobody real is in them, and they come in any size."""
+"""Synthetic collections of any size, without real people."""
 
 from __future__ import annotations
 

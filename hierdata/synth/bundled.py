@@ -1,4 +1,4 @@
-"""The bundled fixtures: ``python -m hierdata.synth.bundled`` in a checkout writes the same bytes again."""
+"""The bundled fixtures: ``python -m hierdata.synth.bundled`` in a checkout writes identical files."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from hierdata.synth.write import json_array, json_lines
 
 
 def bundled_students() -> list[dict[str, Any]]:
-    """The 600 students of ``fixtures/students``: three levels, books, one-course students, missing GPAs."""
+    """Return the 600 students of ``fixtures/students``: three levels, some books and missing values."""
     shape = StudentShape(courses=(3, 8), one_course=0.03, missing_gpa=0.015, books=0.35)
     return list(students(600, depth=3, seed=2018, correlation=0.9, skew=0.85, shape=shape))
 
 
 def bundled_patients() -> list[dict[str, Any]]:
-    """The 500 patients of ``fixtures/patients``."""
+    """Return the 500 patients of ``fixtures/patients``."""
     return list(patients(500, seed=2018))
 
 
 def files() -> dict[str, str]:
-    """The text of every generated file, by its path below ``fixtures``."""
+    """Return the text of every generated file, by its path below ``fixtures``."""
     people = bundled_students()
     texts = {
         "students/students.json": "".join(json_array(people)),
@@ -40,7 +40,7 @@ def files() -> dict[str, str]:
 
 
 def students_tables(people: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Students as four keyed CSV tables: ``sid`` leads to the student, ``cid`` to the course."""
+    """Return students as four CSV tables linked by the keys ``sid`` (student) and ``cid`` (course)."""
     columns = {
         "students": ("sid", "id", "major", "birth_year", "gpa"),
         "courses": ("cid", "sid", "code", "grade"),
@@ -65,7 +65,10 @@ def students_tables(people: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 
 def students_xml(people: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Students as XML, one a line, valid against ``schemas/student.xsd``. A missing GPA has no element."""
+    """Yield students as XML, one per line, valid against ``schemas/student.xsd``.
+
+    A missing GPA has no element.
+    """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<students>\n'
     for student in people:
         fields = f"<major>{escape(student['major'])}</major>"
@@ -89,7 +92,7 @@ def _attributes(item: dict[str, Any], *names: str) -> str:
 
 
 def main(folder: Path) -> None:
-    """Write every generated file below the folder, over what is there."""
+    """Write every generated file below the folder, overwriting existing files."""
     for path, text in files().items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)

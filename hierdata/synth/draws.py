@@ -14,8 +14,8 @@ Item = TypeVar("Item")
 class Draws:
     """A stream of draws from a seed of 0 or more.
 
-    Only ``Random.random`` is used, because Python promises its sequence for good and that of no other method,
-    and only arithmetic that IEEE 754 fixes.
+    Only ``Random.random`` is used, since Python guarantees the sequence of no other method, and only
+    arithmetic that IEEE 754 defines exactly.
 
     >>> Draws(1).pick("abc") == Draws(1).pick("abc")
     True
@@ -25,24 +25,24 @@ class Draws:
         self._random = Random(seed).random  # noqa: S311 - meant to be reproducible, protects nothing
 
     def chance(self, probability: float) -> bool:
-        """True with this probability; never at 0, always at 1."""
+        """Return True with this probability; never at 0, always at 1."""
         return self._random() < probability
 
     def pick(self, items: Sequence[Item]) -> Item:
-        """One of the items, all equally likely."""
+        """Return one of the items, all equally likely."""
         return items[int(self._random() * len(items))]
 
     def whole(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both included."""
+        """Return a whole number from ``low`` to ``high``, both included."""
         return low + int(self._random() * (high - low + 1))
 
     def index(self, limits: Sequence[float]) -> int:
-        """The interval that a draw from 0..1 falls into; ``limits`` are the inner ends (see ``limits``)."""
+        """Return the index of the interval of a draw from 0..1; ``limits`` are the inner ends."""
         return bisect_right(limits, self._random())
 
 
 def limits(weights: Sequence[float]) -> tuple[float, ...]:
-    """The inner ends of the intervals of 0..1 whose widths are proportional to the weights.
+    """Return the inner ends of the intervals of 0..1 whose widths are proportional to the weights.
 
     >>> limits([2, 1, 1])
     (0.5, 0.75)

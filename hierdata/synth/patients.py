@@ -19,7 +19,7 @@ DIAGNOSES = {
     "hepatitis": 2,
     "HIV": 1,
 }
-"""Relative frequencies: over the range from the rarest to the commonest they reach all five levels."""
+"""Relative frequencies, chosen so that levels by frequency include all five levels."""
 _DIAGNOSIS_LIMITS = limits(tuple(DIAGNOSES.values()))
 
 WARDS = {
@@ -36,14 +36,14 @@ OLDEST, YOUNGEST = date(1940, 1, 1).toordinal(), date(2004, 12, 31).toordinal()
 def patients(records: int, seed: int) -> Iterator[dict[str, Any]]:
     """Yield ``records`` patients with one to three visits each, a few with none.
 
-    Visits say year, department and diagnosis; flu is common, HIV rare. ``seed`` is 0 or more. Raises
-    PolicyError when an argument is negative.
+    Visits have year, department and diagnosis; flu is common, HIV rare. ``seed`` is 0 or more. Raises
+    PolicyError if an argument is negative.
 
     >>> list(next(patients(1, seed=1)))
     ['id', 'birth_date', 'postal_code', 'sex', 'visits']
     """
     if records < 0 or seed < 0:
-        raise PolicyError("the number of records and the seed are 0 or more")
+        raise PolicyError("the number of records and the seed must be 0 or more")
     draws = Draws(seed)
     return (_patient(draws, ordinal) for ordinal in range(1, records + 1))
 

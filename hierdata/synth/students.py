@@ -1,4 +1,4 @@
-"""Synthetic students, modelled after the data sets A and B of ML section 5, at any size."""
+"""Synthetic students of any number, modelled after the data sets A and B of ML section 5."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ FACULTY = {
     d.subject: tuple(other for other in DEPARTMENTS if other.faculty == d.faculty) for d in DEPARTMENTS
 }
 OWN_SUBJECT = 0.6
-"""Among the courses that follow the major: the share in its own subject; the others are its faculty's."""
+"""Of the courses that follow the major, the share in its own subject; the others are in its faculty."""
 
 
 @dataclass(frozen=True)
 class StudentShape:
-    """What the records look like: courses a student (least, most), and shares 0..1 of what not all have.
+    """The shape of the records: the least and most courses per student, and shares 0..1 of optional parts.
 
-    ``one_course`` is the share of students with exactly one course, ``missing_gpa`` of those without GPA,
-    ``books`` of the courses that have one or two books.
+    ``one_course`` is the share of students with exactly one course, ``missing_gpa`` of students without GPA,
+    ``books`` of courses with one or two books.
     """
 
     courses: tuple[int, int] = (18, 22)
@@ -48,24 +48,24 @@ PAPER = StudentShape()
 def students(
     records: int, depth: int, seed: int, correlation: float, skew: float, shape: StudentShape = PAPER
 ) -> Iterator[dict[str, Any]]:
-    """Yield ``records`` students, one at a time; the first of a longer run are those of a shorter one.
+    """Yield ``records`` students, one at a time; a longer run begins with the students of a shorter one.
 
-    Depth 2 is data set A of ML section 5 (students and about 20 courses each), depth 3 is data set B (and one
-    or two instructors a course, with a score). ``correlation`` 0..1 is the probability with which a course
-    follows the student's major and an instructor the course; at 0 all courses are equally likely for every
-    major. ``skew`` 0..1 leads from sensitivity levels that are equally frequent to 80 % in level 1. GPA and
-    scores are Decimals. ``seed`` is 0 or more. Raises PolicyError for arguments outside these ranges.
+    Depth 2 is data set A of ML section 5 (students and about 20 courses each), depth 3 is data set B (also
+    one or two instructors per course, with a score). ``correlation`` 0..1 is the probability that a course
+    follows the student's major, and an instructor the course; at 0 all courses are equally likely for every
+    major. ``skew`` 0..1 ranges from equally frequent sensitivity levels to 80 % in level 1. GPA and scores
+    are Decimals. ``seed`` is 0 or more. Raises PolicyError for arguments outside these ranges.
 
     >>> student = next(students(1, depth=2, seed=1, correlation=0.5, skew=0.5))
     >>> list(student), student["id"], list(student["courses"][0])
     (['id', 'major', 'birth_year', 'gpa', 'courses'], 'S000001', ['code', 'grade'])
     """
     if depth not in (2, 3):
-        raise PolicyError("the depth of synthetic students is 2 or 3")
+        raise PolicyError("the depth of synthetic students must be 2 or 3")
     if records < 0 or seed < 0:
-        raise PolicyError("the number of records and the seed are 0 or more")
+        raise PolicyError("the number of records and the seed must be 0 or more")
     if not (0 <= correlation <= 1 and 0 <= skew <= 1):
-        raise PolicyError("correlation and skew lie between 0 and 1")
+        raise PolicyError("correlation and skew must be between 0 and 1")
     campus = _Campus(Draws(seed), depth, correlation, skew, shape)
     return (campus.student(ordinal) for ordinal in range(1, records + 1))
 
@@ -128,7 +128,7 @@ class _Campus:
         ]
 
     def distinct(self, items: tuple[str, ...]) -> list[str]:
-        """One item, or two different ones, equally likely."""
+        """Return one item or two different items, with equal probability."""
         first = self.draws.pick(items)
         if self.draws.chance(0.5):
             return [first]

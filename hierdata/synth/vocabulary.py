@@ -1,6 +1,6 @@
-"""The invented university that synthetic students come from: the one source of every value and taxonomy.
+"""The fictional university of the synthetic students: the source of all their values and taxonomies.
 
-A taxonomy is a tuple of lines, one a leaf, leaf first and root last.
+A taxonomy is a tuple of lines, one for each leaf, from the leaf to the root.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BREAKPOINTS = (Fraction(2, 9), Fraction(5, 12), Fraction(7, 12), Fraction(7, 9))
 
 @dataclass(frozen=True)
 class Department:
-    """A department: the subject it teaches, its faculty, the programs a student can have as major."""
+    """A department: the subject it teaches, its faculty, and the programs that can be a student's major."""
 
     subject: str
     name: str
@@ -78,7 +78,7 @@ TAXONOMIES: dict[str, tuple[tuple[str, ...], ...]] = {
 
 
 def csv_text(lines: tuple[tuple[str, ...], ...]) -> str:
-    """A taxonomy as CSV: one leaf a line, leaf first, root last, delimiter ``;``.
+    """Return a taxonomy as CSV: one line for each leaf, from leaf to root, delimiter ``;``.
 
     >>> csv_text(TAXONOMIES["course"]).splitlines()[4]
     'CS201;CS 2xx;CS;*'
@@ -87,7 +87,7 @@ def csv_text(lines: tuple[tuple[str, ...], ...]) -> str:
 
 
 def numbers_by_level(top: int, digits: int) -> tuple[tuple[Decimal, ...], ...]:
-    """The decimals of the domain 0..``top`` with so many digits, grouped by sensitivity level 1..5.
+    """Return the decimals of the domain 0..``top`` with ``digits`` digits, grouped by sensitivity level 1..5.
 
     Low values are sensitive: level = 6 - value level, and a value on a breakpoint belongs to the upper value
     level (ML section 3.3, errata ML-2 and ML-3).

@@ -15,15 +15,16 @@ from hierdata.synth.vocabulary import GRADES, TAXONOMIES, csv_text
 
 
 def write(records: Iterable[dict[str, Any]], out: Path, depth: int) -> None:
-    """Write the records to ``out``; beside it ``<stem>.policy.yaml`` and ``taxonomies/*.csv``.
+    """Write the records to ``out``, and ``<stem>.policy.yaml`` and ``taxonomies/*.csv`` to the same folder.
 
-    The suffix says the form: ``.json`` an array, ``.jsonl`` one record a line, either also with ``.gz``. No
-    more than one record is held. Everything is written or nothing. Raises PolicyError for another suffix,
-    TargetError when a file is there already (a taxonomy with the very content is used) or cannot be written.
+    The suffix determines the form: ``.json`` is an array, ``.jsonl`` one record per line, either also with
+    ``.gz``. Only one record is held in memory at a time. Everything is written or nothing. Raises PolicyError
+    for another suffix, TargetError if a file already exists (except a taxonomy with the same content) or
+    cannot be written.
     """
     suffix = next((suffix for suffix in FORMS if out.name.endswith(suffix) and out.name != suffix), None)
     if suffix is None:
-        raise PolicyError(f"the name of the output ends in one of {', '.join(FORMS)}")
+        raise PolicyError(f"the name of the output must end in one of {', '.join(FORMS)}")
     texts = {out.with_name(out.name.removesuffix(suffix) + ".policy.yaml"): policy(depth)}
     for name in taxonomy_names(depth):
         texts[out.parent / "taxonomies" / f"{name}.csv"] = csv_text(TAXONOMIES[name])
@@ -36,7 +37,7 @@ def write(records: Iterable[dict[str, Any]], out: Path, depth: int) -> None:
                 packed.writelines(line.encode() for line in FORMS[suffix](records))
             undo.pop_all()
     except FileExistsError as error:
-        raise TargetError(f"{error.filename} is there already; nothing was written") from error
+        raise TargetError(f"{error.filename} is already there; nothing was written") from error
     except OSError as error:
         raise TargetError(f"{error.filename or out} cannot be written: {error.strerror}") from error
 
@@ -50,7 +51,7 @@ def _create(path: Path, undo: ExitStack) -> BinaryIO:
 
 
 def _write_text(path: Path, text: str, undo: ExitStack) -> None:
-    """Write a new file, in a new folder if need be; a file with the same content may stand there."""
+    """Write a new file, in a new folder if necessary; an existing CSV file with the same content is kept."""
     data = text.encode()
     if not path.parent.exists():
         path.parent.mkdir()
@@ -64,12 +65,12 @@ def _write_text(path: Path, text: str, undo: ExitStack) -> None:
 def _open_packed(stream: BinaryIO, suffix: str) -> BinaryIO:
     if not suffix.endswith(".gz"):
         return stream
-    # Neither name nor time in the header: the same records give the same bytes.
+    # No name and no time in the header, so that the same records give the same bytes.
     return cast(BinaryIO, gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0))
 
 
 def json_array(records: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """The records as the lines of a JSON array, one record a line.
+    """Yield the records as the lines of a JSON array, one record per line.
 
     >>> "".join(json_array([{"gpa": Decimal("3.70")}, {}])).split()
     ['[', '{"gpa":3.70},', '{}', ']']
@@ -82,7 +83,7 @@ def json_array(records: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def json_lines(records: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """The records as JSON Lines."""
+    """Yield the records as JSON Lines."""
     for record in records:
         yield json_text(record) + "\n"
 
@@ -91,7 +92,7 @@ FORMS = {".json": json_array, ".json.gz": json_array, ".jsonl": json_lines, ".js
 
 
 def json_text(value: Any) -> str:
-    """A synthetic value as JSON; decimals keep their digits, which the json module cannot do.
+    """Return a synthetic value as JSON; unlike with the json module, decimals keep their digits.
 
     >>> json_text({"score": Decimal("1.0"), "of": ["a", 2]})
     '{"score":1.0,"of":["a",2]}'
@@ -106,12 +107,12 @@ def json_text(value: Any) -> str:
 
 
 def taxonomy_names(depth: int) -> tuple[str, ...]:
-    """The names of the taxonomies that students of this depth need."""
+    """Return the names of the taxonomies that students of this depth need."""
     return ("major", "course", "instructor") if depth == 3 else ("major", "course")
 
 
 def policy(depth: int) -> str:
-    """The text of a policy for students, as in ML section 5: level-alpha-k at k = 5, preset MLevCluTree."""
+    """Return a policy in YAML as in ML section 5: level-alpha-k with k = 5, preset MLevCluTree."""
     grades = ", ".join(f"{grade}: {level}" for grade, level in GRADES.items())
     rules = {
         "id": "role: identifier, action: drop",
@@ -126,7 +127,7 @@ def policy(depth: int) -> str:
         rules["courses[*].evaluations[*].score"] = "role: sensitive, levels: {domain: [0, 1], sensitive: low}"
     fields = "".join(f"  $.{path}: {{{rule}}}\n" for path, rule in rules.items())
     return (
-        "# Synthetic students: nobody real is in these data.\n"
+        "# Synthetic students: these data contain no real people.\n"
         "version: 1\n"
         "dataset: students\n"
         "models:\n"

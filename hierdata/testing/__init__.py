@@ -1,7 +1,7 @@
-"""Checks that hold a member of a family to its family's contract, on small made-up collections.
+"""Checks of a family member against the contract of its family, on small generated collections.
 
-They are for who writes a plug-in, and need no test framework: each returns None, or raises ContractError with
-one sentence on what is wrong. hierdata's own tests run them on all built-in members.
+They are for authors of plug-ins and need no test framework: each returns None, or raises ContractError with
+one sentence that says what is wrong. hierdata's own tests run them on all built-in members.
 
 >>> from hierdata.privacy import KAnonymity
 >>> check_model(KAnonymity(k=3))

@@ -1,4 +1,4 @@
-"""What all checks share: the error, and what every member with parameters must keep."""
+"""Common parts of the checks: the error, and the check of a member's parameters."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pydantic import BaseModel, ValidationError
 
 
 class ContractError(AssertionError):
-    """A member of a family does not keep its family's contract; the message says which part of it."""
+    """A member of a family violates its family's contract; the message names the part of it."""
 
 
 def require(kept: object, broken: str) -> None:
-    """Raise ContractError with a sentence unless something is kept."""
+    """Raise ContractError with the message ``broken`` unless ``kept`` is true."""
     if not kept:
         raise ContractError(broken)
 
 
 def check_parameters(member: BaseModel) -> None:
-    """Parameters are frozen, closed, survive JSON, and can be sent to a worker process."""
+    """Check that parameters are frozen and closed, survive JSON, and can be sent to a worker process."""
     name = type(member).__name__
-    require(member.model_config.get("frozen"), f"{name} must be frozen: take the model_config of its base")
+    require(member.model_config.get("frozen"), f"{name} must be frozen: use the model_config of its base")
     stated = json.loads(member.model_dump_json())
     try:
         again: BaseModel | None = type(member).model_validate(stated)
@@ -34,17 +34,17 @@ def check_parameters(member: BaseModel) -> None:
     except ValidationError:
         pass
     else:
-        raise ContractError(f"{name} must refuse unknown keys: take the model_config of its base")
+        raise ContractError(f"{name} must refuse unknown keys: use the model_config of its base")
     require(type(member).model_json_schema(), f"{name} must have a JSON Schema")
     require(send_to_worker(member) == member, f"{name} must be the same after pickling")
 
 
 def send_to_worker(value: Any) -> Any:
-    """A value as a worker process receives it. Raises ContractError for one that cannot be pickled."""
+    """Return a value as a worker process receives it. Raises ContractError if it cannot be pickled."""
     try:
         return pickle.loads(pickle.dumps(value))  # noqa: S301  # pickled on the same line
     except (pickle.PicklingError, AttributeError, TypeError):
         raise ContractError(
-            f"{type(value).__name__} cannot be pickled, as worker processes need: define what it holds at "
-            "the top of a module"
+            f"{type(value).__name__} cannot be pickled for worker processes: define everything it contains "
+            "at the top level of a module"
         ) from None

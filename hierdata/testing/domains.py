@@ -1,4 +1,4 @@
-"""The contract of domains: the hierarchy that one compiles is a tree of generalizations with losses."""
+"""The contract of domains: ``compile`` returns a tree of generalizations with losses."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hierdata.testing.contract import check_parameters, require
 
 
 def check_domain(domain: QuasiDomain, values: Collection[Scalar], folder: Path = Path()) -> None:
-    """Hold a domain to its contract over some values that it covers, ten or so.
+    """Check a domain against its contract with about ten values that it covers.
 
-    ``folder`` is where files lie that the domain names. Raises ContractError.
+    ``folder`` contains the files that the domain names. Raises ContractError.
     """
     name = type(domain).__name__
     check_parameters(domain)
@@ -43,7 +43,7 @@ def _node_of(name: str, tree: Hierarchy, value: Scalar) -> int:
     try:
         return tree.node_of(value)
     except Uncovered:
-        what = "a missing value" if value is None else "a value that was given as covered"
+        what = "a missing value" if value is None else "one of the values given"
     require(False, f"{name} does not cover {what}")
     return 0
 
@@ -51,7 +51,8 @@ def _node_of(name: str, tree: Hierarchy, value: Scalar) -> int:
 def _check_rows(name: str, tree: Hierarchy) -> None:
     count = len(tree.labels)
     require(
-        count == len(tree.ancestors) == len(tree.lm), f"{name} must have a label, a row and a loss a node"
+        count == len(tree.ancestors) == len(tree.lm),
+        f"{name} must have a label, a row of ancestors and a loss for each node",
     )
     require(tree.labels[0] == ROOT_LABEL, f"{name} must label node 0, the root, with {ROOT_LABEL}")
     require(len({len(row) for row in tree.ancestors}) == 1, f"{name} must have ancestor rows of one length")
@@ -63,7 +64,8 @@ def _check_rows(name: str, tree: Hierarchy) -> None:
         )
         losses = [tree.lm[entry] for entry in named]
         require(
-            losses == sorted(losses, reverse=True), f"{name} must not have losses that fall towards the root"
+            losses == sorted(losses, reverse=True),
+            f"{name} must not have losses that decrease towards the root",
         )
     require(all(0 <= loss <= 1 for loss in tree.lm), f"{name} must have losses from 0 to 1")
     spelled = Counter((type(label), str(label)) for label in tree.labels)
@@ -77,11 +79,11 @@ def _check_joins(name: str, tree: Hierarchy) -> None:
         common = above[one] & above[other]
         require(
             join == tree.join(other, one) and join in common,
-            f"{name} must join two nodes at a common ancestor, whatever their order",
+            f"{name} must join two nodes at a common ancestor, independent of their order",
         )
         require(
             all(tree.lm[join] <= tree.lm[node] for node in common),
-            f"{name} must join two nodes at the common ancestor of least loss",
+            f"{name} must join two nodes at the common ancestor with the least loss",
         )
 
 
@@ -106,5 +108,6 @@ def _check_codebook(name: str, domain: QuasiDomain, tree: Hierarchy) -> None:
     kind = tree.codebook.get("kind")
     stated = getattr(domain, "kind", kind)
     require(
-        isinstance(kind, str) and kind == stated, f"{name} must have a codebook that says its kind, {stated}"
+        isinstance(kind, str) and kind == stated,
+        f"{name} must have a codebook with its kind, {stated}",
     )

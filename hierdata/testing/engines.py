@@ -1,4 +1,4 @@
-"""The contract of engines: a partition that any recoding may publish, in which every constraint holds."""
+"""The contract of engines: a partition that any recoding can publish, in which every constraint holds."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from hierdata.testing.contract import ContractError, check_parameters, require
 from hierdata.testing.worlds import World, search, tables, trees
 
 MODELS: tuple[PrivacyModel, ...] = (KAnonymity(k=3), DistinctLDiversity(l=2), FrequencyLDiversity(l=2))
-"""What engines are asked for, where nothing else is said."""
+"""The default models of ``check_engine``."""
 
 
 def check_engine(engine: Engine, models: Sequence[PrivacyModel] = MODELS) -> None:
-    """Hold an engine to its contract under each of some models: on tables, or on trees where it aligns them.
+    """Check an engine against its contract under each model: on trees if it aligns them, else on tables.
 
-    An engine that does not begin starts from classes of a built-in one. Raises ContractError.
+    An engine that does not begin starts from classes of a built-in engine. Raises ContractError.
     """
     check_parameters(engine)
     published = 0
@@ -37,12 +37,12 @@ def check_engine(engine: Engine, models: Sequence[PrivacyModel] = MODELS) -> Non
             _check_nodes(engine, world.forest, partition)
             _check_constraints(engine, world, constraints, partition)
             published += partition.class_count
-    require(published, f"{type(engine).__name__} must publish something where all models can hold")
+    require(published, f"{type(engine).__name__} must publish something if all models can hold")
     _check_hopeless(engine, models[0])
 
 
 def _search_twice(engine: Engine, world: World, constraints: Constraints) -> Partition:
-    """The partition, found twice: equal draws give equal partitions, and the forest is left alone."""
+    """Return the partition of two runs with one seed, which must agree and must not change the forest."""
     name, forest = type(engine).__name__, world.forest
     before = [array.copy() for array in _arrays(forest)]
     told: list[int] = []
@@ -55,7 +55,7 @@ def _search_twice(engine: Engine, world: World, constraints: Constraints) -> Par
         and np.array_equal(first.nodes, again.nodes)
         and first.costs == again.costs
     )
-    require(equal, f"{name} must find the same for the same seed: draw from rng alone")
+    require(equal, f"{name} must find the same for the same seed: use only rng for random draws")
     return first
 
 
@@ -64,7 +64,7 @@ def _arrays(forest: Forest) -> tuple[NDArray[Any], ...]:
 
 
 def _members(partition: Partition) -> dict[int, list[int]]:
-    """The vertices that each representative vertex stands for."""
+    """Return the vertices of each representative."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     for vertex, representative in enumerate(partition.representative.tolist()):
         if representative != SUPPRESSED:
@@ -73,13 +73,13 @@ def _members(partition: Partition) -> dict[int, list[int]]:
 
 
 def _check_classes(engine: Engine, world: World, constraints: Constraints, partition: Partition) -> None:
-    """Every record is in one class, or is suppressed with all its vertices."""
+    """Check that every record is in one class, or is suppressed with all its vertices."""
     name, forest = type(engine).__name__, world.forest
     require(
         len(partition.equivalence_class) == forest.record_count
         and len(partition.representative) == forest.vertex_count
         and partition.nodes.shape == forest.nodes.shape,
-        f"{name} must give a class a row, a representative a vertex, and nodes as in the forest",
+        f"{name} must return a class per record, a representative per vertex, and nodes as in the forest",
     )
     sizes = Counter(partition.equivalence_class.tolist())
     sizes.pop(SUPPRESSED, None)
@@ -88,7 +88,7 @@ def _check_classes(engine: Engine, world: World, constraints: Constraints, parti
     )
     require(
         all(size >= constraints.min_class_size for size in sizes.values()),
-        f"{name} made a class below the least size of the constraints",
+        f"{name} made a class below the minimum size of the constraints",
     )
     shown = partition.representative >= 0
     of_record = partition.equivalence_class[forest.record_of]
@@ -116,8 +116,8 @@ def _check_classes(engine: Engine, world: World, constraints: Constraints, parti
         )
         require(
             kept,
-            f"{name} must represent one vertex of every member of a class, of one type and below one parent, "
-            "by a vertex of one member",
+            f"{name} must represent one vertex of every member of a class, all of one type and below one "
+            "parent, by a vertex of one member",
         )
 
 
@@ -133,7 +133,7 @@ def _check_nodes(engine: Engine, forest: Forest, partition: Partition) -> None:
 
 
 def _check_constraints(engine: Engine, world: World, constraints: Constraints, partition: Partition) -> None:
-    """At every vertex of every class, as the judge will look at it."""
+    """Check the constraints at every vertex of every class, as the judge does."""
     forest, sizes = world.forest, Counter(partition.equivalence_class.tolist())
     for representative, vertices in _members(partition).items():
         own = int(forest.record_of[representative])
@@ -149,7 +149,7 @@ def _check_constraints(engine: Engine, world: World, constraints: Constraints, p
 
 
 def _check_hopeless(engine: Engine, model: PrivacyModel) -> None:
-    """No class can be as large as is asked: nothing is published, and the costs say so."""
+    """Check that all records are suppressed, and counted in the costs, if no class can be large enough."""
     name = type(engine).__name__
     world = next(trees(1, 6) if engine.aligns else tables(1, 6))
     too_many = KAnonymity(k=world.forest.record_count + 1).bind()
@@ -157,13 +157,15 @@ def _check_hopeless(engine: Engine, model: PrivacyModel) -> None:
     try:
         partition = search(engine, world, constraints, 0, lambda done: None)
     except (ArithmeticError, LookupError, ValueError) as error:
-        raise ContractError(f"{name} must suppress all where no class can be, not raise an error") from error
+        raise ContractError(
+            f"{name} must suppress all records if no class is possible, not raise an error"
+        ) from error
     require(
         partition.class_count == 0 and (partition.representative == SUPPRESSED).all(),
-        f"{name} must suppress all records where no class can be",
+        f"{name} must suppress all records if no class is possible",
     )
     costs = [count for cost, count in partition.costs.items() if cost.startswith("records")]
     require(
         math.fsum(costs) == world.forest.record_count,
-        f"{name} must count what it suppresses in its costs, under names that begin with records",
+        f"{name} must count suppressed records in its costs, under names that begin with records",
     )

@@ -1,4 +1,4 @@
-"""The contract of formats: what is written is read back exactly, and broken bytes are refused discreetly."""
+"""The contract of formats: written documents are read back exactly, errors on broken input quote no value."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ MARK = "mArKeD-value"
 _TEXTS = (MARK, " spaced ", "<&>\"'", "ünï — 日本 🎓", "line\nline", "1", "*", "[1, 2]")
 _BROKEN = 60
 _SMALL = 64
-"""Bytes of a part, so that a few records make several."""
+"""Size of a split in bytes, small enough for several splits of a few records."""
 
 
 def check_format(
     format: Format, documents: Sequence[Document] | None = None, layout: Layout | None = None
 ) -> None:
-    """Hold a format to its contract.
+    """Check a format against its contract.
 
-    ``documents`` are written and read; by default some that a format of its traits can hold, with texts that
-    need escaping and numbers that are no floats. ``layout`` is how they lie in the file. Raises
+    ``documents`` are written and read; the default documents fit the traits of the format, with texts that
+    need escaping and numbers that floats cannot represent. ``layout`` is their layout in the file. Raises
     ContractError.
     """
     name = type(format).__name__
@@ -35,13 +35,13 @@ def check_format(
     written = layout or _layout(format, given)
     require(
         format.extension.startswith(".") and len(format.extension) > 1,
-        f"the extension of {name} must be a full stop and what follows it",
+        f"the extension of {name} must be a full stop and at least one character",
     )
     require(type(send_to_worker(format)) is type(format), f"{name} must survive pickling")
     try:
         data = _write_bytes(format, given, written)
     except (InputError, PolicyError):
-        raise ContractError(f"{name} cannot write these records: give others as documents") from None
+        raise ContractError(f"{name} cannot write these records: pass others as documents") from None
     require(data == _write_bytes(format, given, written), f"{name} must write the same bytes every time")
     try:
         found = format.layout(io.BytesIO(data), ())
@@ -50,15 +50,15 @@ def check_format(
         raise ContractError(f"{name} must read what it has written") from None
     require(
         [*map(_exact, read)] == [*map(_exact, given)],
-        f"{name} must read back exactly what it has written, numbers with their spelling",
+        f"{name} must read back exactly what it has written, including the spelling of numbers",
     )
-    require(_write_bytes(format, read, written) == data, f"{name} must write what it has read as it was")
+    require(_write_bytes(format, read, written) == data, f"{name} must write the same bytes after reading")
     _check_splits(name, format, data, found, read)
     _check_broken(name, format, data, found)
 
 
 def documents_for(format: Format) -> list[Document]:
-    """Records that any format with these traits can hold."""
+    """Return records that any format with these traits can represent."""
     if format.has_elements:
         return [
             {"@id": str(at), "a": Siblings([text]), "b": Siblings(["x", text])}
@@ -87,7 +87,7 @@ def _write_bytes(format: Format, documents: Sequence[Document], layout: Layout) 
 
 
 def _exact(value: Any) -> Any:
-    """A value with the spellings of all that is in it, texts and numbers told apart."""
+    """Return a value in a form that distinguishes types and spellings."""
     if isinstance(value, dict):
         return {key: _exact(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -98,7 +98,7 @@ def _exact(value: Any) -> Any:
 
 def _check_splits(name: str, format: Format, data: bytes, layout: Layout, read: list[Document]) -> None:
     splits = format.splits(io.BytesIO(data), layout, _SMALL)
-    require(splits, f"{name} must have one split at least, which is WHOLE where a file cannot be cut")
+    require(splits, f"{name} must have at least one split, which is WHOLE if a file cannot be cut")
     parts = [[*format.read_split(io.BytesIO(data), layout, split)] for split in splits]
     require(
         [document for part in parts for document in part] == read,
@@ -111,8 +111,8 @@ def _check_splits(name: str, format: Format, data: bytes, layout: Layout, read: 
 
 
 def _check_broken(name: str, format: Format, data: bytes, layout: Layout) -> None:
-    """Bytes that are cut, changed or none: read as something else, or refused with InputError."""
-    rng = random.Random(0)  # noqa: S311  # nothing is secret here
+    """Check that truncated, changed and random bytes are read, or refused with InputError."""
+    rng = random.Random(0)  # noqa: S311  # not used for secrets
     broken = [data[: rng.randrange(len(data))] for _ in range(_BROKEN)]
     for _ in range(_BROKEN):
         changed = bytearray(data)

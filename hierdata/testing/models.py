@@ -1,4 +1,4 @@
-"""The contract of privacy models: answers on all small multisets of sensitive values agree."""
+"""The contract of privacy models: consistent answers on all small multisets of sensitive values."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ DOMAIN = SensitiveDomain(
     reference=(4, 3, 2, 1),
     heights=heights_in(_TREE),
 )
-"""Four values: numbers, with levels, a taxonomy and how often each occurs in the original."""
+"""Four numbers, with levels, a taxonomy and the count of each in the original."""
 
 _MOST = 3
 _SMALL_STEP = Fraction(1, 10**6)
 
 
 def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
-    """Hold a privacy model to its contract, on all classes of at most three of each of a domain's values.
+    """Check a privacy model against its contract, on all classes with at most three of each domain value.
 
-    ``domain`` should have four values or fewer; give one where the model cannot bind to the usual one: the
-    values 1, 2, 4 and 9 with levels, a taxonomy and counts in the original. Raises ContractError.
+    ``domain`` should have at most four values. Pass one if the model cannot bind to the default: the values
+    1, 2, 4 and 9 with levels, a taxonomy and counts in the original. Raises ContractError.
     """
     name = type(model).__name__
     check_parameters(model)
@@ -74,7 +74,7 @@ def _check_words(model: PrivacyModel) -> None:
     )
     require(
         set(model.combine.values()) <= {"min", "max"},
-        f"combine of {name} must say min or max for each letter",
+        f"combine of {name} must have min or max for each letter",
     )
 
 
@@ -87,7 +87,7 @@ def _check_needs_domain(model: PrivacyModel) -> None:
 
 
 def _multisets(values: int) -> list[dict[int, int]]:
-    """All multisets of a few values, the empty one first."""
+    """Return all multisets with at most three of each of ``values`` values, the empty one first."""
     return [
         {code: count for code, count in enumerate(counts) if count}
         for counts in product(range(_MOST + 1), repeat=values)
@@ -95,7 +95,7 @@ def _multisets(values: int) -> list[dict[int, int]]:
 
 
 def _views(model: PrivacyModel, counts: dict[int, int]) -> list[ClassView]:
-    """Classes of fewer, as many and more records than values: pooled siblings, one each, missing values."""
+    """Return classes with fewer, as many and more records than values: siblings, one each, missing ones."""
     present = sum(counts.values())
     return [
         ClassView(records, counts, records + records % 4 if model.needs_population else None)
@@ -106,26 +106,29 @@ def _views(model: PrivacyModel, counts: dict[int, int]) -> list[ClassView]:
 def _check_answers(
     model: PrivacyModel, constraint: Constraint, domain: SensitiveDomain, view: ClassView
 ) -> None:
-    """What holds and what is achieved at one vertex, by the letters."""
+    """Check that what holds and what is achieved at one vertex agree."""
     name = type(model).__name__
     holds, achieved = constraint.holds(view), constraint.achieved_parameters(view)
     at = f"in a class of {view.records} records with {dict(view.counts)} values by code"
-    require(isinstance(holds, bool), f"holds of {name} must answer True or False")
+    require(isinstance(holds, bool), f"holds of {name} must return True or False")
     if model.per_attribute and not view.counts:
         enough = view.records >= constraint.min_class_size
-        require(holds or not enough, f"{name} must hold where no value is present")
+        require(holds or not enough, f"{name} must hold if no value is present")
     letters = {letter if letter in model.combine else letter.partition("_")[0] for letter in achieved}
     require(letters <= set(model.combine), f"{name} achieves letters that its combine does not name")
     require(
         all(isinstance(value, Fraction) for value in achieved.values()),
-        f"{name} must achieve Fractions, which are exact",
+        f"the achieved parameters of {name} must be Fractions, which are exact",
     )
     merged = model.weakest({}, achieved)
-    require(merged == achieved == model.weakest(achieved, {}), f"weakest of {name} must keep what is alone")
+    require(
+        merged == achieved == model.weakest(achieved, {}),
+        f"weakest of {name} must keep letters that only one argument has",
+    )
     if not view.counts and model.per_attribute:
         return
     if not achieved:
-        require(not holds, f"{name} holds {at} and achieves nothing")
+        require(not holds, f"{name} holds {at} but achieves nothing")
         return
     reached = _restate_achieved(model, achieved)
     if reached is None:
@@ -137,12 +140,12 @@ def _check_answers(
         stronger = None if step is None else _restate_achieved(model, {**achieved, letter: step})
         require(
             stronger is None or not stronger.bind(own).holds(view),
-            f"{name} achieves {letter} = {value} {at}, and a stronger {letter} holds too",
+            f"{name} achieves {letter} = {value} {at}, but a stronger {letter} holds too",
         )
 
 
 def _restate_achieved(model: PrivacyModel, achieved: Mapping[str, Fraction]) -> PrivacyModel | None:
-    """The same model with what it achieves as parameters; None where these are none of its parameters."""
+    """Return the model with the achieved values as parameters; None if they are not its parameters."""
     plain = model.model_dump(exclude_unset=True)
     for letter, value in achieved.items():
         stem, _, level = letter.partition("_")
@@ -161,7 +164,7 @@ def _restate_achieved(model: PrivacyModel, achieved: Mapping[str, Fraction]) -> 
 
 
 def _stronger(model: PrivacyModel, letter: str, value: Fraction) -> Fraction | None:
-    """A little more than what is achieved; a millionth, since a figure that is irrational is rounded."""
+    """Return a value stronger by one, or by a millionth, since irrational figures are rounded; or None."""
     stem = letter if letter in model.combine else letter.partition("_")[0]
     if isinstance(getattr(model, letter, None), int):
         return value + (1 if model.combine[stem] == "min" else -1)
@@ -183,7 +186,7 @@ def _check_summaries(
 
 
 def _check_forms(name: str, constraint: Constraint, multisets: list[dict[int, int]]) -> None:
-    """The least size, caps and closeness, in classes with one value a record."""
+    """Check minimum size, caps and closeness in classes with one value per record."""
     caps, closeness = constraint.caps, constraint.closeness
     for counts in multisets[1:]:
         present = sum(counts.values())
@@ -211,7 +214,7 @@ def _check_forms(name: str, constraint: Constraint, multisets: list[dict[int, in
 
 
 def is_within(caps: FrequencyCaps, counts: Mapping[int, int]) -> bool:
-    """The words of ShareCaps: count by group, add what lies in reach, compare with share and most."""
+    """Return whether counts satisfy caps, computed from the definition in FrequencyCaps."""
     groups = [0] * len(caps.share)
     for code, count in counts.items():
         groups[caps.group_of[code]] += count
@@ -225,7 +228,7 @@ def is_within(caps: FrequencyCaps, counts: Mapping[int, int]) -> bool:
 
 
 def _is_near(closeness: Closeness, counts: Mapping[int, int]) -> bool:
-    """The words of Closeness: the weighted differences of the shares of all sets."""
+    """Return whether counts satisfy a closeness, computed from the definition in Closeness."""
     inside = [0] * len(closeness.parent)
     for code, count in counts.items():
         at = closeness.set_of[code]
@@ -252,13 +255,16 @@ def _check_unions(
         for union in _unions(one, other):
             require(
                 constraint.holds(union),
-                f"{name} says that it is monotone: it holds for the values {dict(one.counts)} and "
-                f"{dict(other.counts)}, and not for both together",
+                f"{name} is declared monotone: it holds for the values {dict(one.counts)} and "
+                f"{dict(other.counts)}, but not for both together",
             )
 
 
 def _unions(one: ClassView, other: ClassView) -> Iterator[ClassView]:
-    """Two classes as one. What is published fits everybody whom one of them fits, and perhaps others."""
+    """Yield the union of two classes with every population it may have.
+
+    Its published values fit everyone whom those of either class fit, and possibly more people.
+    """
     codes = one.counts.keys() | other.counts.keys()
     counts = {code: one.counts.get(code, 0) + other.counts.get(code, 0) for code in codes}
     records = one.records + other.records

@@ -1,4 +1,4 @@
-"""A publication cut into parts by whole classes: as a run by blocks hands them over."""
+"""Cut a publication into parts of whole classes, like those of a run in blocks."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Part = tuple[Publication, Forest]
 
 
 def cut(publication: Publication, forest: Forest, count: int, rng: random.Random) -> list[Part]:
-    """Up to so many parts of whole classes of records, drawn at random; suppressed records lie in any.
+    """Cut a publication at random into up to ``count`` parts of whole classes; suppressed records are in any.
 
-    What the search of the whole has cost belongs to none of them.
+    The costs of the search are in no part.
     """
     of_record = publication.equivalence_class[forest.roots[:-1]].tolist()
     draws = {own: rng.randrange(count) for own in set(of_record)}
@@ -30,7 +30,7 @@ def cut(publication: Publication, forest: Forest, count: int, rng: random.Random
 
 def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) -> Part:
     vertices = np.flatnonzero(np.isin(forest.record_of, records))
-    number = np.full(forest.vertex_count + 1, -1)  # the last is where nothing is
+    number = np.full(forest.vertex_count + 1, -1)  # the last entry maps "no vertex" to itself
     number[vertices] = np.arange(len(vertices))
     nodes, first_node = _laid_out(forest.first_node, forest.quasi_count, vertices)
     counts = np.array([len(own) for own in forest.domains], np.int64)[forest.type]
@@ -66,7 +66,7 @@ def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) 
 
 
 def _laid_out(first: NDArray[Any], counts: NDArray[Any], vertices: NDArray[Any]) -> tuple[Any, Any]:
-    """Where the values of some vertices lie, and where each one's begin once they lie together."""
+    """Return the indices of some vertices' values, and the first index of each vertex after compaction."""
     own = counts[vertices]
     begin = np.cumsum(own) - own
     return np.repeat(first[vertices] - begin, own) + np.arange(int(own.sum())), begin

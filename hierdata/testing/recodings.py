@@ -1,4 +1,4 @@
-"""The contract of recodings: the judge, told nothing but the promise, confirms what is published."""
+"""The contract of recodings: the judge, which knows only the promise, confirms the published documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MODELS: tuple[PrivacyModel, ...] = (KAnonymity(k=3), DistinctLDiversity(l=2))
 
 
 def check_recoding(recoding: type[Recoding]) -> None:
-    """Hold a recoding to its contract, on tables and, unless it partitions each type by itself, on trees.
+    """Check a recoding against its contract, on tables and, unless it partitions each type, on trees.
 
     Raises ContractError.
     """
@@ -37,7 +37,7 @@ def check_recoding(recoding: type[Recoding]) -> None:
             publication, again = (_publish(recoding, world, model) for _ in range(2))
             _check_parts(name, publication, again)
             published += _check_judged(recoding, world, model, publication)
-    require(published, f"{name} must publish something where classes were found")
+    require(published, f"{name} must publish something if classes were found")
 
 
 def _publish(recoding: type[Recoding], world: World, model: PrivacyModel) -> Publication:
@@ -48,12 +48,12 @@ def _publish(recoding: type[Recoding], world: World, model: PrivacyModel) -> Pub
         forest, partition = own.prepare(forest, partition)
         partition = coalesce(forest, partition, constraints)
     order = list(range(forest.record_count))
-    random.Random(0).shuffle(order)  # noqa: S311  # nothing is secret here
+    random.Random(0).shuffle(order)  # noqa: S311  # not used for secrets
     return own.publish(forest, [partition], order)
 
 
 def _check_parts(name: str, publication: Publication, again: Publication) -> None:
-    """Documents can be asked for again and again, and are as many as is said."""
+    """Check that documents can be read repeatedly, and that their count is correct."""
     names = [part.name for part in publication.parts]
     require(
         names and names[0] == RECORDS and len({*names}) == len(names),
@@ -63,7 +63,7 @@ def _check_parts(name: str, publication: Publication, again: Publication) -> Non
         documents = [*part.documents()]
         require(
             documents == [*part.documents()] == [*other.documents()],
-            f"{name} must give the same documents every time, in the order that is asked for",
+            f"{name} must return the same documents every time, in the requested order",
         )
         require(part.count in (None, len(documents)), f"{name} must count the documents of a part")
 
@@ -90,7 +90,7 @@ def _check_judged(recoding: type[Recoding], world: World, model: PrivacyModel, f
     )
     require(
         _without_order(verdict) == _without_order(turned),
-        f"{name} must publish what the judge finds the same in any order",
+        f"{name} must publish documents for which the verdict does not depend on their order",
     )
     return shown
 

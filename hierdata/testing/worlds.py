@@ -1,4 +1,4 @@
-"""Small made-up collections for the checks: tables and trees, partitions, what the judge is told."""
+"""Small generated collections for the checks: tables and trees, partitions, rules for the judge."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 
 _SENSITIVE = ("1", "2", "4", "5", "9", "12")
-"""Texts that spell numbers, so that most models can judge them."""
+"""Numbers as text, which most models can judge."""
 SCALE = Levels(by={"1": 1, "2": 1, "4": 2, "5": 2, "9": 3, "12": 5}).compile({})
 TAXONOMY = Taxonomy(tree={"*": {"low": ["1", "2"], "middle": ["4", "5"], "9": None, "12": None}}).compile(
     {}, Path()
@@ -41,25 +41,25 @@ _QUASI: tuple[tuple[QuasiDomain, tuple[Scalar, ...]], ...] = (
 
 @dataclass(frozen=True)
 class World:
-    """A collection: its records, encoded, and how often each sensitive value occurs, by path."""
+    """A collection: its encoded records, and the counts of the sensitive values by path."""
 
     forest: Forest
     counted: dict[str, Counter[Scalar]]
 
     @property
     def name(self) -> str:
-        """What a message calls it."""
+        """The name used in messages."""
         return f"{self.forest.record_count} records of {len(self.forest.schema.types)} vertex types"
 
     def bind(self, model: PrivacyModel) -> Constraints:
-        """The model on all records, or on every sensitive attribute."""
+        """Bind the model to the records, or to every sensitive attribute."""
         domains = self.forest.domains
         if not model.per_attribute:
             return Constraints((model.bind(None),), tuple(tuple(() for _ in own) for own in domains))
         return Constraints((), tuple(tuple((model.bind(domain),) for domain in own) for own in domains))
 
     def promise(self, model: PrivacyModel, judged_as: str) -> JudgeRules:
-        """What the judge is told of a release under a model."""
+        """Return the rules for the judge of a release under a model."""
         schema = self.forest.schema
         sensitive = tuple(
             SensitiveRule(
@@ -78,26 +78,26 @@ class World:
 
 
 def tables(count: int = 3, records: int = 40) -> Iterator[World]:
-    """Records of one vertex each."""
+    """Yield collections whose records have one vertex each."""
     for seed in range(count):
         yield _world(seed, records, 1)
 
 
 def trees(count: int = 3, records: int = 24) -> Iterator[World]:
-    """Records with up to three children, and these with up to two."""
+    """Yield collections whose records have up to three children, and these up to two."""
     for seed in range(count):
         yield _world(seed, records, 2 + seed % 2)
 
 
 def worlds(flat: bool) -> list[World]:
-    """Tables alone, or tables and trees."""
+    """Return tables only, or tables and trees."""
     return [*tables()] if flat else [*tables(1), *trees()]
 
 
 def search(
     engine: Engine, world: World, constraints: Constraints, seed: int, progress: Callable[[int], None]
 ) -> Partition:
-    """What an engine finds; one that cannot begin goes on from classes of a built-in one."""
+    """Return the partition of an engine; one that cannot begin starts from classes of a built-in engine."""
     forest, before = world.forest, None
     scope = Scope.of(forest)
     if not engine.begins:
@@ -109,14 +109,14 @@ def search(
 
 
 def find_partition(world: World, constraints: Constraints) -> Partition:
-    """Classes of whole records that a built-in engine finds."""
+    """Return classes of whole records found by a built-in engine."""
     return ENGINES["clustree"](kind="clustree").step(
         world.forest, Scope.of(world.forest), constraints, None, np.random.default_rng(0)
     )
 
 
 def _world(seed: int, records: int, depth: int) -> World:
-    rng = random.Random(seed)  # noqa: S311  # made-up data
+    rng = random.Random(seed)  # noqa: S311  # generated data
     domains = [[_QUASI[(seed + at + level) % 3] for at in range(2)] for level in range(depth)]
     made = [_vertex(rng, domains, 0) for _ in range(records)]
     schema = Schema(tuple(_type(level, depth) for level in range(depth)))

@@ -164,9 +164,9 @@ def test_a_release_of_other_people(run: Run, desk: Desk, release: tuple[object, 
         (("--original", "x.csv"), "--policy must be given to measure a release"),
         (
             ("--policy", "p.yaml", "--original", "x.csv", "--partition", "p.json"),
-            "--original is about a release, --partition about a table: take --original and --policy, or",
+            "--original is for a release, --partition is for a table: use --original and --policy, or",
         ),
-        (("--key", "age", "--policy", "p.yaml"), "--policy is about a release, --key about a table"),
+        (("--key", "age", "--policy", "p.yaml"), "--policy is for a release, --key is for a table"),
     ],
 )
 def test_one_form_at_a_time(run: Run, table: Path, options: tuple[str, ...], message: str) -> None:

@@ -102,7 +102,7 @@ def test_a_signal_leaves_nothing_behind(
     assert ran.code == code
     assert ran.json["error"] == {
         "kind": "Stopped",
-        "message": f"stopped by {number.name}; what was begun is removed",
+        "message": f"stopped by {number.name}; partial results are removed",
         "exit_code": code,
     }
     assert any(name.startswith(".hierdata-") for name in seen), "the work had begun"
@@ -123,7 +123,7 @@ def test_a_signal_that_a_library_answers_with_an_error_of_its_own_is_a_signal(
 
     monkeypatch.setattr("hierdata.release.files.write_files", interrupted)
     ran = run(*desk.command)
-    assert (ran.code, ran.err) == (143, "hierdata: stopped by SIGTERM; what was begun is removed\n")
+    assert (ran.code, ran.err) == (143, "hierdata: stopped by SIGTERM; partial results are removed\n")
 
 
 def test_a_second_signal_does_not_stop_the_cleaning(

@@ -83,7 +83,7 @@ class Unexplained(ToldModel):
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        (Thawed(k=2), "Thawed must be frozen: take the model_config of its base"),
+        (Thawed(k=2), "Thawed must be frozen: use the model_config of its base"),
         (Unexplained(k=2), "letters of Unexplained must explain every letter of its combine"),
         (ToldModel(k=2, said="none"), "promise of ToldModel must be a sentence on one line"),
         (ToldModel(k=2, least=0), "min_class_size of ToldModel must be a whole number from 1 on, not 0"),
@@ -121,7 +121,7 @@ class _OneValue(Constraint):
 
 
 def test_a_model_that_is_not_monotone_must_say_so() -> None:
-    with pytest.raises(ContractError, match="Alone says that it is monotone: it holds for the values"):
+    with pytest.raises(ContractError, match="Alone is declared monotone: it holds for the values"):
         check_model(Alone(l=1))
 
 
@@ -162,9 +162,9 @@ def in_place(partition: Partition, forest: Forest, rng: np.random.Generator) -> 
 @pytest.mark.parametrize(
     ("spoil", "sentence"),
     [
-        (as_one, "made a class below the least size"),
+        (as_one, "made a class below the minimum size"),
         (as_it_was, "must publish nodes that generalize every member of the class"),
-        (by_chance, "must find the same for the same seed: draw from rng alone"),
+        (by_chance, "must find the same for the same seed: use only rng for random draws"),
         (in_place, "must not change the forest that it is given"),
     ],
 )
@@ -210,7 +210,7 @@ class Once(Generalization):
         (Unstated, "Unstated must state traits with a judged_as of generalization,"),
         (Mistaken, "the judge of representatives does not confirm what Mistaken publishes"),
         (Original, "the judge of generalization does not confirm what Original publishes under k-anonymity"),
-        (Once, "Once must give the same documents every time"),
+        (Once, "Once must return the same documents every time"),
     ],
 )
 def test_a_broken_recoding_is_refused(recoding: type[Recoding], sentence: str) -> None:
@@ -240,7 +240,7 @@ class Bent(Flat):
     [
         (Bent(part="labels"), "Bent must give every node a label of its own"),
         (Bent(part="ancestors"), "Bent must have rows of ancestors that begin with the root and end with"),
-        (Bent(part="lm"), "Bent must not have losses that fall towards the root"),
+        (Bent(part="lm"), "Bent must not have losses that decrease towards the root"),
         (Bent(part="codebook"), "Bent must have a codebook of plain data"),
     ],
     ids=str,
@@ -248,7 +248,7 @@ class Bent(Flat):
 def test_a_broken_domain_is_refused(domain: QuasiDomain, sentence: str) -> None:
     with pytest.raises(ContractError, match=sentence):
         check_domain(domain, ["a", "b", "c"])
-    with pytest.raises(ContractError, match="Flat does not cover a value that was given as covered"):
+    with pytest.raises(ContractError, match="Flat does not cover one of the values given"):
         check_domain(Flat(), ["a", "*"])
 
 
@@ -291,8 +291,8 @@ class Sealed(SuppressionRatio):
 @pytest.mark.parametrize(
     ("metric", "sentence"),
     [
-        (Doubled, "records of Doubled lies outside of its range, 0 to 1"),
-        (Averaged, "Averaged must have the figures of the whole from the sum of its parts"),
+        (Doubled, "records of Doubled is outside its range, 0 to 1"),
+        (Averaged, "Averaged must compute the figures of the whole from the sum of its parts"),
         (Sealed, "Sealed must ask the same questions after pickling"),
     ],
 )
@@ -331,7 +331,10 @@ class Talkative(JsonLines):
     ("format", "sentence"),
     [
         (Forgetful(), "Forgetful must read back exactly what it has written"),
-        (Rounding(), "Rounding must read back exactly what it has written, numbers with their spelling"),
+        (
+            Rounding(),
+            "Rounding must read back exactly what it has written, including the spelling of numbers",
+        ),
         (Talkative(), "Talkative must raise InputError for broken input, not ValueError"),
     ],
     ids=lambda own: type(own).__name__ if isinstance(own, JsonLines) else "",

@@ -456,7 +456,7 @@ def test_whatever_holds_records_gives_one_draft() -> None:
 def test_an_envelope_must_be_named(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_text(json.dumps({"export": {"people": [{"sex": "mf"[n % 2]} for n in range(9)]}}))
-    with pytest.raises(InputError, match="say with `records`"):
+    with pytest.raises(InputError, match="state with `records`"):
         hierdata.init(path)
     draft = hierdata.init(path, records="$.export.people")
     assert draft.confirmed()["records"] == "$.export.people"

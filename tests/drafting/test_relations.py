@@ -67,14 +67,14 @@ def test_many_texts_need_no_names() -> None:
 def test_numbers_that_are_among_keys_by_accident_tie_nothing() -> None:
     people = [{"id": n, "sex": "mf"[n % 2]} for n in range(30)]
     wards = [{"beds": n % 20, "name": f"ward {n % 7}"} for n in range(60)]
-    with pytest.raises(PolicyError, match="the tables people, wards hang together with no table above"):
+    with pytest.raises(PolicyError, match="the tables people, wards have no parent"):
         hierdata.init({"people": people, "wards": wards})
 
 
 def test_a_row_too_many_unties_tables() -> None:
     tables = patients()
     tables["visits"].append({"key": 999, "patient_id": 999, "ward": "x"})
-    with pytest.raises(PolicyError, match="hang together with no table above"):
+    with pytest.raises(PolicyError, match="have no parent, but only the table of the records may"):
         hierdata.init(tables)
 
 
@@ -103,7 +103,7 @@ def test_folders_are_looked_through_for_tables(tmp_path: Path) -> None:
     draft = hierdata.init(tmp_path)
     path = tmp_path / "draft.yaml"
     draft.save(path)
-    assert "CONFIRM: do the tables hang together so?" in path.read_text()
+    assert "CONFIRM: are the tables linked correctly?" in path.read_text()
     stated = read(path)
     stated.pop("draft")
     assert from_data(stated) == from_data(draft.confirmed())

@@ -229,7 +229,7 @@ def test_an_error_that_nobody_foresaw_tells_its_place_alone(place: Place, execut
 def test_a_signal_in_any_stage(place: Place, stage: str, name: str) -> None:
     ended = place.run(name, STAGES[stage], *TWO)
     number = getattr(signal, name)
-    sentence = f"hierdata: stopped by {name}; what was begun is removed\n"
+    sentence = f"hierdata: stopped by {name}; partial results are removed\n"
     assert ended == Ended(128 + number, "", sentence)
 
 
@@ -250,10 +250,10 @@ def test_signals_at_any_moment(place: Place, expected: dict[str, bytes]) -> None
             assert ended.code == 128 + number
             (line,) = ended.err.splitlines()
             told = f"hierdata: stopped by {number.name}"
-            if line == f"{told} when all was done: {place.folder / 'out'} is whole":
+            if line == f"{told} after all was done: {place.folder / 'out'} is complete":
                 assert place.release() == expected
             else:
-                assert line == f"{told}; what was begun is removed"
+                assert line == f"{told}; partial results are removed"
         place.nothing_left()
 
 

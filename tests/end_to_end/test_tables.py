@@ -267,7 +267,7 @@ def test_strangers_and_changes_in_a_release_of_tables_are_refused(tmp_path: Path
     folder = hierdata.anonymize(TABLES, KEYED, seed=SEED).save(tmp_path / "out")
     records = folder / "public" / "records"
     (records / "more.csv").write_text("sid,name\n1,marker\n")
-    with pytest.raises(hierdata.VerificationError, match="beside the records"):
+    with pytest.raises(hierdata.VerificationError, match="besides the records"):
         hierdata.verify(folder, KEYED)
     (records / "more.csv").unlink()
     courses = (records / "courses.csv").read_text().splitlines(keepends=True)

@@ -202,7 +202,7 @@ def test_nothing_but_the_rows_is_published() -> None:
     data = written([{"a": "x"}], layout)
     assert b"7319" not in data
     assert read(data, alone=True) == [{"a": "x"}]
-    with pytest.raises(VerificationError, match="beside the records"):
+    with pytest.raises(VerificationError, match="besides the records"):
         read(stored(table), alone=True)
     assert len(read(stored(table))) == 2
 

@@ -40,7 +40,7 @@ def test_what_cannot_be_imported_is_named_with_the_reason(desk: Site, tmp_path: 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("class CappedShare: pass", "is no subclass of hierdata.privacy.base.PrivacyModel"),
+        ("class CappedShare: pass", "is not a subclass of hierdata.privacy.base.PrivacyModel"),
         ("raise SystemExit('bye\\nbye')", "cannot be imported (SystemExit: bye)"),
         ("", "cannot be imported (AttributeError: "),
         (

@@ -80,7 +80,7 @@ def test_without_the_plugin_nothing_is_judged(desk: Site, published: str) -> Non
     assert ran.code == 4
     assert ran.err.startswith("hierdata: not judged: ")
     if published == "release":
-        missing = "capped-share (models) is of hierdata-toy 1.0, which is not installed here"
+        missing = "capped-share (models) comes from hierdata-toy 1.0, which is not installed here"
         assert ran.err == f"hierdata: not judged: {missing}\n"
 
 
@@ -90,7 +90,8 @@ def test_another_version_judges_nothing(desk: Site, tmp_path: Path) -> None:
     ran = desk.at(site).run("verify", "release", "--policy", "policy.yaml")
     assert ran.code == 4
     assert ran.err == (
-        "hierdata: not judged: capped-share (models) is of hierdata-toy 1.0, which is installed as 2.0 here\n"
+        "hierdata: not judged: capped-share (models) comes from hierdata-toy 1.0, "
+        "which is installed as 2.0 here\n"
     )
 
 

@@ -64,7 +64,7 @@ def test_the_records_alone_pass(tmp_path: Path) -> None:
     ],
 )
 def test_nothing_lies_beside_the_records(tmp_path: Path, text: str) -> None:
-    with pytest.raises(hierdata.VerificationError, match="beside the records") as refused:
+    with pytest.raises(hierdata.VerificationError, match="besides the records") as refused:
         judged(tmp_path, text)
     assert "Ada" not in str(refused.value)
 

@@ -62,13 +62,13 @@ def test_a_schema_that_points_elsewhere_is_refused_and_nothing_is_fetched(
 ) -> None:
     fetched: list[object] = []
     monkeypatch.setattr("urllib.request.urlopen", lambda *given, **_: fetched.append(given))
-    with pytest.raises(hierdata.PolicyError, match="a schema that it does not hold"):
+    with pytest.raises(hierdata.PolicyError, match="a schema outside the file"):
         hierdata.anonymize(RECORDS, with_schema(tmp_path, {"$ref": place}))
     assert not fetched
 
 
 def test_a_schema_without_end_is_the_policy_s_fault(tmp_path: Path) -> None:
-    with pytest.raises(hierdata.PolicyError, match="without end"):
+    with pytest.raises(hierdata.PolicyError, match="endlessly"):
         hierdata.anonymize(RECORDS, with_schema(tmp_path, {"$ref": "#"}))
 
 

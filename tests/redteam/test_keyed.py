@@ -78,7 +78,7 @@ def test_other_keys_than_numbers_of_rows_fail(
     folder, policy = release
     rename(folder, columns, spell)
     for published in (folder, folder / "public"):
-        with pytest.raises(hierdata.VerificationError, match="its keys are not the numbers") as refused:
+        with pytest.raises(hierdata.VerificationError, match="its keys must be the numbers") as refused:
             hierdata.verify(published, policy)
         assert "SSN" not in str(refused.value)
 

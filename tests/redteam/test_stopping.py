@@ -86,7 +86,7 @@ def test_a_signal_that_a_callback_swallows_still_stops_the_run(capsys: pytest.Ca
     with pytest.raises(typer.Exit) as stopped:
         run()
     assert stopped.value.exit_code == 128 + signal.SIGTERM
-    assert capsys.readouterr().err == "hierdata: stopped by SIGTERM; what was begun is removed\n"
+    assert capsys.readouterr().err == "hierdata: stopped by SIGTERM; partial results are removed\n"
 
 
 def test_a_signal_after_the_last_step_is_told_that_all_was_done(
@@ -97,7 +97,7 @@ def test_a_signal_after_the_last_step_is_told_that_all_was_done(
             result.mkdir(exist_ok=True)
             signal.raise_signal(signal.SIGINT)
 
-    for told in (f" when all was done: {tmp_path / 'out'} is whole", "; what was begun is removed"):
+    for told in (f" after all was done: {tmp_path / 'out'} is complete", "; partial results are removed"):
         with pytest.raises(typer.Exit) as stopped:  # the second time it was there before
             run(tmp_path / "out")
         assert stopped.value.exit_code == 128 + signal.SIGINT

@@ -215,7 +215,7 @@ def test_what_a_collection_cannot_hold_is_refused_before_anything_is_read(
         hierdata.anonymize(file, xml, to=database.release)
     with pytest.raises(PolicyError, match="the target must be an address or a live object of a server"):
         hierdata.anonymize(people(), POLICY, to=tmp_path)
-    with pytest.raises(PolicyError, match="`format` is about files"):
+    with pytest.raises(PolicyError, match="`format` is for files"):
         hierdata.anonymize(database.people, POLICY | {"format": "json"})
     assert names(database) == set()
 
@@ -458,6 +458,6 @@ def test_a_signal_while_the_target_is_written(
         finally:
             process.kill()
     assert process.returncode == 128 + number, err
-    assert b"what was begun is removed" in err
+    assert b"partial results are removed" in err
     assert names(database) == {"people"}
     assert left(tmp_path) == []

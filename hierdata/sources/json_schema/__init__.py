@@ -1,1 +1,1 @@
-"""Input records held against a JSON Schema."""
+"""Check input records against a JSON Schema."""

@@ -1,4 +1,4 @@
-"""Records against the JSON Schema that a policy names."""
+"""Check records against the JSON Schema that a policy names."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from hierdata.sources.json_schema.keywords import Work
 
 _BAD_PATTERN = (
-    "a pattern that cannot be checked in time that grows with the text alone: leave out look-around, back "
-    "references and repeats above 1000"
+    "a pattern that cannot be checked in linear time: remove look-around, back references and repeats above "
+    "1000"
 )
 
 
 def check_documents(documents: Iterable[Document], schema: Path) -> Iterator[Document]:
-    """Pass documents on that satisfy a JSON Schema; InputError for the first that does not.
+    """Yield the documents; raise InputError for the first that does not satisfy a JSON Schema.
 
-    Only the place in the record and in the schema is told: the validator's own message would quote the value.
+    The error contains only the record number and the rule: the validator's own message would quote the value.
     """
-    from referencing.exceptions import Unresolvable  # what jsonschema itself resolves references with
+    from referencing.exceptions import Unresolvable  # jsonschema resolves references with this library
 
     from hierdata.sources.json_schema.keywords import BadPattern, TooManySteps
 
@@ -39,13 +39,13 @@ def check_documents(documents: Iterable[Document], schema: Path) -> Iterator[Doc
             error = next(validator.iter_errors(cast("Any", document)), None)
         except Unresolvable:
             raise PolicyError(
-                f"{schema.name} refers to a schema that it does not hold, and no other is fetched"
+                f"{schema.name} refers to a schema outside the file: include it, since none is fetched"
             ) from None
         except RecursionError:
-            raise PolicyError(f"{schema.name} refers to itself without end") from None
+            raise PolicyError(f"{schema.name} refers to itself endlessly") from None
         except TooManySteps:
             raise PolicyError(
-                f"{schema.name} asks for too many steps: its references lead to the same places over and over"
+                f"{schema.name} needs too many steps: its references lead to the same schemas over and over"
             ) from None
         except BadPattern:
             raise PolicyError(f"{schema.name} has {_BAD_PATTERN}") from None
@@ -58,7 +58,7 @@ def check_documents(documents: Iterable[Document], schema: Path) -> Iterator[Doc
 
 
 def _validator(schema: Path) -> tuple[Validator, Work]:
-    """What checks the records, and counts its steps."""
+    """Return the validator and the counter of its steps."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import extend, validator_for
@@ -74,34 +74,34 @@ def _validator(schema: Path) -> tuple[Validator, Work]:
     except SchemaError as error:
         if isinstance(error.cause, BadPattern):
             raise PolicyError(f"{schema.name} has {_BAD_PATTERN}") from None
-        raise PolicyError(f"{schema.name} is no JSON Schema ({type(error).__name__})") from None
+        raise PolicyError(f"{schema.name} is not a JSON Schema ({type(error).__name__})") from None
     types = kind.TYPE_CHECKER
-    if types.is_type(1.0, "integer"):  # not so before draft 6
+    if types.is_type(1.0, "integer"):  # False before draft 6
         types = types.redefine("integer", _is_integer)
     bounded = extend(kind, keywords(kind.VALIDATORS, patterns, work), type_checker=types)  # type: ignore[no-untyped-call]
-    # The default registry would fetch what the schema refers to from the network or from other files.
+    # The default registry would fetch referenced schemas from the network or from other files.
     return cast("type[Validator]", bounded)(stated, registry=Registry()), work
 
 
 def _load_schema(schema: Path) -> Any:
-    """What the file holds. Raises PolicyError for one that holds no JSON Schema of ours."""
+    """Return the content of the file. Raises PolicyError if it is not a JSON Schema that can be checked."""
     try:
         stated = read(schema, SCHEMA)
     except TargetError:
         raise PolicyError(f"the JSON Schema {schema.name} cannot be read") from None
     named = stated.get("$schema", "") if isinstance(stated, dict) else ""
     if not isinstance(stated, dict | bool) or not isinstance(named, str):
-        raise PolicyError(f"{schema.name} is no JSON Schema")
+        raise PolicyError(f"{schema.name} is not a JSON Schema")
     if {"unevaluatedProperties", "patternProperties"} <= _keys(stated):
         raise PolicyError(
-            f"{schema.name} has unevaluatedProperties and patternProperties, which are not checked together: "
-            "write additionalProperties"
+            f"{schema.name} has unevaluatedProperties and patternProperties, which cannot be checked "
+            "together: use additionalProperties"
         )
     return stated
 
 
 def _keys(data: object) -> set[str]:
-    """Every key of plain data."""
+    """Return every key of plain data."""
     found: set[str] = set()
     todo = [data]
     while todo:
@@ -115,7 +115,7 @@ def _keys(data: object) -> set[str]:
 
 
 def _is_integer(_: object, value: object) -> bool:
-    """JSON Schema goes by the value: 1.0 is an integer."""
+    """Return whether a value is an integer in JSON Schema, which includes 1.0."""
     if isinstance(value, Decimal):
         return value == value.to_integral_value()
     return isinstance(value, int) and not isinstance(value, bool)

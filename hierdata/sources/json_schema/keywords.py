@@ -1,7 +1,7 @@
-"""JSON Schema in bounded time: patterns by an engine that never backtracks, steps counted for each record.
+"""JSON Schema in bounded time: patterns are matched without backtracking, steps are counted for each record.
 
-A schema may come from anybody. Python's own engine takes exponential time for patterns such as ``(a+)+$``,
-and a chain of forty definitions with two references each asks for a billion checks.
+A schema may come from an untrusted source. Python's own engine takes exponential time for patterns such as
+``(a+)+$``, and a chain of forty definitions with two references each leads to a billion checks.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ Keyword = Callable[[Any, Any, Any, Any], "Iterator[ValidationError] | None"]
 
 _FREE_STEPS = 30_000
 _STEPS_FOR_A_VALUE = 1_000
-"""Keywords that may be looked at for one record, and for each value in it where that is more."""
+"""Keywords that may be evaluated for one record, or for each value in it, whichever is more."""
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)
 
 
-class TooManySteps(Exception):  # noqa: N818  a signal to whoever checks records
-    """A schema asks for more than a record can be worth."""
+class TooManySteps(Exception):  # noqa: N818  a signal to check_documents
+    """A schema needs more steps than the limit for a record."""
 
 
-class BadPattern(ValueError):  # noqa: N818  told in words of the schema's file by whoever reads it
-    """A pattern that the linear engine does not know."""
+class BadPattern(ValueError):  # noqa: N818  a signal to the functions that read the schema
+    """A pattern that the linear engine does not support."""
 
 
 class Work:
@@ -38,11 +38,11 @@ class Work:
         self._most = _FREE_STEPS
 
     def begin(self, document: object) -> None:
-        """The next record."""
+        """Start counting for the next record."""
         self._document, self._steps, self._most = document, 0, _FREE_STEPS
 
     def step(self) -> None:
-        """One keyword. Raises TooManySteps."""
+        """Count one keyword. Raises TooManySteps."""
         self._steps += 1
         if self._steps > self._most:
             self._most = _STEPS_FOR_A_VALUE * _values(self._document)
@@ -51,7 +51,7 @@ class Work:
 
 
 def _values(document: object) -> int:
-    """The values of a document, lists and objects among them."""
+    """Return the number of values in a document, including lists and objects."""
     count, todo = 0, [document]
     while todo:
         count += 1
@@ -64,7 +64,7 @@ def _values(document: object) -> int:
 
 
 class Patterns:
-    """Regular expressions of a schema, each compiled once: time linear in the text, whatever it says.
+    """Regular expressions of a schema, each compiled once; a search takes time linear in the text.
 
     >>> found = Patterns().search
     >>> found("^(a+)+$", "a" * 1000), found("^(a+)+$", "a" * 1000 + "!"), found("^\\\\u00e9$", "é")
@@ -75,11 +75,11 @@ class Patterns:
         self._compiled: dict[str, Any] = {}
 
     def search(self, pattern: str, text: str) -> bool:
-        """Whether a pattern is found in a text. Raises BadPattern for one that cannot be compiled."""
+        """Return whether a pattern is found in a text. Raises BadPattern for one that cannot be compiled."""
         return self.compile_pattern(pattern).search(text) is not None
 
     def compile_pattern(self, pattern: str) -> Any:
-        """The compiled pattern. JSON Schema spells characters as ``\\uXXXX``, the engine does not."""
+        """Compile a pattern once. ``\\uXXXX``, which the engine does not know, is translated."""
         found = self._compiled.get(pattern)
         if found is None:
             import re2
@@ -94,7 +94,7 @@ class Patterns:
         return found
 
     def checker(self) -> FormatChecker:
-        """What finds bad patterns when a schema is checked by its own."""
+        """Return a checker that finds bad patterns when a schema is checked against its meta-schema."""
         checker = FormatChecker(formats=())
 
         @checker.checks("regex", raises=BadPattern)
@@ -109,7 +109,7 @@ def _respell_escape(escape: re.Match[str]) -> str:
 
 
 def keywords(known: Mapping[str, Keyword], patterns: Patterns, work: Work) -> dict[str, Keyword]:
-    """The keywords of a draft, with patterns by our engine, and each counted when it is looked at."""
+    """Return the keywords of a draft, with patterns searched by this engine and every evaluation counted."""
     own = {
         "pattern": _pattern(patterns),
         "patternProperties": _pattern_properties(patterns),

@@ -1,4 +1,4 @@
-"""Stores: servers on which records live and can be written to. One file each, one line each."""
+"""Stores: servers from which records are read and to which they are written. One file each, one line each."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ STORES: dict[str, type[Store]] = {
     "postgres": PostgresStore,
     "postgresql": PostgresStore,
 }
-"""The kinds of stores, by the scheme of their addresses."""
+"""The classes of stores, by the scheme of their addresses."""
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)://")
 
 
 def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] | None = None) -> Store | None:
-    """The store that an address or a live object means; None for everything else, such as a path.
+    """Return the store of an address or a live object; None for everything else, such as a path.
 
-    ``options`` say what an address does not (``table``, ``query``, ``column``). A text like an address whose
-    scheme is unknown is refused, and never shown: it may hold a password. Raises PolicyError.
+    ``options`` complete an address (``table``, ``query``, ``column``). An address with an unknown scheme
+    raises PolicyError, which never shows it: it may contain a password.
 
     >>> store_of("students.json") is None, store_of([{"major": "math"}]) is None
     (True, True)
@@ -36,7 +36,7 @@ def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] |
     hierdata.errors.PolicyError: an address must begin with ...
     """
     if batch < 1:
-        raise PolicyError("batch is the number of records that travel together: at least 1")
+        raise PolicyError("batch, the number of records read or written at a time, must be at least 1")
     if isinstance(source, Store):
         return source
     if isinstance(source, str):
@@ -49,12 +49,12 @@ def store_of(source: object, *, batch: int = BATCH, options: Mapping[str, str] |
 
 
 def store_at(target: object, *, batch: int = BATCH, options: Mapping[str, str] | None = None) -> Store:
-    """The store that a target means. Raises PolicyError for anything else."""
+    """Return the store of a target. Raises PolicyError if it is not an address or a live object."""
     store = store_of(target, batch=batch, options=options)
     if store is None:
         raise PolicyError(
             "the target must be an address or a live object of a server, such as a pymongo collection; for "
-            f"files take out or Release.save; it has the type {type(target).__name__}"
+            f"files use out or Release.save; it has the type {type(target).__name__}"
         )
     return store
 

@@ -1,4 +1,4 @@
-"""What every store can do: give its records to a file in one pass, take a release whole or not at all."""
+"""The interface of stores: export records in one pass, accept a release completely or not at all."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from hierdata.documents.document import Document
 from hierdata.records.flatten import Table
 
 RECORDS = "records"
-"""The part of a release that holds the records."""
+"""The part of a release that contains the records."""
 BATCH = 1000
-"""Records that travel together, where nobody says how many."""
+"""Default number of records read or written at a time."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """Records that came from a server: the file or folder of tables, and what cannot be promised of them."""
+    """Records exported from a server: the file or folder of tables, and the limitations of the export."""
 
     path: Path
     limitations: tuple[str, ...] = ()
 
 
 class Staged(ABC):
-    """A target in the making, which nobody sees under its name before ``publish``.
+    """An unfinished target, which does not have its name before ``publish``.
 
-    ``lacking`` says in sentences what the server refused to add to the records, such as an index.
+    ``lacking`` has a sentence for each addition that the server refused, such as an index.
     """
 
     lacking: Sequence[str] = ()
@@ -38,28 +38,28 @@ class Staged(ABC):
     def write(self, part: str, documents: Iterable[Document]) -> None:
         """Write a part of the release (``records`` first) in batches, in its order.
 
-        The documents can be gone through more than once: a target may have to know all before the first.
+        The documents can be iterated repeatedly: a target may need a pass over all before it writes any.
         """
 
     @abstractmethod
     def export(self, part: str, path: Path) -> None:
-        """Read back what the server holds of a part, into a new file of the store's format at ``path``.
+        """Read a part back from the server into a new file of the store's format at ``path``.
 
-        The records of keyed tables go into a new folder with a file for each table.
+        The records of keyed tables are written to a new folder with a file for each table.
         """
 
     @abstractmethod
     def publish(self) -> None:
-        """Give it its name. Raises TargetError where the name has been taken meanwhile."""
+        """Give the target its name. Raises TargetError if the name has been taken in the meantime."""
 
 
 class Store(ABC):
     """Records on a server.
 
-    ``place`` says where, for people: never with a password. ``format`` names the format in which a release
-    for such a store lies in its folder (None: that of the input). Everything that goes wrong on the server
-    is a TargetError, what is wrong with its records an InputError; no message quotes a value, and no error
-    of the driver, which may, stays in its context.
+    ``place`` is the readable address, without a password. ``format`` is the format of the release folder for
+    such a store (None: that of the input). Errors of the server are raised as TargetError, errors in its
+    records as InputError. No message quotes a value, and no error of the driver, which may quote one, is kept
+    as context.
     """
 
     format: ClassVar[str | None] = None
@@ -67,20 +67,19 @@ class Store(ABC):
 
     @abstractmethod
     def __init__(self, source: object, batch: int, options: Mapping[str, str]) -> None:
-        """Take an address or a live object; ``options`` say what neither does.
+        """Take an address or a live object, completed by ``options``.
 
-        Raises PolicyError for an address that is none, an option that means nothing here, or where the
-        library for the server is not installed.
+        Raises PolicyError for an invalid address or option, or if the library of the server is missing.
         """
 
     @classmethod
     @abstractmethod
     def recognizes(cls, source: object) -> bool:
-        """Whether something is a live object of this store's library, without importing it."""
+        """Return whether something is a live object of this store's library, without importing it."""
 
     @abstractmethod
     def documents(self) -> Iterator[Document]:
-        """The records, in one pass and in batches."""
+        """Return the records, in one pass and in batches."""
 
     @abstractmethod
     def export(
@@ -91,33 +90,33 @@ class Store(ABC):
         published: bool = False,
         listed: Collection[str] = (),
     ) -> Exported:
-        """Read the records in one pass into a new file in a private folder, types kept.
+        """Export the records in one pass to a new file in a private folder, keeping types.
 
-        With ``tables`` it is a folder with a file for each. What the server itself must have beside a record
-        (MongoDB's ``_id``) is dropped, unless it is among the fields that the policy has ``listed``. Of what
-        is ``published`` it is dropped only where it tells nothing: anything else is there to be judged.
+        With ``tables`` it is a folder with a file for each. A field that the server requires (MongoDB's
+        ``_id``) is dropped unless the policy lists it (``listed``). In a release (``published``) it is
+        dropped only if it reveals nothing; otherwise it is kept, so that it is judged.
         """
 
     def structure(self) -> dict[str, Any] | None:
-        """What the server itself knows of the structure of its records, as a JSON Schema; None: nothing."""
+        """Return the server's own schema of its records as a JSON Schema; None if it has none."""
         return None
 
     @abstractmethod
     def refuse(self, source: Store | None) -> None:
-        """Raise TargetError where a release of ``source`` (None: of files) must not be written here.
+        """Raise TargetError if a release of ``source`` (None: of files) must not be written here.
 
-        That is where something has this name already, above all the source.
+        This is the case if the name is taken, in particular by the source.
         """
 
     @abstractmethod
     def staging(
         self, source: Store | None, *, tables: tuple[Table, ...] = ()
     ) -> AbstractContextManager[Staged]:
-        """A new target of this name; what was not published when the context is left is gone.
+        """Return a new target of this name; it is removed when the context ends unless it was published.
 
-        ``source`` is where the originals are, where that is a store: a target fits it, as with indexes.
+        ``source`` is the store of the originals, if any; a target adopts properties such as its indexes.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Close what was opened here; a live object that was given stays open."""
+        """Close connections that the store opened; a live object that was given stays open."""

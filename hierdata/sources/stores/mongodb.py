@@ -1,6 +1,6 @@
-"""Collections of MongoDB: read under a snapshot where the server can, byte by byte as it has them.
+"""Collections of MongoDB: read in a snapshot if the server supports it, as the server's own bytes.
 
-pymongo is imported once there is something to do for it.
+pymongo is imported on first use.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_SNAPSHOT = (
 
 
 class MongoStore(Store):
-    """A collection, by its address ``mongodb://host/database/collection`` or as pymongo's object."""
+    """A collection, given by its address ``mongodb://host/database/collection`` or as pymongo's object."""
 
     format: ClassVar[str | None] = "bson"
 
@@ -31,7 +31,7 @@ class MongoStore(Store):
 
         if options:
             raise PolicyError(
-                f"{next(iter(options))} is about tables: the address of a collection of MongoDB says it all"
+                f"{next(iter(options))} is for tables: the address of a MongoDB collection is sufficient"
             )
         self._batch = batch
         self._opened = isinstance(source, str)
@@ -45,12 +45,12 @@ class MongoStore(Store):
 
     @classmethod
     def recognizes(cls, source: object) -> bool:
-        """Whether something is a collection of pymongo; an asynchronous one is, to be refused."""
+        """Return whether something is a collection of pymongo, even asynchronous (to be refused later)."""
         names = {(base.__module__.partition(".")[0], base.__name__) for base in type(source).__mro__}
         return bool(names & {("pymongo", "Collection"), ("pymongo", "AsyncCollection")})
 
     def documents(self) -> Iterator[Document]:
-        """The records, in one pass and in batches; InputError for the first that no record can be."""
+        """Yield the records, in one pass and in batches. Raises InputError for the first invalid one."""
         from hierdata.documents.formats.bson_codec import decode_all
         from hierdata.sources.stores.mongodb_reading import read_collection, single
 
@@ -69,21 +69,23 @@ class MongoStore(Store):
         from hierdata.sources.stores.mongodb_reading import Ids, copy, read_collection
 
         if tables:
-            raise PolicyError("`tables` joins keyed tables, and a collection of MongoDB has whole records")
+            raise PolicyError(
+                "`tables` joins keyed tables, but a MongoDB collection has whole records: remove it"
+            )
         path = folder / "records.bson"
         ids: Ids = "numbered" if published else "kept" if "_id" in listed else "dropped"
         with read_collection(self._collection, self.place, self._batch, ids) as batches:
             if not copy(batches, path, self.place):
-                raise InputError("the collection is empty, or there is none of this name", path=self.place)
+                raise InputError("the collection is empty or does not exist", path=self.place)
         return Exported(path, () if batches.snapshot else (NO_SNAPSHOT,))
 
     def structure(self) -> dict[str, Any] | None:
-        """The ``$jsonSchema`` of the collection's validator, in MongoDB's dialect; None where it has none."""
+        """Return the ``$jsonSchema`` of the collection's validator, in MongoDB's dialect, or None."""
         schema = self._entry().get("options", {}).get("validator", {}).get("$jsonSchema")
         return schema if isinstance(schema, dict) else None
 
     def indexes(self) -> list[list[tuple[str, Any]]]:
-        """The keys of the indexes that help to find records; those that forbid or remove any are left out."""
+        """Return the keys of the indexes, except those that forbid or remove records (unique, expiring)."""
         from hierdata.sources.stores.mongodb_server import ask_server
 
         found = ask_server(self.place, lambda: list(self._collection.list_indexes()))
@@ -93,10 +95,10 @@ class MongoStore(Store):
         return [key for key in keys if key != [("_id", 1)] and all(way in known for _, way in key)]
 
     def refuse(self, source: Store | None) -> None:
-        """Refuse the source itself, and any name that is taken (see Store.refuse)."""
+        """Raise TargetError for the source itself and for any taken name (see Store.refuse)."""
         if isinstance(source, MongoStore) and source._namespace == self._namespace:
             raise TargetError(
-                "this is the source, which no release replaces: choose a new name", path=self.place
+                "this is the source, which a release cannot replace: choose a new name", path=self.place
             )
         if self._entry():
             raise TargetError("is already there; choose a new name", path=self.place)
@@ -104,11 +106,11 @@ class MongoStore(Store):
     def staging(
         self, source: Store | None, *, tables: tuple[Table, ...] = ()
     ) -> AbstractContextManager[Staged]:
-        """Collections of other names until they are published (see Store.staging)."""
+        """Return collections with temporary names until they are published (see Store.staging)."""
         from hierdata.sources.stores.mongodb_target import MongoTarget, open_target
 
         if tables:
-            raise PolicyError("keyed tables cannot go to MongoDB: publish them as files")
+            raise PolicyError("keyed tables cannot be written to MongoDB: publish them as files")
         wanted = source.indexes() if isinstance(source, MongoStore) else []
         return open_target(MongoTarget(self._collection, self.place, self._batch, wanted))
 
@@ -119,11 +121,11 @@ class MongoStore(Store):
 
     @property
     def _namespace(self) -> tuple[object, str]:
-        """The client and the full name; clients are equal where their addresses name the same hosts."""
+        """The client and the full name; clients are equal if their addresses name the same hosts."""
         return self._collection.database.client, self._collection.full_name
 
     def _entry(self) -> dict[str, Any]:
-        """What the server lists of the collection; empty where there is none."""
+        """Return the server's catalog entry of the collection; empty if there is none."""
         from hierdata.sources.stores.mongodb_server import ask_server
 
         named = {"name": self._collection.name}

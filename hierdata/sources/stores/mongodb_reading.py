@@ -19,17 +19,17 @@ from hierdata.errors import InputError
 from hierdata.sources.stores.mongodb_server import UNKNOWN_USER, Raw, ask_server
 
 Ids: TypeAlias = Literal["kept", "dropped", "numbered"]
-"""What becomes of the ``_id``s; numbered: those that number the documents, in their order, are dropped."""
+"""Treatment of ``_id``; numbered: an ``_id`` that is only the number of its document is dropped."""
 
 _SMALLEST = 5
 """Bytes of an empty document."""
 _ID = b"\x07_id\0"
-"""How an ObjectId under ``_id`` begins, where a server puts it: first of all."""
+"""First bytes of an ObjectId under ``_id``, which a server puts first in a document."""
 _ID_BYTES = len(_ID) + 12
 
 
 def with_number(raw: bytes, number: int) -> bytes:
-    """A document with its number as ``_id``: an ObjectId whose time is 0, so it tells the order alone.
+    """Return a document with its number as ``_id``: an ObjectId with time 0, which reveals only the order.
 
     >>> with_number(bytes.fromhex("0500000000"), 7).hex()
     '16000000075f69640000000000000000000000000700'
@@ -39,7 +39,7 @@ def with_number(raw: bytes, number: int) -> bytes:
 
 
 def without_number(raw: bytes, number: int) -> bytes:
-    """A document without an ``_id`` that is only its number; any other stays, to be judged.
+    """Return a document without an ``_id`` that is only its number; any other ``_id`` is kept and judged.
 
     >>> without_number(with_number(bytes.fromhex("0500000000"), 7), 7).hex()
     '0500000000'
@@ -53,7 +53,7 @@ def without_number(raw: bytes, number: int) -> bytes:
 
 
 class Batches:
-    """Raw batches in order; ``snapshot`` tells whether all are of one moment."""
+    """Raw batches in order; ``snapshot`` tells whether all come from one snapshot."""
 
     def __init__(
         self, cursor: RawBatchCursor[Raw], first: bytes | None, place: str, snapshot: bool, ids: Ids
@@ -79,7 +79,7 @@ class Batches:
 def read_collection(
     collection: Collection[Raw], place: str, size: int, ids: Ids = "kept", *, snapshot: bool = True
 ) -> Iterator[Batches]:
-    """All documents in batches of ``size``, under a snapshot unless the server has none."""
+    """Read all documents in batches of ``size``, in a snapshot if the server supports it."""
     sort = [("_id", 1)] if ids == "numbered" else None
     shown = {"_id": False} if ids == "dropped" else None
     find = partial(collection.find_raw_batches, {}, shown, batch_size=size, sort=sort)
@@ -94,19 +94,19 @@ def read_collection(
 
 
 def single(batches: Batches | list[bytes], place: str) -> Iterator[bytes]:
-    """The documents of batches, one by one."""
+    """Yield the documents of batches, one by one."""
     for batch in batches:
         at = 0
         while at < len(batch):
             size = int.from_bytes(batch[at : at + 4], "little")
             if size < _SMALLEST or at + size > len(batch):
-                raise InputError("the server sent what is not BSON", path=place)
+                raise InputError("the server sent data that is not BSON", path=place)
             yield batch[at : at + size]
             at += size
 
 
 def copy(batches: Batches, path: Path, place: str) -> int:
-    """Write all documents into a new file for its owner alone; the bytes of it are answered."""
+    """Write all documents to a new file that only its owner can read; return its size in bytes."""
     path.touch(mode=0o600)
     written = 0
     with write_stream(path) as stream:
@@ -118,14 +118,14 @@ def copy(batches: Batches, path: Path, place: str) -> int:
 def _find_under_snapshot(
     collection: Collection[Raw], find: Callable[..., RawBatchCursor[Raw]]
 ) -> tuple[ClientSession, RawBatchCursor[Raw], Any] | None:
-    """A session, a cursor in it and its first batch; None where the server refuses to begin."""
+    """Return a session, a cursor in it and its first batch; None if the server refuses a snapshot."""
     session = None
     try:
         session = collection.database.client.start_session(snapshot=True)
         cursor = find(session=session)
         return session, cursor, next(cursor, None)
     except (errors.OperationFailure, errors.ConfigurationError, errors.InvalidOperation) as error:
-        # Standalone servers, old ones, views: what else is wrong is found when it is read without.
+        # Standalone servers, old ones, views. Any other error occurs again when reading without a snapshot.
         if session is not None:
             session.end_session()
         if isinstance(error, errors.OperationFailure) and error.code in UNKNOWN_USER:

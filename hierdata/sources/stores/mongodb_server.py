@@ -1,4 +1,4 @@
-"""MongoDB servers: how they are found and asked; what their refusals mean, in sentences without values."""
+"""MongoDB servers: connections, requests, and error messages without values."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ Raw: TypeAlias = "dict[str, Any]"
 _DICTS: CodecOptions[Raw] = CodecOptions(document_class=dict)
 
 USER, PASSWORD = "HIERDATA_MONGODB_USER", "HIERDATA_MONGODB_PASSWORD"
-"""The variables of the environment for an address that names no user."""
+"""The environment variables for an address without a user."""
 PATIENCE = 10_000
-"""Milliseconds until a server that does not answer is given up, where the address does not say."""
+"""Timeout in milliseconds for finding a server, if the address states none."""
 
 UNKNOWN_USER = (18, 8000)
-"""Codes of a server that does not know user and password; asked again it would not even answer."""
+"""Codes of a server that rejects user and password; it might not answer a second attempt."""
 _BY_CODE = {
-    8: "the server could not do it, and does not say why",
-    13: "the user of the server may not do this: reading takes `find` and `listCollections`, a target takes "
+    8: "the server failed without giving a reason",
+    13: "the server's user lacks a privilege: reading needs `find` and `listCollections`, a target needs "
     "`readWrite` on its database",
-    26: "the collection is not there any more",
-    43: "the collection was dropped, or the server forgot how far it had been read",
+    26: "the collection does not exist any more",
+    43: "the collection was dropped, or the server lost the cursor",
     48: "is already there; choose a new name",
-    121: "the server finds a record of other types than were written",
+    121: "the server finds a record with types other than those written",
     175: "the collection was dropped or renamed while it was read",
-    239: "reading takes longer than the server keeps what was: raise its minSnapshotHistoryWindowInSeconds",
-    10107: "this server takes no writes: name the primary, or all servers of the set",
-    10334: "a record of the release has more than 16 MiB, which is more than MongoDB holds",
-    11000: "two records of the release have the same _id, and a collection holds each once: do not publish "
-    "the _id of the records",
+    239: "reading takes longer than the server keeps a snapshot: raise its minSnapshotHistoryWindowInSeconds",
+    10107: "this server accepts no writes: name the primary, or all servers of the set",
+    10334: "a record of the release has more than 16 MiB, the limit of MongoDB",
+    11000: "two records of the release have the same _id, which must be unique in a collection: do not "
+    "publish the _id of the records",
     **dict.fromkeys(UNKNOWN_USER, "the server does not accept user and password"),
 }
 """What MongoDB's error codes mean here; its own messages quote keys and values."""
@@ -52,7 +52,7 @@ _BY_CODE = {
 
 @dataclass(frozen=True)
 class Address:
-    """An address taken apart: what pymongo connects to, and what may be shown."""
+    """The parts of an address: ``uri`` for pymongo, and ``place``, which may be shown."""
 
     uri: str
     database: str
@@ -61,7 +61,7 @@ class Address:
 
 
 def read_address(uri: str) -> Address:
-    """Take ``mongodb://host/database/collection?options`` apart. Raises PolicyError, which never shows it."""
+    """Parse ``mongodb://host/database/collection?options``. Raises PolicyError, which never shows it."""
     try:
         found = urlsplit(uri)
         names = [unquote(name) for name in found.path.removeprefix("/").split("/")]
@@ -86,7 +86,7 @@ def read_address(uri: str) -> Address:
 
 
 def connect(address: Address) -> MongoClient[Raw]:
-    """A client; nothing is sent yet. Raises PolicyError."""
+    """Return a client, without sending anything yet. Raises PolicyError."""
     given: dict[str, Any] = {"appname": "hierdata"}
     if not re.search("serverSelectionTimeoutMS=", address.uri, re.IGNORECASE):
         given["serverSelectionTimeoutMS"] = PATIENCE
@@ -100,18 +100,18 @@ def connect(address: Address) -> MongoClient[Raw]:
 
 
 def find_collection(client: MongoClient[Raw], address: Address) -> Collection[Raw]:
-    """The collection of an address. Raises PolicyError for a name that none can have."""
+    """Return the collection of an address. Raises PolicyError for an invalid name."""
     try:
         return plain(client[address.database][address.collection])
     except errors.InvalidName:
         client.close()
-    raise PolicyError("the address names a database or a collection that MongoDB cannot have")
+    raise PolicyError("the address has a name that MongoDB does not allow for a database or a collection")
 
 
 def plain(collection: object) -> Collection[Raw]:
-    """A collection whose answers are dicts, whatever its client makes of documents."""
+    """Return the collection, set to return documents as dicts, whatever its client is set to."""
     if not isinstance(collection, Collection):
-        raise PolicyError("an asynchronous collection cannot be read here: give one of a MongoClient")
+        raise PolicyError("an asynchronous collection cannot be used: give a collection of a MongoClient")
     database: Database[Raw] = collection.database.with_options(codec_options=_DICTS)
     return database.get_collection(
         collection.name, read_preference=collection.read_preference, read_concern=collection.read_concern
@@ -119,7 +119,7 @@ def plain(collection: object) -> Collection[Raw]:
 
 
 def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
-    """The server's answer; what goes wrong is said in a sentence of ours, and the driver's error is gone."""
+    """Return the server's answer; turn the driver's errors into TargetErrors without value or context."""
     try:
         return question()
     except (errors.PyMongoError, BSONError) as error:
@@ -128,7 +128,7 @@ def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
 
 
 def refusal(place: str, error: Exception) -> HierdataError:
-    """What an error of the driver comes to."""
+    """Return the TargetError for an error of the driver."""
     return TargetError(_sentence(error), path=place)
 
 
@@ -138,7 +138,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, errors.ServerSelectionTimeoutError):
         return "no server answers there"
     if isinstance(error, errors.ConnectionFailure):
-        return "the server has gone, or the connection to it broke"
+        return "the server or the connection to it was lost"
     if isinstance(error, errors.OperationFailure):
         code, name = _code(error)
         return _BY_CODE.get(code, f"the server refused (error {code}{name})")
@@ -146,7 +146,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _code(error: errors.OperationFailure) -> tuple[int, str]:
-    """The server's number for what went wrong, and its name where it gives one."""
+    """Return the server's error code, and its name if there is one."""
     details: Any = error.details or {}
     if isinstance(error, errors.BulkWriteError):
         wrong = [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]

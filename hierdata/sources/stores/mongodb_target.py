@@ -1,4 +1,4 @@
-"""A collection in the making: written in batches under another name, fitted to its records, then renamed."""
+"""New collections: written in batches under temporary names, with validator and indexes, then renamed."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from hierdata.sources.stores.mongodb_server import Raw, ask_server
 from hierdata.sources.stores.mongodb_validator import ValueTypes
 
 UNFINISHED = "hierdata-unfinished-"
-"""How the names begin of what is not published yet."""
+"""Prefix of the names of collections that are not published yet."""
 LARGEST = 16 * 1024 * 1024
-"""Bytes of a document that MongoDB holds."""
+"""Maximum size of a MongoDB document in bytes."""
 _PATIENCE = 2
-"""Seconds for removing what was begun: the server may be what failed."""
-NO_VALIDATOR = "the server takes no validator: the target has none"
+"""Timeout in seconds for removing unfinished collections: the server itself may have failed."""
+NO_VALIDATOR = "the server refused the validator: the target has none"
 _MAJORITY = pymongo.WriteConcern("majority")
 
 
 class MongoTarget(Staged):
-    """Collections beside the target, one for each part of a release.
+    """Temporary collections in the target's database, one for each part of a release.
 
-    ``wanted`` are the keys of indexes that the records shall have where they have the fields.
+    ``wanted`` are the keys of indexes, each of which is created if the records have its fields.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class MongoTarget(Staged):
 
     def write(self, part: str, documents: Iterable[Document]) -> None:
         """Write a part (see Staged.write); a record without an ``_id`` is given its number."""
-        # A name before the collection: a signal may come between any two steps.
+        # Store the name before creating the collection: a signal may arrive between any two steps.
         database = self._target.database
         self._begun[part] = database.get_collection(
             UNFINISHED + secrets.token_hex(8),
@@ -69,8 +69,8 @@ class MongoTarget(Staged):
         self._index(self._begun[part], shape)
 
     def export(self, part: str, path: Path) -> None:
-        """Copy what the server holds of a part (see Staged.export)."""
-        # The primary holds what it has taken; a snapshot could be of a moment before.
+        """Copy a part back from the server (see Staged.export)."""
+        # Read from the primary without a snapshot: a snapshot could be older than the last write.
         with read_collection(
             self._begun[part], self._place, self._batch, "numbered", snapshot=False
         ) as batches:
@@ -87,12 +87,12 @@ class MongoTarget(Staged):
         self._begun.clear()
 
     def drop(self) -> bool:
-        """Remove all that is not published; False where the server does not let us."""
+        """Remove all collections that are not published; return False if the server refuses."""
         left = [begun for begun in self._begun.values() if not _drop_collection(begun)]
         return not left
 
     def _create(self, part: str, validator: Raw) -> None:
-        """Make a collection in which the server holds every record against the validator."""
+        """Create a collection in which the server checks every record with the validator."""
         begun = self._begun[part]
         create = partial(begun.database.create_collection, begun.name)
         if self._takes(partial(create, validator=validator)):
@@ -102,15 +102,15 @@ class MongoTarget(Staged):
             self.lacking.append(NO_VALIDATOR)
 
     def _index(self, begun: Collection[Raw], shape: ValueTypes) -> None:
-        """Make the indexes of the source whose fields were published."""
+        """Create the indexes of the source that have only published fields."""
         for keys in self._wanted:
             if all(shape.holds(path) for path, _ in keys) and not self._takes(
                 partial(begun.create_index, keys)
             ):
-                self.lacking.append("the server refused an index that the source has: the target lacks it")
+                self.lacking.append("the server refused an index of the source: the target lacks it")
 
     def _keep(self, name: str, validator: Raw | None) -> None:
-        """Give a renamed collection its validator again, where a server forgets it."""
+        """Set the validator of a renamed collection again if the server lost it."""
         database = self._target.database
         (entry,) = ask_server(self._place, lambda: list(database.list_collections(filter={"name": name})))
         forgotten = validator is not None and not entry.get("options", {}).get("validator")
@@ -118,7 +118,7 @@ class MongoTarget(Staged):
             self.lacking.append(NO_VALIDATOR)
 
     def _takes(self, question: Callable[[], object]) -> bool:
-        """Whether the server does what it is asked to; TargetError where it cannot be asked."""
+        """Return whether the server executes a request. Raises TargetError if it cannot be reached."""
 
         def answer() -> bool:
             try:
@@ -132,7 +132,7 @@ class MongoTarget(Staged):
 
 @contextmanager
 def open_target(target: MongoTarget) -> Iterator[MongoTarget]:
-    """A target that is removed unless it was published; an error says so where that fails."""
+    """Yield a target that is removed unless it was published; the error says so if that fails."""
     failed: HierdataError | None = None
     gone = True
     try:
@@ -146,7 +146,7 @@ def open_target(target: MongoTarget) -> Iterator[MongoTarget]:
             raise failed
         return
     raise type(failed)(
-        f"{failed.message}; what was begun could not be removed: drop the collections {UNFINISHED}*",
+        f"{failed.message}; unfinished collections could not be removed: drop the collections {UNFINISHED}*",
         record=failed.record,
         path=failed.path,
         revealed=failed.revealed,
@@ -154,7 +154,7 @@ def open_target(target: MongoTarget) -> Iterator[MongoTarget]:
 
 
 def _drop_collection(begun: Collection[Raw]) -> bool:
-    """Drop a collection. Who may not drop it may not have been allowed to make it either."""
+    """Drop a collection; return whether it is gone. A user who may not drop it may never have created it."""
     try:
         with pymongo.timeout(_PATIENCE):
             try:
@@ -167,13 +167,13 @@ def _drop_collection(begun: Collection[Raw]) -> bool:
 
 
 def _number_documents(documents: Iterable[Document]) -> Iterator[bytes]:
-    """Documents as the server shall have them: one without an ``_id`` is given its number."""
+    """Yield the documents as BSON; one without an ``_id`` is given its number."""
     for number, document in enumerate(documents, 1):
         raw = _bson(document, number)
         if "_id" not in document:
             raw = with_number(raw, number)
         if len(raw) > LARGEST:
-            raise TargetError("has more than 16 MiB, which is more than MongoDB holds", record=number)
+            raise TargetError("has more than 16 MiB, the limit of MongoDB", record=number)
         yield raw
 
 

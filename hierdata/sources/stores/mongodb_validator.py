@@ -1,4 +1,4 @@
-"""A validator for what was published: every type and key that occurs, and nothing else."""
+"""A validator for published documents: every type and key that occurs, and nothing else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bson import Binary, Code, Decimal128, Int64, MaxKey, MinKey, ObjectId, Rege
 from bson.datetime_ms import DatetimeMS
 
 MOST_KEYS = 1000
-"""Keys of one object that are listed; an object with more is a map, and any key is allowed in it."""
+"""Maximum number of keys listed for an object; an object with more counts as a map and may have any key."""
 
 _TYPES: dict[type, str] = {
     dict: "object",
@@ -32,10 +32,10 @@ _TYPES: dict[type, str] = {
 
 
 class ValueTypes:
-    """The types of all values at one place, and the shapes below it.
+    """The types of all values at one path, and the types below it.
 
-    It is made of published documents alone. What the original's own validator says (values, limits, patterns,
-    descriptions) may tell what no published record does, so nothing is taken from it.
+    They come only from published documents. The validator of the original (values, limits, patterns,
+    descriptions) may reveal more than the published records, so nothing is taken from it.
 
     >>> shape = ValueTypes()
     >>> shape.see({"age": 31, "visits": [{"ward": "A"}, {}]})
@@ -54,7 +54,7 @@ class ValueTypes:
         self._items: ValueTypes | None = None
 
     def see(self, value: object) -> None:
-        """Take in one value, as the library reads it."""
+        """Add one value, as the library reads it."""
         self._types[_type(value)] = None
         if isinstance(value, dict):
             self._objects += 1
@@ -66,14 +66,14 @@ class ValueTypes:
                 self._items.see(item)
 
     def holds(self, path: str) -> bool:
-        """Whether anything was seen at a dotted path, as an index names it."""
+        """Return whether anything was seen at a dotted path, as an index names it."""
         key, _, rest = path.partition(".")
         below = [shape for shape in (self, self._items) if shape is not None]
         found = [shape._keys[key] for shape in below if shape._keys is not None and key in shape._keys]
         return any(not rest or shape.holds(rest) for shape in found)
 
     def schema(self) -> dict[str, Any]:
-        """The schema that every value seen satisfies, in MongoDB's dialect."""
+        """Return the schema that every value seen satisfies, in MongoDB's dialect."""
         types = sorted(self._types)
         schema: dict[str, Any] = {"bsonType": types[0] if len(types) == 1 else types}
         if self._items is not None and self._items._types:
@@ -90,7 +90,7 @@ class ValueTypes:
         if self._keys is None:
             return
         if key not in self._keys:
-            # What looks like a path or an operator cannot be named in a schema.
+            # A key that looks like a path or an operator cannot be named in a schema.
             if len(self._keys) == MOST_KEYS or "." in key or key.startswith("$"):
                 self._keys = None
                 return

@@ -1,6 +1,6 @@
 """Tables of PostgreSQL: documents in a column, or rows; read in one snapshot, written in one transaction.
 
-SQLAlchemy is imported once there is something to do for it.
+SQLAlchemy is imported on first use.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows on a PostgreSQL server: a table, or what a query answers.
+    """Rows on a PostgreSQL server: a table, or the result of a query.
 
     ``of`` is an address ``postgresql://host/database``, or an Engine or Connection of SQLAlchemy. An address
-    may name table and column itself, ``postgresql://host/database/table#column``, and needs no Rows then. A
-    connection stands for its engine: it is not used itself, so a transaction on it is left alone. ``table``
-    may name its schema, ``school.students``, with quotes around a part that has a dot. ``column`` is the one
-    of type json or jsonb that holds whole documents; a table with no other column needs not say so.
+    may name table and column itself, ``postgresql://host/database/table#column``, and needs no Rows then. Of
+    a connection only its engine is used, so a transaction on the connection is not affected. ``table`` may
+    include a schema, ``school.students``, with quotes around a part that has a dot. ``column`` is the column
+    of type json or jsonb that contains whole documents; it can be omitted if the table has no other column.
 
     >>> Rows("postgresql://steward:secret@host/school", table="students", column="doc")
     Rows(table='students', query=None, column='doc')
@@ -41,10 +41,10 @@ class Rows:
 
 
 class PostgresStore(Store):
-    """A table or a query, by the address of the server or as ``Rows``.
+    """A table or a query, given by the address of the server or as ``Rows``.
 
-    Under ``tables`` in the policy it is the tables of these names; a table that is named then is the
-    beginning of their names, with ``_`` behind it. So a release of several tables has one name too.
+    If the policy has ``tables``, it is the tables of these names; a table name in the address is then a
+    prefix, followed by ``_``. So a release of several tables has one name too.
     """
 
     format: ClassVar[str | None] = "jsonl"
@@ -54,14 +54,14 @@ class PostgresStore(Store):
 
         rows = source if isinstance(source, Rows) else Rows(source)
         if options:
-            raise PolicyError("say which rows are meant with hierdata.Rows")
+            raise PolicyError("options cannot select rows of PostgreSQL here: use hierdata.Rows")
         self._batch = batch
         self._server, table, column = Server.of(rows.of)
         if table is not None and (rows.table or rows.query) is not None:
-            raise PolicyError("the address names a table already: leave the other name or the query out")
+            raise PolicyError("the address already names a table: remove the other name or the query")
         table = rows.table if table is None else table
         if table is not None and rows.query is not None:
-            raise PolicyError("a table and a query are given: take one of them")
+            raise PolicyError("both a table and a query are given: use one of them")
         self._table = None if table is None else parse_name(table)
         self._query, self._column = rows.query, rows.column or column
         what = "the query" if rows.query is not None else "" if table is None else f"the table {table}"
@@ -70,13 +70,13 @@ class PostgresStore(Store):
 
     @classmethod
     def recognizes(cls, source: object) -> bool:
-        """Whether something is Rows, or an engine or connection of SQLAlchemy, be it asynchronous."""
+        """Return whether something is Rows, or an engine or connection of SQLAlchemy, even asynchronous."""
         names = {(base.__module__.partition(".")[0], base.__name__) for base in type(source).__mro__}
         kinds = ("Engine", "Connection", "AsyncEngine", "AsyncConnection")
         return isinstance(source, Rows) or bool(names & {("sqlalchemy", kind) for kind in kinds})
 
     def documents(self) -> Iterator[Document]:
-        """The records, in one pass and in batches; InputError for the first that no record can be."""
+        """Yield the records, in one pass and in batches. Raises InputError for the first invalid one."""
         from hierdata.documents.formats import FORMATS, Layout
         from hierdata.documents.private_folder import PrivateFolder
 
@@ -93,7 +93,7 @@ class PostgresStore(Store):
         published: bool = False,
         listed: Collection[str] = (),
     ) -> Exported:
-        """Copy the rows into JSON Lines, all in one snapshot (see Store.export)."""
+        """Copy the rows to JSON Lines, all in one snapshot (see Store.export)."""
         from hierdata.sources.stores.postgresql_reading import copy, relation, snapshot
 
         path = folder / "records" if tables else folder / "records.jsonl"
@@ -113,11 +113,11 @@ class PostgresStore(Store):
         return Exported(path)
 
     def refuse(self, source: Store | None) -> None:
-        """Refuse the source itself, and any name that is taken (see Store.refuse)."""
+        """Raise TargetError for the source itself and for any taken name (see Store.refuse)."""
         from hierdata.sources.stores.postgresql_reading import exists
 
         if self._query is not None:
-            raise PolicyError("a query is read, not written to: name a new table")
+            raise PolicyError("a query cannot be written to: name a new table")
         if self._table is None:
             raise PolicyError("name the new table: postgresql://host/database/table", path=self.place)
         if exists(self._server, self._table):
@@ -127,7 +127,7 @@ class PostgresStore(Store):
                 and source._table == self._table
             )
             why = (
-                "this is the source, which no release replaces: choose"
+                "this is the source, which a release cannot replace: choose"
                 if same
                 else "is already there; choose"
             )
@@ -136,9 +136,9 @@ class PostgresStore(Store):
     def staging(
         self, source: Store | None, *, tables: tuple[Table, ...] = ()
     ) -> AbstractContextManager[Staged]:
-        """A transaction in which the tables are made (see Store.staging).
+        """Return a transaction that creates the tables (see Store.staging).
 
-        Rows stay rows with the source's types; from anywhere else, and from documents, come documents.
+        Rows of a PostgreSQL source stay rows with its types; all other sources are written as documents.
         """
         from hierdata.sources.stores.postgresql_target import PostgresTarget, begin_target
 
@@ -159,7 +159,7 @@ class PostgresStore(Store):
         self._server.close()
 
     def _source(self, table: Table | None) -> Any:
-        """The query, or the table that is meant: of several the one of this name."""
+        """Return the query or the name of the table; with several tables, the one of this name."""
         from hierdata.sources.stores.postgresql_server import Name, part_name
 
         if table is not None:
@@ -167,9 +167,9 @@ class PostgresStore(Store):
         if self._query is not None:
             return self._query
         if self._table is None:
-            raise PolicyError("say which rows are meant: --table or --query, from Python hierdata.Rows")
+            raise PolicyError("name the rows to read: --table or --query, in Python hierdata.Rows")
         return self._table
 
     def _refuse_one(self) -> None:
         if self._query is not None or self._column is not None:
-            raise PolicyError("`tables` joins tables by their names: leave --query and --column out")
+            raise PolicyError("`tables` joins tables by their names: remove --query and --column")

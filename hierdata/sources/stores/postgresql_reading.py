@@ -1,4 +1,4 @@
-"""One pass over rows, in one snapshot: each comes as the JSON that the server makes of it, digits kept."""
+"""One pass over rows in one snapshot, as JSON written by the server, so that numbers keep their digits."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from hierdata.sources.stores.postgresql_server import Name, Server, ask_server, 
 
 _JSON = ("json", "jsonb")
 _ROW = "hierdata_row"
-"""The name of a row in our questions; a column of this name would be taken for it."""
+"""The alias of a row in our queries; a column of this name would conflict with it."""
 _LINE_ENDS = str.maketrans("\r\n", "  ")
-"""In JSON a line end stands between values only, never within one."""
+"""In JSON a line end occurs only between values, never within one."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """What is read: rows, the types of their columns, and the column that is the document, if one is."""
+    """Rows to read: their table or query, the types of their columns, and the document column, if any."""
 
     stated: Name | str
     types: dict[str, str]
@@ -46,22 +46,22 @@ class Relation:
 
 @contextmanager
 def snapshot(server: Server) -> Iterator[Connection]:
-    """A transaction that sees one moment and cannot write."""
+    """Open a read-only transaction that reads from one snapshot."""
     with connect(server, isolation_level="REPEATABLE READ", postgresql_readonly=True) as connection:
         yield connection
 
 
 def relation(connection: Connection, server: Server, stated: Name | str, document: str | None) -> Relation:
-    """Look at a table or a query: its columns, and which of them holds documents.
+    """Inspect a table or a query: its columns, and which of them contains documents.
 
-    Raises TargetError where there is none, or where the column is no JSON.
+    Raises TargetError if it does not exist, or if the column is not JSON.
     """
     what = f"the table {stated.table}" if isinstance(stated, Name) else "the query"
     place = f"{what} of {server.place}"
     columns = ask_server(place, lambda: _columns(connection, _source(stated)))
     types = dict(columns)
     if len(types) < len(columns):
-        raise TargetError("two columns have one name: name them apart in the query", path=place)
+        raise TargetError("two columns have the same name: rename one in the query", path=place)
     if document is None and len(types) == 1 and next(iter(types.values())) in _JSON:
         document = next(iter(types))
     if document is not None and document not in types:
@@ -72,9 +72,9 @@ def relation(connection: Connection, server: Server, stated: Name | str, documen
 
 
 def copy(connection: Connection, found: Relation, path: Path, batch: int, order: str | None = None) -> int:
-    """Write all rows into a new file of JSON Lines for its owner alone; how many there are is answered.
+    """Write all rows to a new file of JSON Lines that only its owner can read; return their number.
 
-    ``order`` is the column that they are in the order of. InputError for a row without a document.
+    ``order`` is the column to sort by. Raises InputError for a row without a document.
     """
     source = _source(found.stated, *(name for name in (found.document, order) if name is not None))
     document = func.row_to_json(literal_column(_ROW)) if found.document is None else source.c[found.document]
@@ -98,7 +98,7 @@ def _write_batch(connection: Connection, question: Select[Any], path: Path, batc
 
 
 def exists(server: Server, name: Name) -> bool:
-    """Whether there is a relation of a name: a table, a view, an index."""
+    """Return whether a relation of this name exists: a table, a view, an index."""
     parts = [part.replace('"', '""') for part in (name.schema, name.table) if part is not None]
     question = select(cast(func.to_regclass(literal(".".join(f'"{part}"' for part in parts))), Text))
     with connect(server) as connection:
@@ -106,22 +106,22 @@ def exists(server: Server, name: Name) -> bool:
 
 
 def _source(stated: Name | str, *names: str) -> FromClause:
-    """What rows are taken from, with the columns that we name."""
+    """Return the FROM clause of a table or a query, with the columns that are used by name."""
     columns: list[Any] = [column(name) for name in names]
     if isinstance(stated, Name):
         return table(stated.table, *columns, schema=stated.schema).alias(_ROW)
-    # A colon begins no parameter of ours; on a line of its own, a comment at the end hides nothing.
+    # Escape colons, which would begin a parameter. The line end closes a comment at the end of the query.
     plain = stated.strip().removesuffix(";").replace(":", "\\:")
     return text(f"{plain}\n").columns(*columns).subquery(_ROW)
 
 
 def _parametrize_query(question: Select[Any], source: FromClause) -> Select[Any]:
-    """With a parameter the server takes one statement only: what is hidden in a query cannot leave ours."""
+    """Add a parameter: the server then accepts only one statement, so a query cannot contain a second one."""
     return question.select_from(source).where(literal(True))
 
 
 def _columns(connection: Connection, source: FromClause) -> list[tuple[str, str]]:
-    """The columns and their types, as the server names them; domains by what they are of."""
+    """Return the columns and their types, as the server names them; domains by their base type."""
     nothing = connection.execute(_parametrize_query(select(literal_column(f"{_ROW}.*")), source).limit(0))
     described: Any = nothing.cursor.description if nothing.cursor is not None else ()
     columns = [(entry[0], int(entry[1])) for entry in described]

@@ -1,4 +1,4 @@
-"""PostgreSQL servers: how they are found and asked; what their refusals mean, in sentences without values."""
+"""PostgreSQL servers: connections, requests, and error messages without values."""
 
 from __future__ import annotations
 
@@ -24,40 +24,40 @@ except ImportError:
 Answer = TypeVar("Answer")
 
 LONGEST_NAME = 63
-"""Bytes of a name; the server cuts longer ones without a word."""
+"""Maximum bytes of a name; the server silently truncates longer ones."""
 _PATIENCE = "10"
-"""Seconds until a server that does not answer is given up, where the address does not say."""
+"""Timeout in seconds for connecting to a server, if the address states none."""
 _PART = r'"(?:[^"]|"")+"|[^".]+'
 _NAME = re.compile(rf"(?:({_PART})\.)?({_PART})")
 _BY_STATE = {
-    "08": "the server has gone, or the connection to it broke",
-    "0A": "the server does not know how to do this",
-    "22": "a value does not fit what the query does with it",
-    "22P05": "a text holds the character U+0000, which PostgreSQL does not hold",
-    "25006": "the query wants to write, and it is only read",
-    "25P02": "the server gave up the transaction",
-    "28": "the server does not let this user in: check name and password",
+    "08": "the server or the connection to it was lost",
+    "0A": "the server does not support this",
+    "22": "a value does not fit an operation of the query",
+    "22P05": "a text contains the character U+0000, which PostgreSQL does not allow",
+    "25006": "the query tries to write, but the transaction is read-only",
+    "25P02": "the server aborted the transaction",
+    "28": "the server rejects this user: check name and password",
     "3D000": "there is no such database",
     "3F000": "there is no such schema",
-    "40": "the server gave up the transaction, since others were in its way",
-    "42501": "the server does not allow it: the user lacks the right",
-    "42601": "the query is not SQL that the server understands, or it is more than one",
-    "42702": "the query names a column that could be one of several",
+    "40": "the server aborted the transaction, since it conflicted with others",
+    "42501": "the server's user lacks a privilege",
+    "42601": "the query is not valid SQL, or it is more than one statement",
+    "42702": "the query names a column that is ambiguous",
     "42703": "there is no such column",
     "42710": "is already there; choose a new name",
     "42723": "is already there; choose a new name",
-    "42883": "the query uses a function or an operator that there is not",
+    "42883": "the query uses a function or an operator that does not exist",
     "42P01": "there is no such table",
     "42P07": "is already there; choose a new name",
-    "42": "the server does not take the query",
+    "42": "the server rejects the query",
     "53": "the server has run out of memory, disk or connections",
     "54": "a row or a table is larger than PostgreSQL allows",
-    "55P03": "a table is locked by somebody else",
-    "57014": "the server stopped the query, as somebody asked or its time was over",
-    "57": "the server has gone, or the connection to it broke",
-    "58": "the server has a trouble of its own",
+    "55P03": "a table is locked by another transaction",
+    "57014": "the server stopped the query on request or after a timeout",
+    "57": "the server or the connection to it was lost",
+    "58": "the server has an internal problem",
 }
-"""What a state of SQL means, by the whole or by its class."""
+"""Messages by SQLSTATE, or by its class."""
 _BY_WORDS = {
     "authentication failed": "28",
     "no password supplied": "28",
@@ -66,33 +66,35 @@ _BY_WORDS = {
     "role ": "28",
     "database ": "3D000",
 }
-"""What is told without a state: a connection that could not be made."""
+"""States of errors without one, by the words of the message: a connection could not be made."""
 
 
 @dataclass(frozen=True)
 class Name:
-    """A table, by the schema that it lies in, or by the search path of the connection."""
+    """A table in a schema; without a schema it is found by the search path of the connection."""
 
     schema: str | None
     table: str
 
 
 def parse_name(text: str) -> Name:
-    """Read ``schema.table``; in double quotes a part may hold dots.
+    """Parse ``schema.table``; a part in double quotes may contain dots.
 
     >>> parse_name("students"), parse_name('school."a.b"')
     (Name(schema=None, table='students'), Name(schema='school', table='a.b'))
     """
     found = _NAME.fullmatch(text)
     if found is None:
-        raise PolicyError("the name of a table is `table` or `schema.table`; put parts with dots in quotes")
+        raise PolicyError(
+            "the name of a table must be `table` or `schema.table`; put parts with dots in quotes"
+        )
     schema, table = (None if part is None else _unquote(part) for part in found.groups())
     assert table is not None, "the second part is not optional"
     return _short(Name(schema, table))
 
 
 def part_name(name: Name, part: str) -> Name:
-    """The table for a part of what has a name: ``release_courses``."""
+    """Return the name of the table for a part, such as ``release_courses``."""
     return _short(Name(name.schema, f"{name.table}_{part}"))
 
 
@@ -103,15 +105,15 @@ def _unquote(part: str) -> str:
 def _short(name: Name) -> Name:
     for part in (name.schema or "", name.table):
         if len(part.encode("utf-8", "replace")) > LONGEST_NAME:
-            raise PolicyError(f"a name has more than {LONGEST_NAME} bytes, which PostgreSQL would cut")
+            raise PolicyError(f"a name has more than {LONGEST_NAME} bytes, the limit of PostgreSQL")
         if "\0" in part:
-            raise PolicyError("a name holds the character U+0000")
+            raise PolicyError("a name contains the character U+0000")
     return name
 
 
 @dataclass(frozen=True)
 class Server:
-    """A database: the engine that connects to it, and where it is, for people."""
+    """A database: the engine that connects to it, and its readable address."""
 
     engine: Engine
     place: str
@@ -119,9 +121,9 @@ class Server:
 
     @classmethod
     def of(cls, source: object) -> tuple[Server, str | None, str | None]:
-        """The server of an address, an engine or a connection; the table and column that an address names.
+        """Return the server of an address, an engine or a connection, and the table and column in an address.
 
-        Raises PolicyError for anything else, and never shows it: it may hold a password.
+        Raises PolicyError for anything else, and never shows it: it may contain a password.
         """
         if isinstance(source, str):
             url, table, column = _parse_address(source)
@@ -130,24 +132,26 @@ class Server:
             return cls(engine, _place(url), True), table, column
         given = source.engine if isinstance(source, Connection) else source
         if not isinstance(given, Engine):
-            raise PolicyError("an engine or a connection of SQLAlchemy is due, and none that is asynchronous")
+            raise PolicyError("the source must be a synchronous engine or connection of SQLAlchemy")
         if given.dialect.name != "postgresql":
-            raise PolicyError("the engine is of another database than PostgreSQL")
+            raise PolicyError("the engine must be for PostgreSQL")
         if (
             given.dialect.driver != "psycopg"
-        ):  # others take several statements at once, and hide one in a query
+        ):  # other drivers accept several statements at once, so a query could contain a second one
             raise PolicyError("the engine needs the driver psycopg: postgresql+psycopg://...")
         return cls(given, _place(given.url), False), None, None
 
     def close(self) -> None:
-        """Forget the connections that were opened for an address."""
+        """Close the connections that were opened for an address."""
         if self.own:
             self.engine.dispose()
 
 
 def _parse_address(address: str) -> tuple[URL, str | None, str | None]:
-    """The parts of an address: user, password, host, port and database, and perhaps a table and a column."""
-    wrong = "the address must be postgresql://user@host:port/database, perhaps with /table or /table#column"
+    """Return the URL, the table and the column of an address; the last two may be None."""
+    wrong = (
+        "the address must be postgresql://user@host:port/database, optionally with /table or /table#column"
+    )
     try:
         parts = urlsplit(address)
         user, _, place = parts.netloc.rpartition("@")
@@ -179,7 +183,7 @@ def _place(url: URL) -> str:
 
 
 def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
-    """The server's answer; what goes wrong is said in a sentence of ours, and the driver's error is gone."""
+    """Return the server's answer; turn the driver's errors into TargetErrors without value or context."""
     try:
         return question()
     except (SQLAlchemyError, psycopg.Error) as error:
@@ -189,9 +193,9 @@ def ask_server(place: str, question: Callable[[], Answer]) -> Answer:
 
 @contextmanager
 def connect(server: Server, **options: Any) -> Iterator[Connection]:
-    """A connection of our own, whose transaction is rolled back unless it was committed.
+    """Open a connection; its transaction is rolled back unless it was committed.
 
-    Dates, times and numbers are spelled in one way, whatever the server's settings are.
+    Dates, times and numbers have a fixed output format, whatever the server's settings are.
     """
     connection = ask_server(server.place, server.engine.connect)
     try:
@@ -211,7 +215,7 @@ def _set_options(connection: Connection, options: Mapping[str, Any]) -> Connecti
 
 
 def _close_connection(connection: Connection) -> None:
-    """Close a connection, even where the server has gone: its transaction has gone with it then."""
+    """Close a connection, even if the server was lost, which ends the transaction too."""
     try:
         connection.close()
     except (SQLAlchemyError, psycopg.Error):
@@ -222,14 +226,14 @@ def _sentence(error: Exception) -> str:
     origin = error.orig if isinstance(error, DBAPIError) else error
     state = getattr(origin, "sqlstate", None) or getattr(origin, "pgcode", None)
     if state is None and isinstance(origin, psycopg.OperationalError):
-        told = str(origin)  # by the library that connects; it may quote names, so it is not passed on
+        told = str(origin)  # a message of libpq; it may quote names, so it is not passed on
         state = next((state for words, state in _BY_WORDS.items() if words in told), None)
         if state is None:
             gone = isinstance(error, DBAPIError) and error.connection_invalidated
-            return _BY_STATE["08"] if gone else "no server answers there, or it does not let us in"
+            return _BY_STATE["08"] if gone else "no server answers there, or it refuses the connection"
     if state is not None:
         known = _BY_STATE.get(state) or _BY_STATE.get(state[:2])
         return known or f"the server refused (state {state if state.isalnum() else 'unknown'})"
     if isinstance(error, PoolTimeout):
-        return "no connection of the engine's pool became free"
+        return "no connection in the engine's pool became free in time"
     return f"the driver refused ({type(origin).__name__})"

@@ -1,4 +1,4 @@
-"""New tables in one transaction: when it is committed they are there for everybody, else they never were."""
+"""New tables in one transaction: either it is committed, or nothing is created."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from hierdata.sources.stores.postgresql_types import TEXT, Kind, kind_of, must_b
 
 
 class _Type(UserDefinedType[Any]):
-    """A type of the server, by the name that it gave itself."""
+    """A type of the server, by its name there."""
 
     cache_ok = True
 
@@ -49,15 +49,16 @@ class _Type(UserDefinedType[Any]):
         self.name = name
 
     def get_col_spec(self, **_: object) -> str:
-        """Spell it."""
+        """Return the name of the type (called by SQLAlchemy)."""
         return self.name
 
 
 class PostgresTarget(Staged):
-    """Tables for the parts of a release: ``name`` for the records, ``name_part`` for every other.
+    """Tables for the parts of a release: ``name`` for the records, ``name_part`` for every other part.
 
-    With a ``column`` each has documents in it. Else they have rows, those of keyed ``tables`` each in a table
-    of its own, ``name_table``; ``types`` are those of the source's columns, by table (None: the only one).
+    With a ``column`` they contain documents in it. Otherwise they contain rows; each of the keyed ``tables``
+    is written to a table ``name_table``. ``types`` are the source's column types, by table (None: the only
+    one).
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class PostgresTarget(Staged):
         self.connection: Connection
 
     def write(self, part: str, documents: Iterable[Document]) -> None:
-        """Write a part (see Staged.write); the tables are seen by this transaction alone."""
+        """Write a part (see Staged.write); the tables are visible only in this transaction."""
         column = self._column
         if column is not None:
             ask_server(self._place, lambda: self._write_documents(column, part, documents))
@@ -84,7 +85,7 @@ class PostgresTarget(Staged):
             ask_server(self._place, lambda: self._write_rows(part, documents))
 
     def export(self, part: str, path: Path) -> None:
-        """Copy what the server holds of a part (see Staged.export)."""
+        """Copy a part back from the server (see Staged.export)."""
         if self._column is None and part == RECORDS and self._tables:
             path.mkdir(mode=0o700)
             for table in self._tables:
@@ -105,7 +106,6 @@ class PostgresTarget(Staged):
         return self._name if part == RECORDS else part_name(self._name, part)
 
     def _table(self, name: Name, columns: Sequence[Column[Any]]) -> Table:
-        """Create a table."""
         table = Table(name.table, self._metadata, *columns, schema=name.schema)
         self.connection.execute(CreateTable(table))
         return table
@@ -115,7 +115,7 @@ class PostgresTarget(Staged):
         self._copy_rows(table, ((dumps_exact(document),) for document in documents))
 
     def _write_rows(self, part: str, documents: Iterable[Document]) -> None:
-        """Write rows into a table that goes with the transaction: types are known when all have been seen."""
+        """Write rows to a temporary table first, since column types are known only after the last row."""
         keyed = self._tables if part == RECORDS else ()
         staged = Table(
             f"hierdata_{secrets.token_hex(8)}",
@@ -139,7 +139,6 @@ class PostgresTarget(Staged):
             self._fill(self._table_name(part), _Rows(staged, part, types, seen.get(part, {})))
 
     def _copy_rows(self, table: Table, rows: Iterator[tuple[Any, ...]]) -> None:
-        """Copy rows into a table, within the transaction."""
         columns = sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns)
         question = sql.SQL("COPY {} ({}) FROM STDIN").format(_quote_table(table), columns)
         with self._driver.cursor() as cursor, cursor.copy(question) as copying:
@@ -149,7 +148,7 @@ class PostgresTarget(Staged):
     def _fill(
         self, name: Name, rows: _Rows, keyed: Keyed | None = None, made: Mapping[str, Table] | None = None
     ) -> Table:
-        """Make a table of staged rows, with the keys of keyed tables as keys."""
+        """Create a table from staged rows; the keys of keyed tables become primary and foreign keys."""
         joins = () if keyed is None else keyed.joins
         columns: list[Column[Any]] = []
         for column in dict.fromkeys([*joins, *(one for one in rows.types if one in rows.seen), *rows.seen]):
@@ -167,7 +166,7 @@ class PostgresTarget(Staged):
             values = [rows.value(column.name, column.type) for column in columns]
             chosen = select(*values).where(rows.chosen).order_by(rows.staged.c.number)
             self.connection.execute(insert(table).from_select([*table.c], chosen))
-        else:  # all that was published is null: the rows are there all the same
+        else:  # all published values are null: the rows are written without columns
             empty = sql.SQL("INSERT INTO {} SELECT FROM {} WHERE part = %s")
             self._driver.execute(empty.format(_quote_table(table), _quote_table(rows.staged)), [rows.part])
         return table
@@ -178,7 +177,6 @@ class PostgresTarget(Staged):
         return self.connection.connection.driver_connection
 
     def _type(self, rows: _Rows, column: str) -> str:
-        """The type of a published column."""
         kinds = rows.seen[column]
         wanted = type_of(rows.types.get(column), kinds)
         if must_be_tried(wanted, kinds) and not self._fits(rows, column, wanted):
@@ -186,7 +184,7 @@ class PostgresTarget(Staged):
         return wanted
 
     def _fits(self, rows: _Rows, column: str, wanted: str) -> bool:
-        """Whether all texts of a column are spelled as the server spells values of a type."""
+        """Return whether all texts of a column are written as the server writes values of a type."""
         stated = rows.text(column)
         whole = cast(literal("{}"), ARRAY(Text))
         spelled = func.to_jsonb(cast(stated, _Type(wanted))).op("#>>")(whole)
@@ -199,7 +197,7 @@ class PostgresTarget(Staged):
 
 
 class _Rows:
-    """The staged rows of one table: the source's types, and the kinds that were seen of each column."""
+    """The staged rows of one table: the source's types, and the kinds of values in each column."""
 
     def __init__(
         self, staged: Table, part: str, types: Mapping[str, str], seen: Mapping[str, set[Kind]]
@@ -208,26 +206,26 @@ class _Rows:
         self.chosen: ColumnElement[bool] = staged.c.part == part
 
     def text(self, column: str) -> ColumnElement[Any]:
-        """A value as text."""
+        """Return a value as text."""
         found: ColumnElement[Any] = self.staged.c.row[column].astext
         return found
 
     def value(self, column: str, type: Any) -> ColumnElement[Any]:
-        """A value of a type."""
+        """Return a value of a type."""
         if isinstance(type, _Type) and type.name == NESTED:
             return func.nullif(cast(self.staged.c.row[column], JSONB), cast(literal("null"), JSONB))
         return cast(self.text(column), type)
 
 
 def _quote_table(table: Table) -> sql.Identifier:
-    """A table as the driver quotes it."""
+    """Return the quoted name of a table."""
     return sql.Identifier(*(part for part in (table.schema, table.name) if part is not None))
 
 
 @contextmanager
 def begin_target(target: PostgresTarget) -> Iterator[PostgresTarget]:
-    """A target in a transaction, which is rolled back unless it was published."""
-    # Said outright: an engine may commit each statement by itself, or be read-only.
+    """Yield a target in a transaction, which is rolled back unless it was published."""
+    # Set explicitly: an engine may autocommit, or be read-only.
     options = {"isolation_level": "READ COMMITTED", "postgresql_readonly": False}
     with connect(target.server, **options) as connection:
         target.connection = connection
@@ -237,7 +235,7 @@ def begin_target(target: PostgresTarget) -> Iterator[PostgresTarget]:
 def _note_rows(
     rows: Iterable[tuple[str, Document]], seen: dict[str, dict[str, set[Kind]]]
 ) -> Iterator[tuple[int, str, str]]:
-    """Rows with their number and part; which kinds of values each column has is noted on the way."""
+    """Yield the rows with number and part, and add the kinds of values of each column to ``seen``."""
     for number, (part, row) in enumerate(rows, 1):
         kinds = seen.setdefault(part, {})
         for column, value in row.items():

@@ -1,4 +1,4 @@
-"""Types of published columns: the source's where nothing was generalized, else what holds all values."""
+"""Types of published columns: the source's type if all values fit it, otherwise a type that holds them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from hierdata.documents.document import Value
 
 Kind: TypeAlias = Literal["whole", "large", "number", "boolean", "text", "nested"]
-"""What a published value is; large: a whole number beyond 64 bits."""
+"""The kind of a published value; large: a whole number beyond 64 bits."""
 
 TEXT, JSON = "text", "jsonb"
 _WHOLE = ("smallint", "integer", "bigint")
@@ -19,7 +19,7 @@ _LARGEST = 2**63
 
 
 def kind_of(value: Value) -> Kind | None:
-    """The kind of a value, None for null.
+    """Return the kind of a value, None for null.
 
     >>> kind_of(7), kind_of(True), kind_of("[1, 5]"), kind_of(None)
     ('whole', 'boolean', 'text', None)
@@ -36,10 +36,10 @@ def kind_of(value: Value) -> Kind | None:
 
 
 def type_of(source: str | None, kinds: Set[Kind]) -> str:
-    """The type of a column that holds values of these kinds; ``source`` is the original's, if known.
+    """Return the type of a column with values of these kinds; ``source`` is the original's type, if known.
 
-    What is published as text keeps a type that is neither text nor a number only where all of it can be read
-    as that (``must_be_tried``).
+    A column published as text keeps a type that is neither text nor a number only if the server can read all
+    its values as that type (``must_be_tried``).
 
     >>> type_of("smallint", {"whole"}), type_of("smallint", {"whole", "text"}), type_of("date", {"text"})
     ('smallint', 'text', 'date')
@@ -63,5 +63,5 @@ def type_of(source: str | None, kinds: Set[Kind]) -> str:
 
 
 def must_be_tried(type: str, kinds: Set[Kind]) -> bool:
-    """Whether only the server can tell that all texts of a column are values of a type."""
+    """Return whether only the server can tell if all texts of a column are values of a type."""
     return kinds == {"text"} and type != TEXT
