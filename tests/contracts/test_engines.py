@@ -65,6 +65,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "swarm": [{"particles": 4, "rounds": 5}],
     "sweep": [{}, {"passes": 0}],
 }
+AGAIN = 3
+"""On how many inputs each engine and model runs a second time."""
 CASES = [MODELS[kind](**own) for kind, cases in PARAMETERS.items() for own in cases]
 
 
@@ -242,9 +244,12 @@ def test_equal_draws_give_equal_partitions_and_the_forest_is_left_alone(
     name: str, setting: dict[str, Any], model: PrivacyModel
 ) -> None:
     nodes = [built.forest.nodes.copy() for built in inputs(name)]
-    for (forest, _, one), (_, _, two), before in zip(
-        runs(name, setting, model), _runs.__wrapped__(name, tuple(setting.items()), model), nodes, strict=True
+    inputs_again = list(enumerate(inputs(name)))[:AGAIN]
+    for (seed, built), (forest, constraints, one), before in zip(
+        inputs_again, runs(name, setting, model), nodes, strict=False
     ):
+        two = stepped(name, setting, forest, constraints, seed)
+        assert built.forest is forest
         assert (one.equivalence_class == two.equivalence_class).all()
         assert (one.representative == two.representative).all()
         assert (one.nodes == two.nodes).all()
