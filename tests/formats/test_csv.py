@@ -110,7 +110,7 @@ def test_a_quoted_name_may_go_over_lines() -> None:
     [
         ("a,,b\n", "column 2 has no name"),
         ("a,b,a\n", "columns 1 and 3"),
-        ("a,b\n1\n", "1 cells, and the header has 2"),
+        ("a,b\n1\n", "1 cells, but the header has 2"),
         ('a,b\n1,"2\n', "does not end"),
         ('a,b\n1,"2"x\n', "quote"),
         ("a,b\n1,2\r3,4\n", "carriage return"),
@@ -132,7 +132,7 @@ def test_values_of_other_formats_are_written_by_their_spelling() -> None:
     )
     with pytest.raises(InputError, match="one value"):
         written([{"a": ["marker-7319"]}], Layout(columns=columns))
-    with pytest.raises(InputError, match="no column") as caught:
+    with pytest.raises(InputError, match="not a column") as caught:
         written([{"marker-7319": "x"}], Layout(columns=columns))
     assert "7319" not in str(caught.value)
     with pytest.raises(PolicyError, match="`records`"):

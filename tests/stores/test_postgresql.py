@@ -613,9 +613,7 @@ def test_credentials_that_are_wrong(
     message = refused(address, 6, lambda: hierdata.anonymize(f"{wrong}/students", POLICY))
     assert "rejects this user: check name and password" in message
     nobody = address.replace(f":{postgresql.password}", "")
-    assert "rejects this user" in refused(
-        address, 6, lambda: hierdata.anonymize(f"{nobody}/x", POLICY)
-    )
+    assert "rejects this user" in refused(address, 6, lambda: hierdata.anonymize(f"{nobody}/x", POLICY))
     # The password may come from the environment, as for any client of PostgreSQL.
     students(address)
     monkeypatch.setenv("PGPASSWORD", postgresql.password)
