@@ -130,7 +130,7 @@ def test_values_of_other_formats_are_written_by_their_spelling() -> None:
     assert (
         written([document], Layout(columns=columns)).decode().splitlines()[1] == f"1{'0' * 30},1.50,1e2,true,"
     )
-    with pytest.raises(InputError, match="one value"):
+    with pytest.raises(InputError, match="a single value"):
         written([{"a": ["marker-7319"]}], Layout(columns=columns))
     with pytest.raises(InputError, match="not a column") as caught:
         written([{"marker-7319": "x"}], Layout(columns=columns))
