@@ -75,7 +75,7 @@ def _entry(family: str, name: str) -> EntryPoint:
 
 
 def _distribution(entry: EntryPoint) -> tuple[str, str]:
-    """Name and version of the distribution of an entry point."""
+    """Return name and version of the distribution of an entry point."""
     return ("an unknown distribution", "") if entry.dist is None else (entry.dist.name, entry.dist.version)
 
 

@@ -1,1 +1,1 @@
-"""Nested plain data, the one noun that every room may use, and how it is read and written."""
+"""Documents: nested plain data, which every package may use, and how it is read and written."""

@@ -1,4 +1,4 @@
-"""A document: nested plain data, as a format read it. The one noun that every floor above may use."""
+"""A document: nested plain data as read by a format. Every other package may use this type."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class Numeral(Decimal):
 
 
 class Siblings(list["Value"]):
-    """Element children of one name. Whether such a path holds one or many is for the collection to decide."""
+    """Child elements with one name; whether a path can have several depends on the whole collection."""
 
 
 TEXT = "#text"
-"""The key of an element's own text, where it has attributes or children too."""
+"""The key of an element's own text if it has attributes or children too."""
 COMMENT = "#comment"
 """The key of an element's comments."""
 INSTRUCTION = "?"
-"""What the key of processing instructions begins with, before their target: no name of XML does."""
+"""The prefix of the key of processing instructions, before their target: no XML name begins with it."""
 LIST_IN_ITEM = "value"
-"""The key under which an item of an array that has become a list holds it: XML has no lists in lists."""
+"""The key of a list inside an array item: XML has no lists in lists."""
 
 
 def list_key(key: str) -> str:
-    """The key of a value that has become a list: in XML only elements repeat, attributes and text do not.
+    """Return the key of a value that has become a list: in XML attributes and text cannot repeat.
 
     >>> list_key("@grade"), list_key("#text"), list_key("grade")
     ('grade', 'text', 'grade')
@@ -56,11 +56,11 @@ def list_key(key: str) -> str:
 
 
 GROUP = "group"
-"""The key of a vertex's group, where sensitive values are published apart."""
+"""The key of a vertex's group if sensitive values are published separately."""
 COUNT = "count"
-"""The key of how often a value occurs in its group."""
+"""The key of the number of times a value occurs in its group."""
 SENSITIVE_PART = "sensitive"
-"""The part of a release that holds the records' own sensitive values, where they are published apart."""
+"""The part of a release with the records' own sensitive values if they are published separately."""
 
 
 def _plain(key: str) -> str:
@@ -68,9 +68,9 @@ def _plain(key: str) -> str:
 
 
 def sensitive_part(keys: Sequence[str], table: int | None = None) -> str:
-    """The part for the vertices at these keys: a file's name without its suffix, and one for every path.
+    """Return the part for the vertices at these keys: a file name without suffix, different for every path.
 
-    ``table`` is its number, from 1, where a vertex type has several.
+    ``table`` is its number, from 1, if a vertex type has several.
 
     >>> sensitive_part(()), sensitive_part(("courses", "books")), sensitive_part(("a-b/c",), 2)
     ('sensitive', 'sensitive-courses-books', 'sensitive-a%2Db%2Fc-2')

@@ -1,7 +1,7 @@
-"""Policies and the files that they name may come from anybody: what is opened, and how much of it is read.
+"""Limits for policies and the files that they name, which may come from untrusted sources.
 
-Names lead nowhere but below one folder, files have a largest size, and YAML is counted while it is parsed,
-before anything is built of it.
+File names must be below one folder, files have a maximum size, and YAML is measured while it is parsed,
+before anything is built from it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a file may come to: bytes, values, the characters of all of them, levels of nesting.
+    """Limits of a file: bytes, values, the characters of all values, levels of nesting.
 
-    Aliases of YAML count at each use: ten lines of them could stand for billions of values. So do characters,
-    since one long text may be named a hundred thousand times.
+    Aliases of YAML count at each use: ten lines of them could mean billions of values. So do their
+    characters, since one long text may be used a hundred thousand times.
     """
 
     size: int
@@ -36,8 +36,8 @@ TAXONOMY = Limits(size=64 * 2**20, values=200_000, characters=64 * 2**20, depth=
 """Each level of a tree may be a list in a mapping."""
 
 
-class TooMuch(Exception):  # noqa: N818  a signal to whoever reads: where, and which limit
-    """A text passes a limit."""
+class TooMuch(Exception):  # noqa: N818  a signal to the reader: where, and which limit
+    """A text exceeds a limit."""
 
     def __init__(self, why: str, mark: Any = None) -> None:
         where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
@@ -45,22 +45,22 @@ class TooMuch(Exception):  # noqa: N818  a signal to whoever reads: where, and w
 
 
 def require_confined(name: str, folder: Path, root: Path) -> None:
-    """Raise PolicyError unless a file name leads below ``root``, symbolic links followed.
+    """Raise PolicyError unless a file name is below ``root`` after following symbolic links.
 
-    ``folder`` is where relative names begin. What is not there yet, or no more, is for the reader to tell.
+    Relative names begin at ``folder``. A missing file is no error here: its reader reports it.
     """
     try:
         file, top = (folder / name).resolve(), root.resolve()
         is_special = file.exists() and not file.is_file()
-    except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, links that never end
-        raise PolicyError(f"{_quote_name(name)} can be no name of a file") from None
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, a loop of links
+        raise PolicyError(f"{_quote_name(name)} cannot be a file name") from None
     if not file.is_relative_to(top):
         raise PolicyError(
-            f"{_quote_name(name)} leads out of the folder that the policy's files must lie in; where that is "
-            "meant, name a folder above them with --root, from Python load_policy(path, root=...)"
+            f"{_quote_name(name)} leads out of the folder that must contain the policy's files; if this is "
+            "intended, name a folder above them with --root, in Python load_policy(path, root=...)"
         )
     if is_special:
-        raise PolicyError(f"{_quote_name(name)} is no file")
+        raise PolicyError(f"{_quote_name(name)} is not a file")
 
 
 def _quote_name(name: str) -> str:
@@ -68,12 +68,12 @@ def _quote_name(name: str) -> str:
 
 
 def text_within(file: Path, limits: Limits, encoding: str = "utf-8") -> str:
-    """The text of a file. Raises TooMuch for one beyond the largest size, OSError, UnicodeDecodeError."""
+    """Return the text of a file. Raises TooMuch above the maximum size, OSError, UnicodeDecodeError."""
     return bytes_within(file, limits).decode(encoding)
 
 
 def bytes_within(file: Path, limits: Limits) -> bytes:
-    """The bytes of a file (see text_within)."""
+    """Return the bytes of a file (see text_within)."""
     with file.open("rb") as stream:
         data = stream.read(limits.size + 1)
     if len(data) > limits.size:
@@ -82,9 +82,9 @@ def bytes_within(file: Path, limits: Limits) -> bytes:
 
 
 def check_yaml(text: str, loader: Any, limits: Limits) -> None:
-    """Raise TooMuch for YAML that is nested too deeply or stands for too much, yaml.YAMLError for none.
+    """Raise TooMuch for YAML that is nested too deeply or too large, yaml.YAMLError for invalid YAML.
 
-    Events are looked at one after the other, and nothing is held but a measure of each anchor.
+    Events are processed one by one; only a measure of each anchor is held in memory.
     """
     import yaml
 
@@ -119,7 +119,7 @@ def check_plain(data: object, limits: Limits) -> None:
 
 @dataclass
 class _Measure:
-    """What a part of a document comes to, written out: values, characters, and levels below its own."""
+    """The size of a part of a document with aliases expanded: values, characters, levels below it."""
 
     values: int
     characters: int
@@ -132,7 +132,7 @@ class _Measure:
 
 
 class _Count:
-    """The measures of what is open, of what has an anchor, and of all."""
+    """The measures of open containers, of anchors, and of the whole document."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -141,24 +141,24 @@ class _Count:
         self._anchored: dict[str, _Measure] = {}
 
     def add(self, event: yaml.Event, measure: _Measure, anchor: str | None = None) -> None:
-        """A part that is complete."""
+        """Add a complete part."""
         self._charge(event, measure)
         self._close(anchor, measure)
 
     def alias(self, event: yaml.AliasEvent) -> None:
-        """A part that stands elsewhere; one that never stood anywhere is for the reader to tell."""
+        """Add the part of an anchor; an unknown anchor is reported by the reader."""
         if any(anchor == event.anchor for anchor, _ in self._open):
             raise TooMuch(f"it is nested beyond {self._limits.depth}", event.start_mark)
         if event.anchor in self._anchored:
             self.add(event, self._anchored[event.anchor])
 
     def begin(self, event: yaml.CollectionStartEvent) -> None:
-        """A list or a mapping."""
+        """Begin a list or a mapping."""
         self._charge(event, _Measure(1, 0, 0))
         self._open.append((event.anchor, _Measure(1, 0, 0)))
 
     def end(self, event: yaml.Event) -> None:
-        """Its end."""
+        """End a list or a mapping."""
         self._close(*self._open.pop())
 
     def _charge(self, event: yaml.Event, measure: _Measure) -> None:

@@ -1,4 +1,4 @@
-"""Private folders for what must not stay: gone with their holder, with the process, and when it is killed."""
+"""Private temporary folders, removed with their owner, at the end of the process, and if it is killed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from hierdata.errors import TargetError
 
-# Reads a folder a line until the pipe ends, which it does when nobody is left who could write to it. Workers
-# take a moment to notice that too, and may write until then: so it looks three times.
+# Reads one folder per line until the pipe ends, which happens when no process has its other end open. Workers
+# notice that a little later and may write until then, so the folders are removed three times.
 _WAITING = """
 trap '' HUP INT TERM
 cd /
@@ -22,18 +22,18 @@ for seconds in 1 4 0; do rm -rf -- "$@"; sleep $seconds; done
 """
 
 _waiting: int | None = None
-"""The end of the pipe to the process that waits for our end."""
+"""The end of the pipe to the process that waits until this one ends."""
 
 
 class PrivateFolder:
-    """A folder of mode 0700 with a name that nobody can guess, for ``what`` (as an error calls it).
+    """A folder of mode 0700 with an unguessable name, for ``what`` (used in the error message).
 
-    ``remove`` removes it, as do the end of its holder and of the process, even of a process that is killed:
-    then by a process that waits for that. Raises TargetError when the folder cannot be made.
+    It is removed by ``remove``, with this object, and at the end of the process; if the process is killed, by
+    another process that waits for that. Raises TargetError if the folder cannot be created.
     """
 
     def __init__(self, parent: Path | None, what: str) -> None:
-        # A name, and who removes it, before the folder: a signal may come between any two steps.
+        # Set the name and arrange its removal before creating it: a signal may arrive between any two steps.
         self.path = Path(parent or tempfile.gettempdir()).absolute() / f".hierdata-{secrets.token_hex(8)}"
         self._end = weakref.finalize(self, remove, self.path, os.getpid())
         _entrust(self.path)
@@ -43,29 +43,29 @@ class PrivateFolder:
             raise TargetError(f"cannot create a folder for {what} ({error.strerror})") from None
 
     def remove(self) -> None:
-        """Remove the folder with all it holds; once it was put in place under another name, nothing."""
+        """Remove the folder with its content; do nothing if it was renamed to its final place."""
         try:
             self._end()
-        finally:  # a signal that interrupts the removal is the last one that is heard
+        finally:  # after a signal that interrupts the removal, later signals are ignored
             remove(self.path, os.getpid())
 
     def __enter__(self) -> Path:
-        """Use the folder for as long as the context lasts."""
+        """Return the path of the folder."""
         return self.path
 
     def __exit__(self, *raised: object) -> None:
-        """Remove it."""
+        """Remove the folder."""
         self.remove()
 
 
 def remove(folder: Path, process: int) -> None:
-    """Remove a folder that a process has made; called by a fork of it, do nothing."""
+    """Remove a folder created by ``process``; do nothing in a fork of that process."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _entrust(folder: Path) -> None:
-    """Have the folder removed should this process be killed; where there is no shell, nobody can."""
+    """Arrange that the folder is removed if this process is killed; not possible without a shell."""
     global _waiting
     told = os.fsencode(folder)
     if b"\n" in told or not hasattr(os, "posix_spawn"):
@@ -77,7 +77,7 @@ def _entrust(folder: Path) -> None:
 
 
 def _waiter() -> int:
-    """Start the process that waits, in a group of its own, so that Ctrl-C does not reach it."""
+    """Start the waiting process in its own process group, so that Ctrl-C does not reach it."""
     inner, outer = os.pipe()
     try:
         actions = [

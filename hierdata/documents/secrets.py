@@ -1,7 +1,7 @@
-"""Secrets of a run: pickled by a name alone, so that no file of an executor ever holds one.
+"""Secrets of a run: pickled only as a name, so that no file of an executor contains one.
 
-What tasks are made of may be written to files (a stage's work, Spark's closures). A secret in it is a name
-there; the bytes go to our own workers through their pipes, with every request.
+Tasks may be written to files (a stage's work, Spark's closures). A secret in them is only a name; its bytes
+are sent to the local workers through their pipes, with every request.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _known: dict[str, bytes] = {}
 
 
 class Secret:
-    """Secret bytes. Nothing that prints it or copies it shows them.
+    """Secret bytes, which repr and pickle do not show.
 
     >>> Secret(b"x" * 32)
     Secret(...)
@@ -31,7 +31,7 @@ class Secret:
         weakref.finalize(self, _known.pop, self._name, None)
 
     def reveal(self) -> bytes:
-        """The bytes. Raises PolicyError in a process that was not told them."""
+        """Return the bytes. Raises PolicyError in a process that did not receive them."""
         value = _known.get(self._name)
         if value is None:
             _untold()
@@ -45,7 +45,7 @@ class Secret:
 
 
 class _Named(Secret):
-    """A secret where it was unpickled: it ends with the process that it was made in."""
+    """An unpickled secret, whose bytes belong to the process that created it."""
 
     __slots__ = ()
 
@@ -58,17 +58,17 @@ class _Named(Secret):
 
 def _untold() -> NoReturn:
     raise PolicyError(
-        "the key is not known to this process: it is told to worker processes of this machine alone; take "
-        "the executor serial or processes"
+        "the key is not known to this process, since it is sent only to worker processes on this machine: "
+        "use the executor serial or processes"
     )
 
 
 def export_secrets() -> dict[str, bytes]:
-    """All secrets of this process, to be sent through a pipe."""
+    """Return all secrets of this process, to be sent through a pipe."""
     return dict(_known)
 
 
 def import_secrets(secrets: Mapping[str, bytes]) -> None:
-    """Take over the secrets of the driver, and forget those that it has no more."""
+    """Replace the secrets of this process by those of the driver."""
     _known.clear()
     _known.update(secrets)

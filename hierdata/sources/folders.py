@@ -193,7 +193,7 @@ def _find_files(place: Path) -> list[Path]:
         raise TargetError(f"the files cannot be read ({error.strerror})", path=str(place)) from None
     if strangers:
         raise PolicyError(
-            f"{strangers} entries are not files: select the files by a pattern, such as 'folder/*.xml'",
+            f"not all entries are files ({strangers} are not): select the files by a pattern, 'folder/*.xml'",
             path=str(place),
         )
     if not found:

@@ -162,9 +162,11 @@ def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputError(f"the table {table.name} has {len(found)} files: name one of them with `file`")
+        raise InputError(
+            f"the table {table.name}: there are {len(found)} files: name one of them with `file`"
+        )
     due = stated or f"{table.name}.csv, .csv.gz or .parquet"
-    raise InputError(f"the table {table.name} has no file in the folder: add {due}")
+    raise InputError(f"the table {table.name}: the folder has no file {due}")
 
 
 def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
@@ -183,7 +185,7 @@ def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
 
 def _open_given(given: object, table: Table, policy: Policy) -> Collection:
     if given is None:
-        raise InputError(f"the table {table.name} is missing")
+        raise InputError(f"the table {table.name}: it is not among the tables given")
     if isinstance(given, str | os.PathLike):
         return _from_file(Path(given), table, policy)
     if is_table(given):
@@ -191,7 +193,7 @@ def _open_given(given: object, table: Table, policy: Policy) -> Collection:
             return table_collection(given, policy, places(policy.joined_tables)[table.name], table.joins)
     if not isinstance(given, Iterable) or isinstance(given, bytes | dict):
         raise PolicyError(
-            f"the table {table.name} must be a path, DataFrame, Arrow table or list of dicts, "
+            f"the table {table.name}: it must be a path, DataFrame, Arrow table or list of dicts, "
             f"not {type(given).__name__}"
         )
     items = list(given)

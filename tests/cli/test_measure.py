@@ -100,7 +100,7 @@ def test_broken_tables(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "short.csv"
     table.write_text("age,decade,illness\n31,30s,flu\n34\n")
     ran = run("measure", table, *ASKED)
-    assert (ran.code, ran.err) == (5, "hierdata: record 2: the row has 1 cells, and the header has 3\n")
+    assert (ran.code, ran.err) == (5, "hierdata: record 2: the row has 1 cells, but the header has 3\n")
     assert run("measure", tmp_path / "nobody.csv", *ASKED).code == 6
 
 

@@ -177,7 +177,7 @@ def test_what_is_no_collection_is_told_without_names(folder: Path, tmp_path: Pat
     told(PolicyError, folder, "csv and xml")
     (folder / "marker7319-11.csv").unlink()
     (folder / "marker7319").mkdir()
-    told(PolicyError, folder, "no files")
+    told(PolicyError, folder, "not all entries are files")
     (folder / "marker7319").rmdir()
     collection = collect(folder, policy)
     (folder / "marker7319-05.xml").unlink()

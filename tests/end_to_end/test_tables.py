@@ -390,7 +390,7 @@ def test_anatomy_of_one_table_in_every_format(tmp_path: Path) -> None:
         ({"students": []}, hierdata.InputError, "courses"),
         ({"marker-7319": []}, hierdata.PolicyError, "1 of the tables given"),
         (dict.fromkeys(NAMES, 7319), hierdata.PolicyError, "not int"),
-        ({name: [{"a": [7319]}] for name in NAMES}, hierdata.InputError, "one value"),
+        ({name: [{"a": [7319]}] for name in NAMES}, hierdata.InputError, "a single value"),
         ([{"a": 7319}], hierdata.PolicyError, "dict of tables"),
         (Path("nowhere"), hierdata.TargetError, "no such folder"),
     ],
@@ -404,5 +404,5 @@ def test_what_are_no_tables_is_refused(source: Any, error: type[Exception], word
 def test_a_table_with_two_files_must_be_told(tmp_path: Path) -> None:
     shutil.copytree(TABLES, tmp_path / "in")
     (tmp_path / "in" / "books.csv.gz").write_bytes(b"")
-    with pytest.raises(hierdata.InputError, match="the table books: there are 2 files of it"):
+    with pytest.raises(hierdata.InputError, match="the table books: there are 2 files"):
         hierdata.anonymize(tmp_path / "in", KEYED)

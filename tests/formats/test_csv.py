@@ -110,7 +110,7 @@ def test_a_quoted_name_may_go_over_lines() -> None:
     [
         ("a,,b\n", "column 2 has no name"),
         ("a,b,a\n", "columns 1 and 3"),
-        ("a,b\n1\n", "1 cells, and the header has 2"),
+        ("a,b\n1\n", "1 cells, but the header has 2"),
         ('a,b\n1,"2\n', "does not end"),
         ('a,b\n1,"2"x\n', "quote"),
         ("a,b\n1,2\r3,4\n", "carriage return"),
@@ -130,9 +130,9 @@ def test_values_of_other_formats_are_written_by_their_spelling() -> None:
     assert (
         written([document], Layout(columns=columns)).decode().splitlines()[1] == f"1{'0' * 30},1.50,1e2,true,"
     )
-    with pytest.raises(InputError, match="one value"):
+    with pytest.raises(InputError, match="a single value"):
         written([{"a": ["marker-7319"]}], Layout(columns=columns))
-    with pytest.raises(InputError, match="no column") as caught:
+    with pytest.raises(InputError, match="not a column") as caught:
         written([{"marker-7319": "x"}], Layout(columns=columns))
     assert "7319" not in str(caught.value)
     with pytest.raises(PolicyError, match="`records`"):

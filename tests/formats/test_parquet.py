@@ -208,10 +208,10 @@ def test_nothing_but_the_rows_is_published() -> None:
 
 
 def test_the_columns_are_those_of_the_layout() -> None:
-    with pytest.raises(InputError, match="no column") as caught:
+    with pytest.raises(InputError, match="not a column") as caught:
         written([{"marker-7319": 1}], Layout(columns=("a",)))
     assert "7319" not in str(caught.value)
-    with pytest.raises(InputError, match="one value"):
+    with pytest.raises(InputError, match="a single value"):
         written([{"a": [1]}], Layout(columns=("a",)))
     with pytest.raises(InputError, match="surrogate"):
         written([{"a": "7319\ud800"}], Layout(columns=("a",)))

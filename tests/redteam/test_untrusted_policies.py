@@ -147,7 +147,7 @@ def test_names_that_no_file_has(desk: Path, name: str) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_is_no_taxonomy(desk: Path) -> None:
     os.mkfifo(desk / "pipe.csv")
-    with pytest.raises(hierdata.PolicyError, match="is no file"):
+    with pytest.raises(hierdata.PolicyError, match="is not a file"):
         load(with_taxonomy(desk, "pipe.csv"))
 
 

@@ -336,7 +336,7 @@ def test_a_document_over_16_mib_is_told(database: Database, text: str) -> None:
 
 
 def test_a_value_that_bson_cannot_hold_is_told(database: Database) -> None:
-    with pytest.raises(TargetError, match="record 1: a number has more digits than BSON can hold"):
+    with pytest.raises(TargetError, match="record 1: a number has more digits than BSON can represent"):
         publish(stored(database, "release"), records=[{"n": Decimal("1." + "1" * 40)}])
 
 

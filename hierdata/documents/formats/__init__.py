@@ -1,4 +1,4 @@
-"""Formats: bytes to documents and back, both directions in one file each, one record at a time."""
+"""Formats: bytes to documents and back, one record at a time. Each format is one file."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ FORMATS: dict[str, type[Format]] = {
 
 
 def format_named(name: str) -> type[Format]:
-    """The format of a name that a policy gives: built in, or of another distribution.
+    """Return the format of a name in a policy: built in, or of another distribution.
 
-    Raises PolicyError for one that cannot be imported, KeyError where there is none.
+    Raises PolicyError if it cannot be imported, KeyError if there is none.
     """
     return FORMATS[name] if name in FORMATS else plugins.load("formats", name, Format)  # type: ignore[type-abstract]
 
@@ -57,9 +57,9 @@ def detect(name: str) -> Format:
     ('json', 'jsonl')
     >>> detect("students.txt")
     Traceback (most recent call last):
-    hierdata.errors.PolicyError: the name has no suffix of a format (.json, .bson, .xml, ...): say which it is
+    hierdata.errors.PolicyError: the name has no suffix of a format (.json, .bson, .xml, ...): state it
     """
     suffix = "." + name.lower().removesuffix(".gz").rpartition(".")[2]
     if "." not in name or suffix not in _SUFFIXES:
-        raise PolicyError("the name has no suffix of a format (.json, .bson, .xml, ...): say which it is")
+        raise PolicyError("the name has no suffix of a format (.json, .bson, .xml, ...): state it")
     return FORMATS[_SUFFIXES[suffix]]()

@@ -1,4 +1,4 @@
-"""BSON, as mongodump writes a collection: one document behind the other."""
+"""BSON as written by mongodump: a sequence of documents."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from hierdata.documents.formats.decoder import RefusedTextError
 from hierdata.errors import InputError, PolicyError
 
 MAX_BYTES = 16 * 1024 * 1024 + 16 * 1024
-"""Bytes of a document: MongoDB's 16 MiB, and what its own tools let one have beyond that."""
+"""Maximum bytes of a document: MongoDB's 16 MiB, plus the excess that its own tools allow."""
 MIN_BYTES = 5
-TOO_LONG = "the record has more than 16 MiB, and no document of MongoDB has: is this BSON?"
+TOO_LONG = "the record has more than 16 MiB, the limit of MongoDB: is this BSON?"
 ENDS_EARLY = "the BSON ends inside the record: is the file complete?"
 
 _LENGTH = Struct("<i")
-_ARCHIVE = b"\x6d\xe2\x99\x81"  # what an archive of mongodump begins with
+_ARCHIVE = b"\x6d\xe2\x99\x81"  # first bytes of an archive of mongodump
 
 
 class Bson(Rowwise):
-    """Documents one behind the other, each with its length. All of BSON's types come back as they were."""
+    """A sequence of documents, each with its length. All BSON types are written back unchanged."""
 
     name: ClassVar[str] = "bson"
     extension: ClassVar[str] = ".bson"
 
     def joins(self, layout: Layout) -> bool:
-        """Documents behind documents are BSON."""
+        """Return True: concatenated documents are BSON."""
         return True
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Every document is a record: there is no place to find."""
+        """Return an empty layout: every document is a record."""
         if records:
             raise PolicyError("every document of BSON is a record: `records` has no meaning here")
         _length(stream, 1)
         return Layout()
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield one record a document (see Format.read)."""
+        """Yield a record for each document (see Format.read)."""
         return self.read_split(stream, layout, WHOLE)
 
     def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
-        """Cut between documents, going from length to length (see Format.splits)."""
+        """Cut between documents, which are skipped by their lengths (see Format.splits)."""
         if not stream.seekable():
             return (WHOLE,)
         starts, at, record = [0], 0, 0
@@ -63,7 +63,7 @@ class Bson(Rowwise):
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
-        """Write one document a record."""
+        """Write a document for each record."""
         encode = _codec().encode
 
         def put(document: Document) -> None:
@@ -82,7 +82,7 @@ class Bson(Rowwise):
 
 
 def _codec() -> ModuleType:
-    """What reads and writes one document; PolicyError where the library is not there."""
+    """Return the module that reads and writes one document. Raises PolicyError without the library."""
     try:
         from hierdata.documents.formats import bson_codec
     except ImportError:
@@ -91,7 +91,7 @@ def _codec() -> ModuleType:
 
 
 def _read_frames(stream: BinaryIO, split: Split) -> Iterator[bytes]:
-    """The bytes of each record of a part."""
+    """Yield the bytes of each record of a part."""
     at, record = split.start, 0
     if at:
         stream.seek(at)
@@ -108,7 +108,7 @@ def _read_frames(stream: BinaryIO, split: Split) -> Iterator[bytes]:
 
 
 def _length(stream: BinaryIO, record: int) -> int:
-    """The length of the document ahead, 0 at the end of the file. Raises InputError."""
+    """Return the length of the next document, 0 at the end of the file. Raises InputError."""
     head = stream.read(_LENGTH.size)
     if not head:
         return 0
@@ -120,5 +120,5 @@ def _length(stream: BinaryIO, record: int) -> int:
     if length > MAX_BYTES:
         raise InputError(TOO_LONG, record=record)
     if length < MIN_BYTES:
-        raise InputError("the record's length is none that BSON has: is this BSON?", record=record)
+        raise InputError("the record has a length that BSON does not allow: is this BSON?", record=record)
     return length

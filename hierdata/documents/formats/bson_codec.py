@@ -1,8 +1,8 @@
-"""BSON to documents and back, one at a time: the library reads and writes, and nothing is lost on the way.
+"""BSON to documents and back, one at a time, with the library and without loss.
 
-The library drops what it has no type for (undefined, symbols, pointers) and the first of two equal keys. So
-what it read is written again: if that gives the same bytes, nothing was lost. Else the elements are walked
-one by one.
+The library drops types that it does not know (undefined, symbols, pointers) and the first of two equal keys.
+So its result is encoded again: if that gives the same bytes, nothing was lost. Otherwise the elements are
+decoded one by one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hierdata.errors import InputError
 
 
 def decode(raw: bytes) -> Document:
-    """Read one document. Raises RefusedError with what is wrong, and no data.
+    """Decode one document. Raises RefusedTextError, whose message contains no data.
 
     >>> decode(bson.encode({"_id": bson.ObjectId("5f0c1b2a3d4e5f6071829304"), "n": 1.5}))
     {'_id': ObjectId('5f0c1b2a3d4e5f6071829304'), 'n': Double('1.5')}
@@ -38,7 +38,7 @@ def decode(raw: bytes) -> Document:
 
 
 def decode_all(raws: Iterable[bytes]) -> Iterator[Document]:
-    """Records one after the other; InputError with the number of the first that is none (see decode)."""
+    """Yield decoded records. Raises InputError with the number of the first invalid one (see decode)."""
     for record, raw in enumerate(raws, 1):
         try:
             document = decode(raw)
@@ -51,22 +51,22 @@ def decode_all(raws: Iterable[bytes]) -> Iterator[Document]:
 
 
 def encode(document: Document) -> bytes:
-    """Write one document. Raises RefusedError for what BSON cannot hold.
+    """Encode one document. Raises RefusedTextError for values that BSON cannot represent.
 
-    A plain integer has 32 bits if these are enough, else 64; a plain decimal number is a double if one is
-    equal to it, else a Decimal128.
+    A plain integer gets 32 bits if these are enough, otherwise 64; a plain decimal number becomes a double if
+    one is equal to it, otherwise a Decimal128.
     """
     try:
         raw = _encode_by_library(document) or encode_elements(document)
     except (BSONError, OverflowError, UnicodeError, RecursionError):
         raw = b""
     if not raw:
-        raise RefusedTextError("a record has a key or a value that BSON cannot hold")
+        raise RefusedTextError("a record has a key or a value that BSON cannot represent")
     return raw
 
 
 def _encode_by_library(document: Document) -> bytes | None:
-    """The bytes; None where there is a type that the library cannot write."""
+    """Return the bytes, or None if the library cannot write one of the types."""
     try:
         return bson.encode(fields(document), codec_options=OPTIONS)
     except OldTypeError:

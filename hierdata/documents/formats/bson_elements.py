@@ -1,4 +1,4 @@
-"""BSON element by element, for what the library cannot read or write whole: single values are left to it."""
+"""BSON element by element, for documents with old types; the library is used for single values only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_BSON = "not valid BSON"
 NO_FIT = "a length in the BSON does not fit"
 
 OPTIONS: CodecOptions[dict[str, Any]] = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
-"""How the library reads and writes: times as numbers, so that none is beyond what it knows."""
+"""Options of the library: times are numbers, so that none is out of its range."""
 _INT32 = Struct("<i")
 
 _SIZES = {0x01: 8, 0x06: 0, 0x07: 12, 0x08: 1, 0x09: 8, 0x0A: 0, 0x10: 4, 0x11: 8, 0x12: 8, 0x13: 16}
@@ -33,7 +33,7 @@ _POINTER, _CODE, _SYMBOL, _SCOPED = 0x0C, 0x0D, 0x0E, 0x0F
 
 
 class Walker:
-    """Reads a document element by element; every length is held against what is there."""
+    """Decodes a document element by element; every length is checked against the data."""
 
     def __init__(self, raw: bytes) -> None:
         self._raw = raw
@@ -41,7 +41,7 @@ class Walker:
         self._end = len(raw)
 
     def document(self) -> Document:
-        """The document, which is all there is."""
+        """Return the document, which must be all of the data."""
         found = self._members(MAX_DEPTH)
         if self._at != len(self._raw):
             raise RefusedTextError(NOT_BSON)
@@ -102,7 +102,7 @@ class Walker:
         return found
 
     def _single(self, kind: int, content: bytes, room: int) -> Value:
-        """A value as the library reads it: the only one of a document."""
+        """Decode a value with the library, as the only one of a document."""
         raw = b"".join([_INT32.pack(len(content) + 7), bytes([kind]), b"\0", content, b"\0"])
         try:
             return single(bson.decode(raw, OPTIONS)[""], room)
@@ -146,7 +146,7 @@ _OLD: dict[int, Callable[[Walker, int], Value]] = {
     _POINTER: Walker._pointer,
     _SCOPED: Walker._read_scoped_code,
 }
-"""What the library does not give back as it was, or not at all."""
+"""Types that the library does not preserve."""
 
 
 def _decode_text(content: bytes) -> str:
@@ -158,7 +158,7 @@ def _decode_text(content: bytes) -> str:
 
 
 def encode_elements(document: Document | list[Value]) -> bytes:
-    """A document or array that holds old types: its elements one by one."""
+    """Encode a document or array with old types element by element."""
     members = document.items() if isinstance(document, dict) else enumerate(document)
     content = b"".join(_element(str(key), value) for key, value in members)
     return _INT32.pack(len(content) + MIN_BYTES) + content + b"\0"

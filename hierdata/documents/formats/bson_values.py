@@ -1,4 +1,4 @@
-"""Values as pymongo's bson has them, and as documents have them."""
+"""Convert values between pymongo's bson and documents."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from hierdata.documents.scalars import (
 
 _Convert: TypeAlias = "Callable[[Any, int], Value]"
 AS_IT_IS = frozenset({str, int, bool, type(None)})
-"""Types that are the same on both sides."""
+"""Types that need no conversion."""
 
 
 class _Keys(dict[str, str]):
-    """Keys that were met before: one text for all objects, which are smaller so and faster to look into."""
+    """A cache of keys: objects share one string for each key, which saves memory and time."""
 
     def __missing__(self, key: str) -> str:
         if len(self) < KEPT:
@@ -63,7 +63,10 @@ _KEYS = _Keys()
 
 
 def members(values: dict[str, Any], room: int = MAX_DEPTH) -> Document:
-    """A document from the library's values; ``room`` is the nesting that is left. Raises RefusedError."""
+    """Return a document from the library's values; ``room`` is the remaining nesting.
+
+    Raises RefusedTextError if the values are nested more deeply.
+    """
     if not room:
         raise RefusedTextError(TOO_DEEP)
     room -= 1
@@ -74,7 +77,7 @@ def members(values: dict[str, Any], room: int = MAX_DEPTH) -> Document:
 
 
 def single(value: Any, room: int) -> Value:
-    """A value from the library's. Raises RefusedError."""
+    """Return a value from the library's (see ``members``). Raises RefusedTextError."""
     return cast("Value", value) if type(value) in AS_IT_IS else _FROM[type(value)](value, room)
 
 
@@ -128,20 +131,23 @@ class OldTypeError(Exception):
 
 
 def fields(document: Document) -> dict[str, Any]:
-    """The library's values of a document. Raises OldTypeError, and RefusedError for what BSON cannot hold."""
+    """Return the library's values of a document.
+
+    Raises OldTypeError, and RefusedTextError for values that BSON cannot represent.
+    """
     return {
         key: value if type(value) in AS_IT_IS else _TO[type(value)](value) for key, value in document.items()
     }
 
 
 def is_scoped(document: Document) -> bool:
-    """Whether an object stands for code with a scope."""
+    """Return whether an object represents code with a scope."""
     keys = tuple(document)
     return keys == ("$code", "$scope") and type(document["$code"]) is str and type(document["$scope"]) is dict
 
 
 def is_pointer(document: Document) -> bool:
-    """Whether an object stands for a pointer, which nobody writes any more."""
+    """Return whether an object represents a DBPointer, a deprecated type."""
     inner = document["$dbPointer"] if tuple(document) == ("$dbPointer",) else None
     if type(inner) is not dict or tuple(inner) != ("$ref", "$id"):
         return False
@@ -173,7 +179,7 @@ def _decimal(number: Decimal) -> float | decimal128.Decimal128:
         return decimal128.Decimal128(str(Decimal128.of(str(number))))
     except ValueError:
         pass
-    raise RefusedTextError("a number has more digits than BSON can hold")
+    raise RefusedTextError("a number has more digits than BSON can represent")
 
 
 def _regex(value: Regex) -> regex.Regex[str]:

@@ -1,4 +1,4 @@
-"""CSV: a header and one record a line, all values text, an empty cell a missing value."""
+"""CSV: a header and one record per line; all values are text, and an empty cell is a missing value."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from hierdata.documents.formats.objects import encode, literal
 from hierdata.errors import InputError, PolicyError, VerificationError
 
 DELIMITERS = ",;\t|"
-"""What is looked for in the header where no delimiter is stated."""
+"""Delimiters that are tried in the header if none is stated."""
 
 _LONGEST_HEADER = 1 << 20
 _BATCH = 1 << 16
 _DISTINCT = 1 << 18
-"""Lines that are read at once, and different lines that are held to be counted."""
+"""Lines per batch, and maximum number of distinct lines held for counting."""
 _DECODED = 1024
-"""Lines that are made text at once."""
+"""Lines decoded at a time."""
 _WRITTEN = 1024
-"""Records that are written at once."""
-_TERMINATOR = "\r\n"  # the csv module quotes what holds a character of it
+"""Records written at a time."""
+_TERMINATOR = "\r\n"  # the csv module quotes cells that contain one of its characters
 
-# What spreadsheets take for a formula (OWASP, "CSV Injection"), behind apostrophes of its own or of ours.
+# What spreadsheets read as a formula (OWASP, "CSV Injection"), after any number of apostrophes.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"'*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Csv(Rowwise):
-    """Comma-separated values (RFC 4180) in UTF-8, with a header; empty lines are passed over.
+    """Comma-separated values (RFC 4180) in UTF-8, with a header; empty lines are skipped.
 
-    ``delimiter`` None is found in the header: the one of comma, semicolon, tab and bar that cuts it into most
-    columns. With ``for_people`` the file is one that spreadsheets may open: an apostrophe stands before every
-    cell that they would take for a formula, and before such a cell that has apostrophes already, so that
-    reading takes off exactly what writing put there. Numbers stay as they are.
+    If ``delimiter`` is None, it is found in the header: the one of comma, semicolon, tab and bar that gives
+    the most columns. With ``for_people`` the file is safe for spreadsheets: an apostrophe is added before
+    every cell that they would read as a formula, even if it already has apostrophes, so that reading removes
+    exactly what writing added. Numbers are unchanged.
     """
 
     name: ClassVar[str] = "csv"
@@ -56,23 +56,23 @@ class Csv(Rowwise):
     for_people: bool = False
 
     def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Csv:
-        """CSV with the delimiter that the policy states (see Format.with_options)."""
+        """Return CSV with the delimiter of the policy (see Format.with_options)."""
         return Csv(delimiter)
 
     def as_published(self, layout: Layout, for_people: bool) -> Csv:
-        """CSV with the delimiter of the layout (see Format.as_published)."""
+        """Return CSV with the delimiter of the layout (see Format.as_published)."""
         return Csv(layout.delimiter, for_people)
 
     def layout_to_write(self, layout: Layout) -> Layout:
-        """One column alone has no delimiter to recognize: the first one that a reader tries is written."""
+        """Return the layout; a single column gets the delimiter that a reader of its header would find."""
         if self.delimiter is None and len(layout.columns) == 1:
             return replace(layout, delimiter=DELIMITERS[0])
         return layout
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Read the header: the columns, the delimiter, how lines end.
+        """Read the header: the columns, the delimiter, the line ends.
 
-        Raises InputError where it is missing, repeats a name, or holds another delimiter than the stated one.
+        Raises InputError if it is missing, repeats a name, or has another delimiter than the stated one.
         """
         if records:
             raise PolicyError("every line of a CSV table is a record: `records` has no meaning here")
@@ -81,7 +81,7 @@ class Csv(Rowwise):
         delimiter = self.delimiter or _find_delimiter(cut)
         columns = cut.get(delimiter) or _cells(header, delimiter)
         if len(columns) == 1 and (other := max(cut, key=lambda one: len(cut[one]))) and len(cut[other]) > 1:
-            raise InputError(f"the stated delimiter does not occur in the header, and {other!r} does")
+            raise InputError(f"the stated delimiter does not occur in the header, but {other!r} does")
         if self.for_people:
             columns = [_restore_cell(column) for column in columns]
         check_columns(columns)
@@ -89,11 +89,11 @@ class Csv(Rowwise):
         return Layout(columns=tuple(columns), delimiter=delimiter, terminator=terminator)
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield one record a line (see Format.read)."""
+        """Yield one record per line (see Format.read)."""
         return self._records(stream, layout)
 
     def count_documents(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
-        """Yield equal lines once (see Format.count_documents)."""
+        """Yield equal lines once, with their count (see Format.count_documents)."""
         lines = iter(stream)
         header = list(islice(lines, 1))
         counts: Counter[bytes] = Counter()
@@ -114,13 +114,13 @@ class Csv(Rowwise):
     def _distinct(
         self, header: list[bytes], counts: Counter[bytes], layout: Layout
     ) -> Iterator[tuple[Document, int]]:
-        """The records of different lines, each with how many there are."""
+        """Yield the records of distinct lines, each with its count."""
         for blank in [line for line in counts if not line.strip(b"\r\n")]:
             del counts[blank]
         yield from zip(self._records(chain(header, counts), layout), counts.values(), strict=True)
 
     def _records(self, lines: Iterable[bytes], layout: Layout) -> Iterator[Document]:
-        """The records of lines that begin with the header."""
+        """Yield the records of lines that begin with the header."""
         columns, width = layout.columns, len(layout.columns)
         record = 0
         try:
@@ -130,14 +130,14 @@ class Csv(Rowwise):
                 if len(row) != width:
                     if not row:
                         continue
-                    raise _RefusedError(f"the row has {len(row)} cells, and the header has {width}")
+                    raise _RefusedError(f"the row has {len(row)} cells, but the header has {width}")
                 record += 1
                 if self.for_people:
                     row = [_restore_cell(cell) for cell in row]
                 if "" in row:
                     yield {column: cell for column, cell in zip(columns, row, strict=True) if cell}
                 else:
-                    yield dict(zip(columns, row))  # noqa: B905  (as many as columns; asking costs a third)
+                    yield dict(zip(columns, row))  # noqa: B905  (the lengths are equal; strict costs a third of the time)
             return
         except csv.Error as error:
             message = _complaint(str(error))
@@ -147,7 +147,7 @@ class Csv(Rowwise):
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
-        """Write the header and then one record a line, in the order of the layout's columns."""
+        """Write the header and one record per line, in the order of the layout's columns."""
         with self._batches(stream, layout) as put:
             yield lambda document: put([document])
 
@@ -160,11 +160,11 @@ class Csv(Rowwise):
 
     @contextmanager
     def _batches(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Sequence[Document]], None]]:
-        """Write the header; answer what writes some records, column by column."""
+        """Write the header; yield a function that writes a batch of records, column by column."""
         columns, known = layout.columns, frozenset(layout.columns)
         sink = _Sink(stream, layout.terminator)
         rows = csv.writer(sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR)
-        # Quoted, a name with another delimiter in it does not lead astray who looks for the delimiter.
+        # A quoted name may contain another delimiter and does not mislead a reader that looks for one.
         odd = any(mark in column for column in columns for mark in DELIMITERS)
         header = rows
         if odd:
@@ -176,7 +176,7 @@ class Csv(Rowwise):
 
         def put(batch: Sequence[Document]) -> None:
             if not all(map(known.issuperset, batch)):
-                raise InputError("a record has a field that is no column of the table")
+                raise InputError("a record has a field that is not a column of the table")
             cells = [self._column([document.get(column) for document in batch]) for column in columns]
             rows.writerows(zip(*cells, strict=True))
             sink.flush()
@@ -184,7 +184,7 @@ class Csv(Rowwise):
         yield put
 
     def _column(self, values: Sequence[Value]) -> Sequence[str]:
-        """The cells of a column."""
+        """Return the cells of a column."""
         if set(map(type, values)) != {str}:
             values = [value if isinstance(value, str) else _spell_cell(value) for value in values]
         texts = cast("Sequence[str]", values)
@@ -192,16 +192,16 @@ class Csv(Rowwise):
 
 
 def _has_quoted_lines(lines: list[bytes]) -> bool:
-    """Whether a record in quotes may go over several lines, so that none says what it is by itself."""
+    """Return whether a quoted record may span several lines, so that lines cannot be parsed separately."""
     return b'"' in b"".join(lines)
 
 
 class _RefusedError(ValueError):
-    """Text that is refused. The message holds no data."""
+    """Text that is refused. The message contains no data."""
 
 
 class _Sink:
-    """Takes whole rows as the csv module spells them, and ends them as the input's lines end."""
+    """Collects rows written by the csv module, and writes them with the line ends of the input."""
 
     def __init__(self, stream: BinaryIO, terminator: str) -> None:
         self._stream = stream
@@ -210,14 +210,14 @@ class _Sink:
         self.write = self._rows.append
 
     def flush(self) -> None:
-        """Pass on the rows that were taken."""
+        """Write the collected rows to the stream."""
         end, terminator = -len(_TERMINATOR), self._terminator
         self._stream.write(encode("".join([row[:end] + terminator for row in self._rows])))
         self._rows.clear()
 
 
 def _lines(stream: Iterable[bytes]) -> Iterator[str]:
-    """The lines of a file as text."""
+    """Yield the lines of a file as text."""
     lines = iter(stream)
     first = [line.removeprefix(BOM_UTF8) for line in islice(lines, 1)]
     for batch in chain([first], iter(lambda: list(islice(lines, _DECODED)), [])):
@@ -229,12 +229,12 @@ def _lines(stream: Iterable[bytes]) -> Iterator[str]:
             else:
                 yield from texts
                 continue
-        yield from map(_text, batch)  # all lines before the one that is refused
+        yield from map(_text, batch)  # yields the lines before the refused one
 
 
 def _text(line: bytes) -> str:
     if b"\0" in line:
-        raise _RefusedError("the line holds NUL bytes: is this a text file in UTF-8?")
+        raise _RefusedError("the line contains NUL bytes: is this a text file in UTF-8?")
     try:
         return line.decode()
     except UnicodeDecodeError:
@@ -242,7 +242,7 @@ def _text(line: bytes) -> str:
 
 
 def _header(stream: BinaryIO) -> str:
-    """The text of the header; a quoted name may go over several lines."""
+    """Return the text of the header; a quoted name may span several lines."""
     header = ""
     try:
         for line in _lines(stream):
@@ -253,7 +253,7 @@ def _header(stream: BinaryIO) -> str:
         message = str(refused).replace("the line", "the header")
         raise InputError(message) from None
     if not header.strip("\r\n"):
-        raise InputError("the table has no header: its first line names the columns")
+        raise InputError("the table has no header: its first line must name the columns")
     return header
 
 
@@ -265,47 +265,47 @@ def _cells(header: str, delimiter: str) -> list[str]:
 
 
 def _find_delimiter(cut: dict[str, list[str]]) -> str:
-    """The delimiter that cuts the header into most columns; a comma where there is one column."""
+    """Return the delimiter that gives the most columns in the header; a comma for a single column."""
     most = max(map(len, cut.values()))
     found = [delimiter for delimiter, columns in cut.items() if len(columns) == most]
     if most == 0 or (most == 1 and not cut[DELIMITERS[0]]):
-        raise InputError("the header is no CSV: a quote or a carriage return stands where none is due")
+        raise InputError("the header is not valid CSV: a quote or a carriage return is misplaced")
     if most > 1 and len(found) > 1:
         raise InputError(
-            f"{' and '.join(map(repr, found))} would cut the header into as many columns: state which it is, "
-            "such as `csv: {delimiter: ','}`"
+            f"{' and '.join(map(repr, found))} give the same number of columns in the header: state the "
+            "delimiter, such as `csv: {delimiter: ','}`"
         )
     return found[0]
 
 
 def _complaint(message: str) -> str:
-    """What the csv module found, in words of ours."""
+    """Return our message for an error of the csv module."""
     if "unexpected end" in message:
         return "a quoted cell does not end: is the file complete?"
     if "field larger" in message:
         return f"a cell has more than {csv.field_size_limit()} characters: is a quote missing?"
     if "new-line" in message:
         return "a line ends in a carriage return alone: end lines in line feeds"
-    return "a quote stands where none is due"
+    return "a quote is misplaced"
 
 
 def _spell_cell(value: Value) -> str:
-    """A cell of what is no text."""
+    """Return the cell for a value that is not text."""
     if isinstance(value, dict | list):
         raise InputError(
-            "a cell of a table holds one value, and this record has objects or arrays in it: publish several "
-            "tables (`tables`), or another format"
+            "a cell of a table must contain a single value, but this record has objects or arrays: publish "
+            "several tables (`tables`), or another format"
         )
     return "" if value is None else literal(value)
 
 
 def _neutralize_cell(cell: str) -> str:
-    """A cell that spreadsheets show as it stands."""
+    """Return a cell that spreadsheets show as text."""
     return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
 def _restore_cell(cell: str) -> str:
-    """The inverse; VerificationError for what neutralizing would not have left."""
+    """Undo ``_neutralize_cell``. Raises VerificationError for a cell that it would not have written."""
     if not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
         return cell
     if not cell.startswith("'"):

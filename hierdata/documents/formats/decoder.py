@@ -1,4 +1,4 @@
-"""JSON text to values, strictly: what JSON parsers commonly let pass is refused, and numbers stay exact."""
+"""Decode JSON strictly: errors that parsers commonly tolerate are refused, and numbers stay exact."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.documents.scalars import KEPT
 
 MAX_DIGITS = 4300
-"""Characters of a number that are accepted (Python's own limit for integers)."""
+"""Maximum characters of a number (Python's own limit for integers)."""
 MAX_EXPONENT = 400
 
 ENDS_EARLY = "the JSON text ends too early: is it complete?"
 TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep"
 
 SURROGATE = re.compile("[\ud800-\udfff]")
-LONE_SURROGATE = "a string holds half of a surrogate pair"
+LONE_SURROGATE = "a string contains half of a surrogate pair"
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-# The longest that is broken off without a quote before it: an escape that makes a surrogate pair.
+# Length of the longest token that can be cut off without an unclosed quote: an escaped surrogate pair.
 _LONGEST_TOKEN = 12
 
 
 class RefusedTextError(ValueError):
-    """Text that is JSON for many parsers and that we refuse. The message holds no data."""
+    """Text that many JSON parsers accept and this one refuses. The message contains no data."""
 
 
 def decode(
     text: str, start: int = 0, room: int = MAX_DEPTH, decoder: json.JSONDecoder | None = None
 ) -> tuple[Value, int]:
-    """Read the value that begins at ``start``; return it and the position after it.
+    """Decode the value that begins at ``start``; return it and the position after it.
 
-    ``room`` is the nesting that is left for it; ``decoder`` another one of ``strict``. Raises RefusedError,
-    or json.JSONDecodeError where the text is no JSON or ends inside the value (see ``may_go_on``).
+    ``room`` is the remaining nesting; ``decoder`` is a decoder from ``strict``. Raises RefusedTextError, or
+    json.JSONDecodeError if the text is not JSON or ends inside the value (see ``may_go_on``).
 
     >>> decode('[1.50, 1e2] ')
     ([Decimal('1.50'), Decimal('1E+2')], 11)
@@ -55,19 +55,19 @@ def decode(
         raise RefusedTextError(f"a number has more than {MAX_DIGITS} digits") from None
     if text.count("{", start, end) + text.count("[", start, end) > room and _nested_beyond(value, room):
         raise RefusedTextError(TOO_DEEP)
-    # Raw halves of a pair cannot come out of UTF-8: they are always written as escapes.
+    # UTF-8 cannot encode half of a surrogate pair, so it can only be written as an escape.
     if text.find("\\u", start, end) >= 0 and _SURROGATE_ESCAPE.search(text, start, end):
         _refuse_lone_surrogates(value)
     return value, end
 
 
 def may_go_on(error: json.JSONDecodeError, text: str) -> bool:
-    """Tell whether more text behind it could turn an error into a value."""
+    """Return whether more text after it could turn an error into a value."""
     return error.pos >= len(text) - _LONGEST_TOKEN or error.msg.startswith("Unterminated string")
 
 
 def complaint(error: json.JSONDecodeError, text: str) -> str:
-    """Say what is wrong with a text that is complete; the parser's own words are left out."""
+    """Return our message for an error in a complete text; the parser's own message is not used."""
     cut = may_go_on(error, text) and not text.rstrip().endswith(("}", "]"))
     return ENDS_EARLY if cut else "not valid JSON"
 
@@ -75,8 +75,8 @@ def complaint(error: json.JSONDecodeError, text: str) -> str:
 def number(text: str) -> Decimal:
     """Read a number with a fraction or an exponent; a Numeral keeps a spelling that Decimal would change.
 
-    Raises RefusedError for more than 4300 characters or an exponent beyond 400: arithmetic with such a number
-    takes for ever.
+    Raises RefusedTextError for more than 4300 characters or an exponent beyond 400, since arithmetic with
+    such a number takes too long.
     """
     if len(text) > MAX_DIGITS:
         raise RefusedTextError(f"a number has more than {MAX_DIGITS} characters")
@@ -87,7 +87,7 @@ def number(text: str) -> Decimal:
 
 
 def unique(pairs: list[tuple[str, Value]]) -> Document:
-    """An object of its members. Raises RefusedError where two have the same key."""
+    """Return an object from its members. Raises RefusedTextError if two have the same key."""
     document = dict(pairs)
     if len(document) != len(pairs):
         raise RefusedTextError("an object has the same key twice")
@@ -99,14 +99,14 @@ def _constant(_: str) -> NoReturn:
 
 
 def strict(members: Callable[[list[tuple[str, Value]]], Value]) -> json.JSONDecoder:
-    """A decoder that makes of an object's members what the caller wants."""
+    """Return a decoder that calls ``members`` to convert the members of each object."""
     return json.JSONDecoder(
         object_pairs_hook=members, parse_float=_KNOWN.__getitem__, parse_constant=_constant
     )
 
 
 class _KnownDecimals(dict[str, Decimal]):
-    """Numbers that were met before, by their spelling."""
+    """A cache of numbers by their spelling."""
 
     def __missing__(self, text: str) -> Decimal:
         found = number(text)
@@ -124,7 +124,7 @@ _CONTAINERS = {dict, list}
 
 
 def _nested_beyond(value: Value, room: int) -> bool:
-    """Tell whether containers lie more than ``room`` deep: level by level, the cheapest way in Python."""
+    """Return whether containers are nested deeper than ``room``; level by level is fastest in Python."""
     level: list[Value] = [value] if value.__class__ in _CONTAINERS else []
     for _ in range(room):
         level = [

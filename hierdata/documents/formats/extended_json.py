@@ -1,4 +1,4 @@
-"""MongoDB Extended JSON, as mongoexport writes it: one document a line, or all in an array."""
+"""MongoDB Extended JSON as written by mongoexport: one document per line, or an array."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from hierdata.documents.formats.window import read_array
 from hierdata.errors import InputError, PolicyError
 
 _HEAD = 1 << 17
-"""Bytes at the beginning that tell how numbers are spelled."""
+"""Bytes at the beginning from which the spelling of numbers is determined."""
 _WRAPPED = re.compile(r'("\$date"\s*:\s*)?\{\s*"\$number(?:Int|Long|Double)"\s*:\s*"(-?[0-9]+)')
 _TIMESTAMP = re.compile(r'\{\s*"t"\s*:\s*[0-9]+\s*,\s*"i"\s*:\s*[0-9]+\s*\}')
 _BARE = re.compile(r'(?<!\\)"(?!\$minKey"|\$maxKey")(?:[^"\\]|\\.)*"\s*:\s*-?[0-9]')
 
 
 class ExtendedJson(Rowwise):
-    """Extended JSON version 2, relaxed or canonical; wrappers of version 1 are read as well.
+    """Extended JSON version 2, relaxed or canonical; wrappers of version 1 are read too.
 
-    What is written has the mode that was read: canonical where the beginning of the file has numbers in
-    wrappers and none without; else relaxed.
+    It is written in the mode that was read: canonical if the beginning of the file has numbers in wrappers
+    and none without, otherwise relaxed.
     """
 
     name: ClassVar[str] = "extended-json"
     extension: ClassVar[str] = ".ejson"
 
     def joins(self, layout: Layout) -> bool:
-        """Lines behind lines are lines, arrays behind arrays no array."""
+        """Return whether the file has lines: concatenated arrays are not an array."""
         return not layout.array
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Find out whether the file is an array, and how numbers are spelled in it."""
+        """Find out whether the file is an array, and how it spells numbers."""
         if records:
             raise PolicyError("mongoexport writes lines or an array: `records` has no meaning here")
         head = stream.read(_HEAD).removeprefix(BOM_UTF8).decode(errors="replace")
@@ -63,7 +63,7 @@ class ExtendedJson(Rowwise):
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
-        """Write one record a line, in the layout's mode; in an array with brackets and commas around them."""
+        """Write one record per line in the layout's mode, as an array if the layout says so."""
         spell = spelling(layout.canonical)
         if not layout.array:
             yield lambda document: _write_array(stream, "", _spell_document(spell, document), "\n")
@@ -92,14 +92,14 @@ def _write_array(stream: BinaryIO, *texts: str) -> None:
 
 
 def _is_canonical(head: str) -> bool:
-    """Whether numbers say their type: dates tell too, but those beyond relaxed mode's do not."""
+    """Return whether numbers have types. Dates count too, except those that relaxed mode also wraps."""
     if _BARE.search(_TIMESTAMP.sub("", head)):
         return False
     return any(not found[1] or 0 <= int(found[2]) <= LAST_ISO for found in _WRAPPED.finditer(head))
 
 
 def _members(pairs: list[tuple[str, Value]]) -> Value:
-    """An object, or the value that it wraps: the first key of a wrapper begins with a dollar sign."""
+    """Return an object, or the value that it wraps if its first key begins with a dollar sign."""
     document = unique(pairs)
     return unwrap_value(document) if pairs and pairs[0][0][:1] == "$" else document
 

@@ -36,7 +36,7 @@ from hierdata.documents.scalars import (
 )
 
 LAST_ISO = 253_402_300_799_999
-"""The last millisecond of year 9999: what lies beyond is a number in relaxed mode too."""
+"""The last millisecond of year 9999; later times are numbers in relaxed mode too."""
 
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
@@ -44,11 +44,11 @@ _SUBTYPE = re.compile(r"[0-9a-fA-F]{1,2}")
 
 
 class _MisspelledError(ValueError):
-    """What stands in a wrapper is not what belongs there."""
+    """The content of a wrapper is invalid."""
 
 
 def unwrap_value(document: Document) -> Value:
-    """The value in a wrapper; an object that is none as it is. Raises RefusedError.
+    """Return the value in a wrapper; any other object unchanged. Raises RefusedTextError.
 
     >>> unwrap_value({"$oid": "5F0C1B2A3D4E5F6071829304"}), unwrap_value({"$ref": "c", "$id": 1})
     (ObjectId('5f0c1b2a3d4e5f6071829304'), {'$ref': 'c', '$id': 1})
@@ -61,7 +61,7 @@ def unwrap_value(document: Document) -> Value:
         return read(*(document[key] for key in (keys if keys in _READ else keys[::-1])))
     except ValueError:
         pass
-    raise RefusedTextError(f"what stands in {keys[0]} is not as Extended JSON spells it")
+    raise RefusedTextError(f"the value of {keys[0]} is not valid in Extended JSON")
 
 
 def _require_pattern(value: Value, pattern: re.Pattern[str]) -> str:
@@ -116,7 +116,7 @@ def _bytes(base64: Value, subtype: Value) -> Value:
 
 
 def _parts(value: Value, *keys: str) -> list[Value]:
-    """The members of an object that has these and no others."""
+    """Return the members of an object that has exactly these keys."""
     if type(value) is not dict or value.keys() != set(keys):
         raise _MisspelledError
     return [value[key] for key in keys]
@@ -243,7 +243,7 @@ def _canonical_int(value: int) -> str:
 
 
 def _canonical_decimal(value: Decimal) -> str:
-    """A double where one is spelled or equals it, else a Decimal128."""
+    """Return a double if one equals the number, otherwise a Decimal128."""
     double = Double.of(float(value)) if value.adjusted() < 309 else None
     if isinstance(double, Double) and double == value:
         return _wrap_text("$numberDouble", str(double))
@@ -265,7 +265,9 @@ _CANONICAL = _RELAXED | {
 
 
 def spelling(canonical: bool) -> Callable[[Value], str]:
-    """What writes a value as compact text; raises RefusedError for a number that BSON cannot hold.
+    """Return a function that writes a value as compact text.
+
+    It raises RefusedTextError for a number that BSON cannot represent.
 
     >>> spelling(False)({"at": DateTime("2001-03-04T00:00:00Z"), "n": Int64(5)})
     '{"at":{"$date":"2001-03-04T00:00:00Z"},"n":5}'

@@ -1,4 +1,4 @@
-"""JSON: an array of records, or a document that holds such an array at some path; read through a window."""
+"""JSON: an array of records, at the top or at a path in a document; read through a window."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from hierdata.errors import InputError
 
 
 class Json(Format):
-    """A JSON array of objects, at the top or at a path of keys below it; what surrounds it is skipped."""
+    """A JSON array of objects, at the top or at a path of keys; anything else is skipped."""
 
     name: ClassVar[str] = "json"
     extension: ClassVar[str] = ".json"
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Take the policy's path, or make sure that the file begins with an array."""
+        """Use the policy's path, or check that the file begins with an array."""
         if not records and Window(stream).peek() == "{":
-            raise InputError("the file is an object, not an array: say with `records` where its records lie")
+            raise InputError(
+                "the file is an object, not an array: state with `records` where its records are"
+            )
         return Layout(records, stated=bool(records))
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield the records (see Format.read); no more is held than a window and one record."""
+        """Yield the records (see Format.read); only a window and one record are held in memory."""
         return read_array(stream, layout)
 
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
-        """Write an array with one record a line, inside the objects that the layout's path names."""
+        """Write an array with one record per line, inside the objects of the layout's path."""
         head = "".join("{" + dumps_exact(key) + ":" for key in layout.records)
         stream.write(encode(head + "["))
         separator = "\n"

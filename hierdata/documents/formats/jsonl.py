@@ -1,4 +1,4 @@
-"""JSON Lines: one record a line."""
+"""JSON Lines: one record per line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hierdata.errors import PolicyError
 
 
 class JsonLines(Rowwise):
-    """JSON Lines (also called NDJSON): one object a line; empty lines are passed over."""
+    """JSON Lines (also called NDJSON): one object per line; empty lines are skipped."""
 
     name: ClassVar[str] = "jsonl"
     extension: ClassVar[str] = ".jsonl"
@@ -22,21 +22,21 @@ class JsonLines(Rowwise):
     table_suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
 
     def joins(self, layout: Layout) -> bool:
-        """Lines behind lines are JSON Lines."""
+        """Return True: concatenated files are JSON Lines."""
         return True
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Every line is a record: there is no place to find."""
+        """Return an empty layout: every line is a record."""
         if records:
             raise PolicyError("every line of JSON Lines is a record: `records` has no meaning here")
         return Layout()
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield one record a line (see Format.read)."""
+        """Yield one record per line (see Format.read)."""
         return self.read_split(stream, layout, WHOLE)
 
     def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
-        """Cut by bytes; what is compressed cannot be entered in the middle (see Format.splits)."""
+        """Cut by bytes; a compressed file cannot be cut (see Format.splits)."""
         return ranges(stream, size)
 
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
@@ -45,7 +45,7 @@ class JsonLines(Rowwise):
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
-        """Write one record a line."""
+        """Write one record per line."""
 
         def put(document: Document) -> None:
             stream.write(encode(dumps_exact(document) + "\n"))

@@ -1,4 +1,4 @@
-"""Records of JSON one a line: read whole, or in parts that begin anywhere."""
+"""JSON records, one per line: read completely, or in parts that begin at any byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPACE = " \t\r\n"
 
 
 def ranges(stream: BinaryIO, size: int) -> tuple[Split, ...]:
-    """Ranges of ``size`` bytes, in which lines begin; all of what is compressed."""
+    """Return ranges of ``size`` bytes; WHOLE if the stream is compressed."""
     if not stream.seekable():
         return (WHOLE,)
     length = stream.seek(0, SEEK_END)
@@ -25,7 +25,7 @@ def ranges(stream: BinaryIO, size: int) -> tuple[Split, ...]:
 
 
 def read_lines(stream: BinaryIO, split: Split, decoder: json.JSONDecoder | None = None) -> Iterator[Document]:
-    """The records of the lines that begin in a range of bytes. Raises InputError."""
+    """Yield the records of the lines that begin in a range of bytes. Raises InputError."""
     record = 0
     for line in _lines(stream, split):
         text = _text(line, record + 1).strip(_SPACE)
@@ -35,11 +35,11 @@ def read_lines(stream: BinaryIO, split: Split, decoder: json.JSONDecoder | None 
 
 
 def _lines(stream: BinaryIO, split: Split) -> Iterator[bytes]:
-    """The lines that begin in a range of bytes, the last one to its end."""
+    """Yield the lines that begin in a range of bytes, the last one to its end."""
     at = split.start
     if at:
         stream.seek(at - 1)
-        # The rest of a line that began before; of one that goes on beyond the range nothing is held.
+        # Skip the rest of a line that began before the range, reading at most to the end of the range.
         passed = stream.readline(-1 if split.end is None else split.end - at + 1)
         if not passed.endswith(b"\n"):
             return

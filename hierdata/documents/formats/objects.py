@@ -25,20 +25,20 @@ _HUGE = 10**MAX_DIGITS
 def from_python(value: object, *, record: int | None = None) -> Document:
     """Check and copy a record that was given as Python objects.
 
-    Strings, integers, Decimals, booleans and None stay; a float becomes ``Decimal(repr(x))``; tuples become
-    lists. Raises InputError for NaN and infinity, other types (named), keys that are no strings, nesting
-    beyond 64, numbers and strings that no reader would accept.
+    Strings, integers, Decimals, booleans and None are kept; a float becomes ``Decimal(repr(x))``; tuples
+    become lists. Raises InputError for NaN and infinity, other types (named), keys that are not strings,
+    nesting beyond 64, and numbers and strings that the readers do not accept.
 
     >>> from_python({"gpa": 3.75, "courses": ({"code": "CS201"},)})
     {'gpa': Decimal('3.75'), 'courses': [{'code': 'CS201'}]}
     >>> from_python({"seen": {1, 2}}, record=4)
     Traceback (most recent call last):
-    hierdata.errors.InputError: record 4: a value has the type set, which no record can hold
+    hierdata.errors.InputError: record 4: a value has the type set, which a record cannot contain
     """
     try:
         if not isinstance(value, dict):
             raise RefusedTextError(
-                f"a record is an object (dict), and this one has the type {type(value).__name__}"
+                f"a record must be an object (dict), but this one has the type {type(value).__name__}"
             )
         return cast("Document", _convert(value, MAX_DEPTH))
     except RefusedTextError as refused:
@@ -47,7 +47,7 @@ def from_python(value: object, *, record: int | None = None) -> Document:
 
 
 def dumps_exact(value: Value) -> str:
-    """Write a value as compact JSON; integers, Decimals and Numerals by their own digits.
+    """Write a value as compact JSON; integers, Decimals and Numerals keep their digits.
 
     >>> dumps_exact({"id": 10**30, "gpa": Decimal("3.750"), "score": Numeral("1e2"), "x": None})
     '{"id":1000000000000000000000000000000,"gpa":3.750,"score":1e2,"x":null}'
@@ -64,7 +64,7 @@ def dumps_exact(value: Value) -> str:
 
 
 def literal(value: Value) -> str:
-    """Spell a number or a boolean, the same in JSON and XML: a Numeral as it was read.
+    """Return the text of a number or a boolean, the same in JSON and XML; a Numeral as it was read.
 
     >>> literal(Numeral("1e2")), literal(Decimal("1E+2")), literal(True)
     ('1e2', '1E+2', 'true')
@@ -79,7 +79,7 @@ def literal(value: Value) -> str:
 
 
 def encode(text: str) -> bytes:
-    """Encode text for a file; InputError where a string cannot be (half of a surrogate pair)."""
+    """Encode text for a file. Raises InputError for half of a surrogate pair."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -95,7 +95,7 @@ def _convert(value: object, room: int) -> Value:
     if isinstance(value, int | float | Decimal):
         return _number(value)
     if not isinstance(value, dict | list | tuple):
-        raise RefusedTextError(f"a value has the type {type(value).__name__}, which no record can hold")
+        raise RefusedTextError(f"a value has the type {type(value).__name__}, which a record cannot contain")
     if room == 0:
         raise RefusedTextError(TOO_DEEP)
     if isinstance(value, dict):
@@ -106,7 +106,7 @@ def _convert(value: object, room: int) -> Value:
 
 def _key(key: object) -> str:
     if not isinstance(key, str):
-        raise RefusedTextError(f"a key has the type {type(key).__name__}, and keys are strings")
+        raise RefusedTextError(f"a key has the type {type(key).__name__}, but keys must be strings")
     return _text(key)
 
 
@@ -123,7 +123,7 @@ def _number(value: float | Decimal) -> int | Decimal:
         return int(value)
     if isinstance(value, Numeral):
         return number(value.text)
-    # A float subclass may print as anything; float itself prints the shortest text that gives it back.
+    # A float subclass may have any repr; that of float is the shortest text that reads back as equal.
     text = float.__repr__(value) if isinstance(value, float) else Decimal.__str__(value)
     if not Decimal(text).is_finite():
         raise RefusedTextError("a number is NaN or infinite")

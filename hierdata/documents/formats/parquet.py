@@ -1,6 +1,6 @@
-"""Parquet and what else is columns in memory: each column of one type, a null a missing value.
+"""Parquet, DataFrames and Arrow tables: each column has one type, and a null is a missing value.
 
-pyarrow is an extra (``hierdata[parquet]``) and imported where it is used.
+pyarrow is an extra (``hierdata[parquet]``) and imported on first use.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS = 1 << 16
-"""Rows that are held while reading, and that a row group has when written."""
+"""Rows held in memory while reading, and rows of a written row group."""
 
-_ARROWS_OWN = {b"ARROW:schema"}  # the types of the columns once more: the only metadata that says nothing new
+_ARROWS_OWN = {b"ARROW:schema"}  # repeats the types of the columns: the only metadata without new information
 
 
 @dataclass(frozen=True)
 class Parquet(Rowwise):
     """Apache Parquet. Integers, floats, decimals, booleans, text, dates and timestamps; no nested columns.
 
-    Floats become the decimals that they print, dates and timestamps ISO text. Null is a missing value; NaN is
+    Floats become the decimals of their repr, dates and timestamps ISO text. Null is a missing value; NaN is
     not, and is refused. When written, a column keeps its type if all its values still have it, and is text
-    otherwise. ``paths`` are the policy's names for columns: errors name no other column.
+    otherwise. ``paths`` are the policy's paths by column; errors name no other column.
     """
 
     name: ClassVar[str] = "parquet"
@@ -44,21 +44,21 @@ class Parquet(Rowwise):
     paths: Mapping[str, str] = field(default_factory=dict)
 
     def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Parquet:
-        """Parquet whose messages name columns as the policy does (see Format.with_options)."""
+        """Return Parquet whose errors use the policy's paths of columns (see Format.with_options)."""
         return Parquet(paths)
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Read the schema. Raises InputError for columns of types beyond our range, by the type's name."""
+        """Read the schema. Raises InputError for a column of an unsupported type, with the type's name."""
         if records:
             raise PolicyError("every row of a Parquet table is a record: `records` has no meaning here")
         return table_layout(_open_file(stream).schema_arrow, self.paths)
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield one record a row (see Format.read); no more than a batch of rows is held."""
+        """Yield one record per row (see Format.read); only one batch of rows is held in memory."""
         return self.read_split(stream, layout, WHOLE)
 
     def splits(self, stream: BinaryIO, layout: Layout, size: int) -> tuple[Split, ...]:
-        """Cut between row groups: small ones stay together up to ``ROWS`` rows (see Format.splits)."""
+        """Cut between row groups; small ones are combined up to ``ROWS`` rows (see Format.splits)."""
         metadata = _open_file(stream).metadata
         starts, rows = [0], 0
         for group in range(metadata.num_row_groups):
@@ -77,13 +77,13 @@ class Parquet(Rowwise):
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:
-        """Take rows; the file is written at the end, when the types of its columns are known."""
+        """Collect rows; the file is written at the end, when the types of its columns are known."""
         columns = {column: _Column(layout.types.get(column)) for column in layout.columns}
         held: list[Document] = []
 
         def put(document: Document) -> None:
             if not document.keys() <= columns.keys():
-                raise InputError("a record has a field that is no column of the table")
+                raise InputError("a record has a field that is not a column of the table")
             held.append(document)
             if len(held) == ROWS:
                 pack()
@@ -99,7 +99,7 @@ class Parquet(Rowwise):
 
 
 def arrow() -> Any:
-    """The library. Raises PolicyError where it is not installed."""
+    """Return the module pyarrow. Raises PolicyError if it is not installed."""
     try:
         import pyarrow
     except ImportError:
@@ -110,10 +110,10 @@ def arrow() -> Any:
 
 
 def from_frame(frame: Any) -> pa.Table:
-    """A pandas DataFrame as an Arrow table. The index is no column; NaN, NaT and NA are missing values.
+    """Return a pandas DataFrame as an Arrow table, without its index. NaN, NaT and NA are missing values.
 
-    Text becomes one sort of Arrow's, whatever the version of pandas takes. Raises InputError for a column
-    that holds values of several types.
+    Text always becomes Arrow's ``string``, whatever the version of pandas. Raises InputError for a column
+    with values of several types.
     """
     lib = arrow()
     arrays, names = [], [str(name) for name in frame.columns]
@@ -125,7 +125,7 @@ def from_frame(frame: Any) -> pa.Table:
             column = None
         if column is None:
             raise InputError(
-                f"column {place + 1} of the DataFrame holds values of several types, or of none of ours"
+                f"column {place + 1} of the DataFrame has values of several types, or of an unsupported type"
             )
         arrays.append(column)
     return lib.table(arrays, names=names)
@@ -139,20 +139,20 @@ def _with_one_text(kind: pa.DataType) -> pa.DataType:
 
 
 def table_layout(schema: pa.Schema, paths: Mapping[str, str]) -> Layout:
-    """The columns of a table and their types. Raises InputError for those beyond our range."""
+    """Return the columns of a table and their types. Raises InputError for unsupported types."""
     check_columns(schema.names)
     for place, column in enumerate(schema, 1):
         if not _is_known_type(column.type):
             kind = str(column.type).partition("<")[0]  # what follows names the fields of a nested type
             raise InputError(
-                f"column {place} has the type {kind}, which no record can hold: convert it or leave it out",
+                f"column {place} has the type {kind}, which is not supported: convert it or leave it out",
                 path=paths.get(column.name, "<key>"),
             )
     return Layout(columns=tuple(schema.names), types={column.name: column.type for column in schema})
 
 
 def documents(batches: Iterable[Any]) -> Iterator[Document]:
-    """The rows of Arrow record batches (or of one table) as documents."""
+    """Yield the rows of Arrow record batches (or of one table) as documents."""
     first = 1
     for batch in batches:
         names = batch.schema.names
@@ -175,7 +175,7 @@ def _open_file(stream: BinaryIO) -> Any:
         return pq.ParquetFile(stream)
     except (lib.ArrowException, OSError, UnicodeDecodeError):
         pass
-    raise InputError("this is no Parquet file, or it is damaged")
+    raise InputError("this is not a Parquet file, or it is damaged")
 
 
 def _batches(file: Any, split: Split) -> Iterator[Any]:
@@ -193,7 +193,7 @@ def _batches(file: Any, split: Split) -> Iterator[Any]:
 
 
 def _says_more(file: Any) -> bool:
-    """Whether the file holds metadata beside its rows."""
+    """Return whether the file has metadata with information beyond its rows."""
     schema = file.schema_arrow
     own = {key for column in schema for key in column.metadata or ()}
     return bool(
@@ -213,7 +213,7 @@ def _is_known_type(kind: pa.DataType) -> bool:
 
 
 def _values(column: Any, first: int) -> list[Scalar]:
-    """The values of a column of a batch whose first row is record ``first``."""
+    """Return the values of a column of a batch whose first row is record ``first``."""
     lib = arrow()
     kind = column.type
     if lib.types.is_dictionary(kind):
@@ -224,14 +224,14 @@ def _values(column: Any, first: int) -> list[Scalar]:
             return cast("list[Scalar]", _iso(column).to_pylist())
         except lib.ArrowInvalid:
             pass
-        raise InputError("the time zone of a column of timestamps is not known here")
+        raise InputError("the time zone of a timestamp column is unknown here")
     if not lib.types.is_floating(kind):
         try:
             return cast("list[Scalar]", column.to_pylist())
         except UnicodeDecodeError:
             pass
         raise InputError("a text column is not UTF-8")
-    if kind.bit_width < 64:  # 0.1 of 32 bits is 0.1, and not the double next to it
+    if kind.bit_width < 64:  # 0.1 in 32 bits must become 0.1, not the double nearest to the 32-bit value
         column = column.cast(lib.string()).cast(lib.float64())
     numbers = column.to_pylist()
     for place, number in enumerate(numbers):
@@ -241,7 +241,7 @@ def _values(column: Any, first: int) -> list[Scalar]:
 
 
 def _iso(column: Any) -> Any:
-    """Dates and timestamps as text, without a fraction of zeros."""
+    """Return dates and timestamps as ISO text, without a fraction of zeros."""
     import pyarrow.compute as compute
 
     lib = arrow()
@@ -252,7 +252,7 @@ def _iso(column: Any) -> Any:
 
 
 class _Column:
-    """A column to be written: arrays of its own type as long as all values have it, else of text."""
+    """A column to write: arrays of its own type as long as all values have it, otherwise of text."""
 
     def __init__(self, kind: object) -> None:
         lib = arrow()
@@ -261,12 +261,12 @@ class _Column:
         self._arrays: list[Any] = []
 
     def add(self, values: list[Value]) -> None:
-        """Take the values of some more rows."""
+        """Add the values of further rows."""
         array = _array(values, self._kinds[0])
         while array is None:
             self._kinds.pop(0)
             if not self._kinds:
-                raise InputError(LONE_SURROGATE)  # what else could be wrong with text?
+                raise InputError(LONE_SURROGATE)  # the only possible error in text
             if len(self._kinds) == 1:
                 values = [_text(value) for value in values]
                 self._arrays = [self._as_text(one) for one in self._arrays]
@@ -274,7 +274,7 @@ class _Column:
         self._arrays.append(array)
 
     def whole(self) -> Any:
-        """The column."""
+        """Return the column."""
         return arrow().chunked_array(self._arrays)
 
     def _as_text(self, array: Any) -> Any:
@@ -282,7 +282,7 @@ class _Column:
 
 
 def _array(values: Sequence[Value], kind: Any) -> Any:
-    """Values as an array of a type, None where one of them is not of it."""
+    """Return values as an array of a type, or None if one of them does not have it."""
     lib = arrow()
     own = kind.value_type if lib.types.is_dictionary(kind) else kind
     try:
@@ -304,8 +304,8 @@ def _array(values: Sequence[Value], kind: Any) -> Any:
 def _text(value: Value) -> str | None:
     if isinstance(value, dict | list):
         raise InputError(
-            "a cell of a table holds one value, and this record has objects or arrays in it: publish several "
-            "tables (`tables`), or another format"
+            "a cell of a table must contain a single value, but this record has objects or arrays: publish "
+            "several tables (`tables`), or another format"
         )
     return value if value is None or isinstance(value, str) else literal(value)
 

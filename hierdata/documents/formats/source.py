@@ -1,4 +1,4 @@
-"""Where bytes come from and go to: sources that open again and again, gzip in both directions."""
+"""Sources that can be opened repeatedly, and streams to write to; gzip in both directions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 BOMB_RATIO = 200
-"""Decompressed bytes for each compressed byte that are accepted once ``BOMB_START`` bytes have come out."""
+"""Maximum decompressed bytes per compressed byte, checked after ``BOMB_START`` decompressed bytes."""
 BOMB_START = 10 * 1024 * 1024
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -26,16 +26,16 @@ _GZIP_WINDOW = 31  # zlib's code for "a gzip member with header and checksum"
 
 
 class Source(ABC):
-    """Something that opens again and again: a run reads its input more than once."""
+    """Bytes that can be opened repeatedly: a run reads its input more than once."""
 
     name: str
 
     @abstractmethod
     def open(self) -> BinaryIO:
-        """Open at the beginning; gzip (told by its first bytes, not by the name) is decompressed on the way.
+        """Open at the beginning; gzip (recognized by its first bytes, not by the name) is decompressed.
 
-        Raises TargetError when it cannot be opened. Reading raises InputError where gzip data is damaged,
-        ends too early, or decompresses to more than 200 times its size after the first 10 MiB.
+        Raises TargetError if it cannot be opened. Reading raises InputError if gzip data is damaged, ends too
+        early, or decompresses to more than 200 times its size after the first 10 MiB.
         """
 
 
@@ -56,9 +56,9 @@ class PathSource(Source):
 
 @contextmanager
 def write_stream(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file for writing; a name that ends in ``.gz`` is compressed, the same bytes on every run.
+    """Open a file for writing; if its name ends in ``.gz``, it is compressed reproducibly.
 
-    gzip's header holds no time and no file name. Raises TargetError when the file cannot be written.
+    The gzip header has no time and no file name. Raises TargetError if the file cannot be written.
     """
     target = Path(path)
     try:
@@ -67,7 +67,7 @@ def write_stream(path: str | Path) -> Iterator[BinaryIO]:
                 yield stream
                 return
             with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packer:
-                # GzipFile compresses write by write: a buffer before it makes that a few large ones.
+                # GzipFile compresses each write separately: a buffer combines them into a few large ones.
                 buffer = io.BufferedWriter(cast("io.RawIOBase", packer), CHUNK)
                 try:
                     yield buffer
@@ -82,14 +82,14 @@ def _why(error: OSError) -> str:
 
 
 def _plain(stream: io.BufferedReader) -> BinaryIO:
-    """Put a decompressor before a stream that begins like gzip."""
+    """Wrap a stream in a decompressor if it begins like gzip."""
     if stream.peek(len(_GZIP_MAGIC))[: len(_GZIP_MAGIC)] == _GZIP_MAGIC:
         return io.BufferedReader(_Gunzip(stream), CHUNK)
     return stream
 
 
 class _Gunzip(io.RawIOBase):
-    """gzip members one after another, decompressed in bounded pieces."""
+    """A sequence of gzip members, decompressed in bounded pieces."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self._packed = packed
@@ -99,7 +99,7 @@ class _Gunzip(io.RawIOBase):
         self._bytes_out = 0
 
     def readable(self) -> bool:
-        """Say that this stream can be read."""
+        """Return True."""
         return True
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ class _Gunzip(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Fill the buffer with decompressed bytes; 0 is the end."""
+        """Fill the buffer with decompressed bytes; return their number, 0 at the end."""
         view = memoryview(buffer)
         while True:
             if self._member.eof and not self._next_member():
@@ -126,7 +126,7 @@ class _Gunzip(io.RawIOBase):
         return bool(self._pending)
 
     def _next_member(self) -> bool:
-        """Begin the member after a finished one; zeros that pad the file are no member."""
+        """Begin the member after a finished one; skip zeros, which are padding."""
         self._pending = self._member.unused_data.lstrip(b"\0")
         while not self._pending:
             if not self._refill():

@@ -1,4 +1,4 @@
-"""Records of a JSON array, read through a window: no more is held than it and one record."""
+"""Records of a JSON array, read through a window: only the window and one record are held in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hierdata.documents.formats.decoder import (
 from hierdata.errors import InputError, VerificationError
 
 WINDOW = 1 << 17
-"""Bytes read at a time. The window grows beyond it only for a record that is longer."""
+"""Bytes read at a time. The window is larger only while a longer record is read."""
 
 NO_OBJECT = "the record is not an object"
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -30,7 +30,7 @@ _SPACE = re.compile(r"[ \t\n\r]*")
 def read_array(
     stream: BinaryIO, layout: Layout, decoder: json.JSONDecoder | None = None
 ) -> Iterator[Document]:
-    """The records of an array. Raises InputError."""
+    """Yield the records of an array. Raises InputError."""
     window = Window(stream, decoder)
     yield from _below(window, layout.records, 1, layout.alone)
     if window.peek():
@@ -38,14 +38,14 @@ def read_array(
 
 
 def _below(window: Window, keys: tuple[str, ...], depth: int, alone: bool) -> Iterator[Document]:
-    """Yield the records below an object at whose member ``keys[0]`` they are, or of the array itself."""
+    """Yield the records at the path ``keys`` in the next value; with no keys, those of the next array."""
     if not keys:
         window.require("[", "the records are not in an array")
         for _ in _items(window):
             window.record += 1
             window.require("{", NO_OBJECT)
             value = window.value(MAX_DEPTH)
-            if not isinstance(value, dict):  # a value of Extended JSON, which looks like one
+            if not isinstance(value, dict):  # a wrapped value of Extended JSON
                 window.fail(NO_OBJECT)
             yield value
         window.record = 0
@@ -61,11 +61,11 @@ def _below(window: Window, keys: tuple[str, ...], depth: int, alone: bool) -> It
         else:
             _skip(window, depth + 1)
     if not found:
-        window.fail("the path of the records leads nowhere")
+        window.fail("the path of the records does not exist")
 
 
 def _skip(window: Window, depth: int) -> None:
-    """Pass over a value: whole if it lies in the window, else member by member, so that it is never held."""
+    """Skip a value: at once if it is in the window, otherwise member by member, to bound memory."""
     if window.step_over(MAX_DEPTH + 1 - depth):
         return
     if depth > MAX_DEPTH:
@@ -75,7 +75,7 @@ def _skip(window: Window, depth: int) -> None:
 
 
 def _members(window: Window) -> Iterator[str]:
-    """Yield the keys of the object ahead; the caller takes the value of each before the next."""
+    """Yield the keys of the next object; the caller takes the value of each before the next key."""
     window.take("{")
     seen: set[str] = set()
     while seen or window.peek() != "}":
@@ -93,7 +93,7 @@ def _members(window: Window) -> Iterator[str]:
 
 
 def _items(window: Window) -> Iterator[None]:
-    """Yield once for each item of the array ahead; the caller takes the item."""
+    """Yield once for each item of the next array; the caller takes the item."""
     window.take("[")
     if window.peek() != "]":
         while True:
@@ -105,7 +105,7 @@ def _items(window: Window) -> Iterator[None]:
 
 
 class Window:
-    """The part of a JSON text that is held: from the position that is read to the end of the last chunk."""
+    """The part of a JSON text in memory: from the current position to the end of the last chunk."""
 
     def __init__(self, stream: BinaryIO, decoder: json.JSONDecoder | None = None) -> None:
         self.record = 0
@@ -119,11 +119,11 @@ class Window:
         self._broken = False
 
     def fail(self, message: str) -> NoReturn:
-        """Raise InputError for the record at hand (0 is none), with the position in the file."""
+        """Raise InputError for the current record (0: none), with the position in the file."""
         raise InputError(f"{message} (character {self._passed + self._at + 1})", record=self.record or None)
 
     def peek(self) -> str:
-        """Return the next character that is no white space, without taking it; "" at the end of the file."""
+        """Return the next character that is not white space, without taking it; "" at the end of the file."""
         while True:
             self._at = cast("re.Match[str]", _SPACE.match(self._text, self._at)).end()
             if self._at < len(self._text):
@@ -132,7 +132,7 @@ class Window:
                 return ""
 
     def require(self, character: str, otherwise: str) -> None:
-        """Make sure that ``character`` comes next, without taking it."""
+        """Fail with the message ``otherwise`` unless ``character`` is next; do not take it."""
         found = self.peek()
         if found != character:
             self.fail(otherwise if found else ENDS_EARLY)
@@ -143,7 +143,7 @@ class Window:
         self._at += 1
 
     def value(self, room: int) -> Value:
-        """Take the value ahead, reading on until all of it is in the window."""
+        """Take the next value, reading until all of it is in the window."""
         while True:
             self.peek()
             found = self._decode(room)
@@ -152,7 +152,7 @@ class Window:
             self._more()
 
     def step_over(self, room: int) -> bool:
-        """Take the value ahead if it is a scalar or lies in the window; False if neither."""
+        """Take the next value if it is a scalar or complete in the window; otherwise return False."""
         if self.peek() not in ("{", "["):
             self.value(room)
             return True
@@ -170,7 +170,7 @@ class Window:
             self._at = error.pos
             message = complaint(error, self._text)
         else:
-            # A number near the end of the window may go on behind it ("1e+" reads as 1, two before the end).
+            # A number near the window's end may continue after it ("1e+" reads as 1, two before the end).
             if end >= len(self._text) - 2 and not self._ended and self._text[end - 1] not in '}]"':
                 return None
             self._at = end
@@ -178,7 +178,7 @@ class Window:
         return self.fail(message)
 
     def _more(self) -> bool:
-        """Drop what was read and add at least as much as is left, so that a long record costs linear time."""
+        """Drop what was read; read at least as much as remains, so that a long record takes linear time."""
         if self._ended:
             return False
         if self._broken:
@@ -194,7 +194,7 @@ class Window:
         try:
             self._text += self._decoder.decode(chunk, final=self._ended)
         except UnicodeDecodeError as error:
-            # The text before it is read first, so that the error comes with its record.
+            # The text before the error is read first, so that the error gets its record number.
             good = len(chunk) - (len(error.object) - error.start)
             self._text += self._decoder.decode(chunk[: max(0, good)])
             self._broken = True

@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _MIXED = (
-    "the elements below the root have different names: say with `records` which are records (/root/record)"
+    "the elements below the root have different names: state with `records` which are records (/root/record)"
 )
-_WRONG_ROOT = "the root element is not the one that the place of the records names"
+_WRONG_ROOT = "the root element is not the one in the path of the records"
 _WRONG_NAMESPACE = (
-    "the root element is in another XML namespace than the policy's paths say: state it under `namespaces` "
-    'in the policy, with the prefix "" for that of plain names'
+    "the root element is in another XML namespace than in the policy's paths: state it under `namespaces` "
+    'in the policy, with the prefix "" for names without a prefix'
 )
 
 
 class Xml(Format):
-    """XML whose root holds one element a record, or is the one record of its file.
+    """XML whose root has one element for each record, or is the only record of its file.
 
-    An element becomes a string if it holds only text, else an object: attributes under ``@name``, child
-    elements under their names (always as Siblings), text beside them under ``#text``. White space between
-    child elements is no text. Comments and processing instructions are passed over unless the layout lists
-    them. DOCTYPE and entities are refused, only UTF-8 is read.
+    An element becomes a string if it contains only text, otherwise an object: attributes under ``@name``,
+    child elements under their names (always as Siblings), text between them under ``#text``. White space
+    between child elements is ignored. Comments and processing instructions are skipped unless the layout
+    lists them. DOCTYPE, entities and encodings other than UTF-8 are refused.
     """
 
     name: ClassVar[str] = "xml"
@@ -49,10 +49,10 @@ class Xml(Format):
     has_elements: ClassVar[bool] = True
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Take root and record name from the policy, or the first two elements; prefixes from the file."""
+        """Find root and record name in the policy, or from the first two elements; prefixes in the file."""
         if len(records) > 2:
             raise PolicyError(
-                "the place of XML records has two names, /root/record, or one where the root is the record"
+                "the path of XML records must have two names, /root/record, or one if the root is the record"
             )
         _, (root, *others), namespaces = head_of(stream, 1 if records else 2)
         if not records and not others:
@@ -60,16 +60,16 @@ class Xml(Format):
         return Layout(records or (root.tag, others[0].tag), namespaces, stated=bool(records))
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
-        """Yield the records (see Format.read); no more is held than those of one chunk."""
+        """Yield the records (see Format.read); only those of one chunk are held in memory."""
         head, (root, *_), _ = head_of(stream, 1)
         if root.tag != layout.records[0]:
             raise InputError(_WRONG_NAMESPACE if _same_name(root.tag, layout.records[0]) else _WRONG_ROOT)
         return _Reader(layout).read(chunks_of(head, stream))
 
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
-        """Write one record a line below the root, namespaces declared there; or the one record of the file.
+        """Write one record per line below the root, which declares the namespaces; or the only record.
 
-        Raises InputError for text that XML cannot hold (control characters) and names that it does not allow.
+        Raises InputError for characters and names that XML does not allow.
         """
         from hierdata.documents.formats.xmltext import Markup
 
@@ -88,7 +88,7 @@ class Xml(Format):
 
 
 def _same_name(tag: str, other: str) -> bool:
-    """Whether two names differ in their namespace at most."""
+    """Return whether two names are equal apart from their namespaces."""
     return tag.rpartition("}")[2] == other.rpartition("}")[2]
 
 
@@ -110,22 +110,22 @@ class _Reader:
         self._done = 0
 
     def read(self, chunks: Iterable[bytes]) -> Iterator[Document]:
-        """Feed the parser, yield the records that are complete, free them."""
+        """Feed the parser, yield complete records, and free them."""
         for chunk in chunks:
             fault = self._feed(chunk)
-            # What the parser finished before a fault comes first: so the record of the fault is known.
+            # Records that were complete before an error come first, so that the record of the error is known.
             yield from self._records()
             if fault:
                 self._fail(fault)
             if self._root is not None and not self._is_root:
-                # The parser may still be filling the last one.
+                # The parser may still be adding to the last element.
                 del self._root[:-1]
         assert self._root is not None
         if not self._is_root:
             self._check(self._root[-1] if len(self._root) else None)
 
     def _feed(self, chunk: bytes) -> str:
-        """Feed a chunk (an empty one is the end) and say what is wrong with it."""
+        """Feed a chunk (an empty one is the end); return an error message, empty if none."""
         fault = ""
         try:
             self._utf8.decode(chunk, final=not chunk)
@@ -162,13 +162,13 @@ class _Reader:
         return element.tag == self._tag and element.getparent() is self._root
 
     def _check_aside(self, aside: _Element) -> None:
-        """Refuse a comment or processing instruction outside of the records."""
+        """Raise VerificationError for a comment or processing instruction outside of the records."""
         parent = aside.getparent()
         if parent is None or (parent is self._root and not self._is_root):
             raise VerificationError(BESIDE)
 
     def _check(self, before: _Element | None) -> None:
-        """Refuse what stands between a record, or the end, and the element before it."""
+        """Raise an error for other content between a record, or the end, and the element before it."""
         assert self._root is not None
         if self._lenient and not self._alone:
             return
@@ -178,7 +178,7 @@ class _Reader:
         if self._alone and (mixed or text):
             raise VerificationError(BESIDE)
         if mixed or text:
-            self._fail(_MIXED if mixed else "text stands between the records")
+            self._fail(_MIXED if mixed else "there is text between the records")
 
     def _fail(self, message: str) -> NoReturn:
         raise InputError(message, record=self._begun if self._begun > self._done else None)

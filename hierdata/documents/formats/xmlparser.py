@@ -1,4 +1,4 @@
-"""XML as the parser gives it: chunks in, events out, and everything refused that could do harm."""
+"""The XML parser: chunks in, events out; DOCTYPE, entities and other risks are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_PROLOG = 1 << 20
 Event = Literal["start", "end", "start-ns", "comment", "pi"]
 ASIDES: tuple[Event, ...] = ("comment", "pi")
 
-ENTITY = "the XML uses an entity beside the five that XML defines"
+ENTITY = "the XML uses an entity other than the five that XML defines"
 NOT_UTF8 = "the file is not UTF-8"
 
 _DOCTYPE = b"<!DOCTYPE"
@@ -26,14 +26,14 @@ _MISC = re.compile(rb"(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _ENCODING = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']""")
 _UTF8_NAMES = (b"utf-8", b"utf8", b"us-ascii", b"ascii")
 _LIMITS = "the XML is beyond the parser's limits"
-# What libxml2's error codes say where it helps the user; its own messages quote the file.
+# Messages for libxml2's error codes where they help the user; its own messages quote the file.
 _REASONS = {26: ENTITY, 81: NOT_UTF8, 110: _LIMITS, 114: _LIMITS}
 
 
 def parser_of(
     events: Sequence[Event], tags: tuple[str, ...] | None = None, *, asides: bool = False
 ) -> XMLPullParser:
-    """A parser that answers by these events; comments and processing instructions are ``asides``."""
+    """Return a parser with these events; ``asides`` keeps comments and processing instructions."""
     from lxml.etree import XMLPullParser
 
     return XMLPullParser(
@@ -50,12 +50,12 @@ def parser_of(
 
 
 def events_of(parser: XMLPullParser) -> Iterator[tuple[str, _Element]]:
-    """What the parser has found since the last call."""
+    """Return the parser's events since the last call."""
     return cast("Iterator[tuple[str, _Element]]", parser.read_events())
 
 
 def chunks_of(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
-    """Yield what was read already, the rest, and an empty chunk for the end."""
+    """Yield the bytes that were already read, the rest, and an empty chunk at the end."""
     chunk = head
     while chunk:
         yield chunk
@@ -64,7 +64,7 @@ def chunks_of(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
 
 
 def feed_parser(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> str:
-    """Feed a chunk, or tell the parser that there is no more, and say what is wrong."""
+    """Feed a chunk, or close the parser; return an error message, empty if none."""
     from lxml.etree import ErrorLevels, XMLSyntaxError
 
     broken = False
@@ -75,13 +75,13 @@ def feed_parser(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> s
             parser.close()
     except XMLSyntaxError:
         broken = True
-    # Some errors (an undefined entity) stop the parser without an exception: the log has them all.
+    # Some errors (an undefined entity) stop the parser without an exception, but the log has them all.
     for entry in parser.feed_error_log:
         if entry.level > ErrorLevels.WARNING:
             reason = _REASONS.get(entry.type, "not well-formed XML")
             reason += f" (line {entry.line}, column {entry.column})"
             if entry.level == ErrorLevels.ERROR:
-                # The parser went on (after an unbound prefix): what it is at now is not where the error is.
+                # The parser continued (after an unbound prefix), so its position is not that of the error.
                 raise InputError(reason)
             return reason
     return "not well-formed XML" if broken else ""
@@ -96,10 +96,10 @@ class Head(NamedTuple):
 
 
 def head_of(stream: BinaryIO, least: int) -> Head:
-    """Read on until the first two elements have begun.
+    """Read until the first two elements have begun.
 
-    Prefixes are those of the root and, where these leave a namespace without one, of elements below it.
-    Raises InputError if the XML breaks before ``least`` elements, or has no root at all.
+    Prefixes are those of the root, and of elements below it for namespaces without a prefix there. Raises
+    InputError if the XML is broken before ``least`` elements, or has no root.
     """
     parser = parser_of(("start", "start-ns"))
     chunk = data = _prolog(stream)
@@ -125,7 +125,7 @@ def head_of(stream: BinaryIO, least: int) -> Head:
 
 
 def _prolog(stream: BinaryIO) -> bytes:
-    """Read up to the root without a parser, since a parser acts on a DOCTYPE before one can refuse it."""
+    """Read up to the root without a parser, since a parser processes a DOCTYPE before it can be refused."""
     head = stream.read(CHUNK).removeprefix(codecs.BOM_UTF8)
     while True:
         rest = head[cast("re.Match[bytes]", _MISC.match(head)).end() :][: len(_DOCTYPE)]

@@ -1,4 +1,4 @@
-"""Documents to XML text: names with their namespaces, escapes."""
+"""Write documents as XML text, with namespaces and escapes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _START = (
 )
 _NAME = re.compile(f"[{_START}][{_START}\\-.0-9\xb7\u0300-\u036f\u203f\u2040]*")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# Parsers turn line ends in text, and all white space in attributes, into something else unless it is escaped.
+# Parsers change line ends in text, and all white space in attributes, unless it is escaped.
 _IN_TEXT = re.compile("[&<>\r]|" + _FORBIDDEN.pattern)
 _IN_ATTRIBUTE = re.compile('[&<>"\t\n\r]|' + _FORBIDDEN.pattern)
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"})
@@ -29,10 +29,10 @@ _ANY_ORDER: Order = {}
 
 
 class Markup:
-    """Elements as text, for one file.
+    """Writes the elements of one file as text.
 
-    ``namespaces`` (prefix to URI, "" for the default) are declared at the root. Elements of any other
-    namespace declare it where they stand, as the default one; attributes with a prefix of their own.
+    ``namespaces`` (prefix to URI, "" for the default) are declared at the root. An element of any other
+    namespace declares it as the default namespace, an attribute with a prefix of its own.
     """
 
     def __init__(self, namespaces: dict[str, str]) -> None:
@@ -48,7 +48,7 @@ class Markup:
         """Return the root's opening and closing tag, and the default namespace inside it."""
         uri = _split(key)[0]
         if uri and uri == self._default:
-            # The root's own spelling in the input: without a prefix.
+            # As in the input, the root has no prefix.
             name, declaration, default = _split(key)[1], f' xmlns="{_attribute_text(uri)}"', uri
         else:
             name, declaration, default = self._tag(key, "")
@@ -63,9 +63,9 @@ class Markup:
         return self._content(name, declarations and " " + declarations, value, default, order)
 
     def element(self, key: str, value: Value, default: str, order: Order) -> str:
-        """Return an element with all that is in it, in this order (see Layout).
+        """Return an element with its content in this order (see Layout).
 
-        ``default`` is the default namespace around it.
+        ``default`` is the default namespace of its parent.
         """
         name, declaration, default = self._tag(key, default)
         return self._content(name, declaration, value, default, order)
@@ -120,7 +120,7 @@ class Markup:
         return known
 
     def _attribute(self, key: str, value: Value, opening: list[str]) -> str:
-        """Return an attribute, with the declaration of its prefix where the tag has none yet."""
+        """Return an attribute; add the declaration of its prefix to ``opening`` if it is missing."""
         known = self._attributes.get(key)
         if known is None:
             uri, local = _split(key[1:])
@@ -163,7 +163,7 @@ def _aside(key: str, value: Value) -> str:
     else:
         opening, closing, fits = f"<?{_check_name(key.removeprefix(INSTRUCTION))} ", "?>", "?>" not in text
     if not fits or _FORBIDDEN.search(text):
-        raise InputError("a comment or processing instruction holds characters that XML does not allow there")
+        raise InputError("a comment or processing instruction has characters that XML does not allow there")
     return opening + text + closing
 
 
@@ -177,7 +177,7 @@ def _scalar(value: Value) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list):
-        raise InputError("an attribute or a text holds one value in XML, and this has several")
+        raise InputError("an attribute or a text can have only one value in XML, but this one has several")
     return "" if value is None else literal(value)
 
 
@@ -191,5 +191,5 @@ def _attribute_text(text: str) -> str:
 
 def _escape(text: str, escapes: dict[int, str]) -> str:
     if _FORBIDDEN.search(text):
-        raise InputError("a text holds a character that XML does not allow")
+        raise InputError("a text contains a character that XML does not allow")
     return text.translate(escapes)

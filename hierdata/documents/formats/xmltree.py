@@ -1,4 +1,4 @@
-"""Elements as documents."""
+"""Convert XML elements to documents."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 SPACE = " \t\r\n"
 
 _MOST_NAMES = 10_000
-"""Names that are remembered; a file may make up more."""
+"""Maximum number of cached names; a file may have any number."""
 
 
 def from_element(
     element: _Element, *, record: int | None = None, asides: Collection[tuple[str, ...]] = ()
 ) -> Document:
-    """Read a record that was given as an lxml element, as if it stood in a file.
+    """Convert a record given as an lxml element, as if it were read from a file.
 
     Raises InputError for nesting beyond 64 and for entities.
 
@@ -43,7 +43,7 @@ def from_element(
 
 
 def convert_element(element: _Element, record: int | None) -> Document:
-    """A record's element, with all that is in it, as a document (see Xml). Raises InputError."""
+    """Return a record's element with its content as a document (see Xml). Raises InputError."""
     try:
         return _document(element, element.items(), MAX_DEPTH)
     except RefusedTextError as refused:
@@ -52,9 +52,9 @@ def convert_element(element: _Element, record: int | None) -> Document:
 
 
 def drop_asides(record: _Element, listed: Collection[tuple[str, ...]], *, alone: bool = False) -> None:
-    """Take comments and processing instructions out of a record, but those at the ``listed`` keys.
+    """Remove comments and processing instructions from a record, except those at the ``listed`` keys.
 
-    ``alone`` refuses them instead, with a VerificationError.
+    ``alone`` raises VerificationError for them instead.
     """
     from lxml import etree
 
@@ -73,7 +73,7 @@ def drop_asides(record: _Element, listed: Collection[tuple[str, ...]], *, alone:
 
 
 def _keys(aside: Any, record: _Element) -> tuple[str, ...]:
-    """The keys from a record down to a comment or a processing instruction."""
+    """Return the keys from a record down to a comment or a processing instruction."""
     keys = [COMMENT if (key := _KEYS[aside.tag]) == COMMENT else key + aside.target]
     while (aside := aside.getparent()) is not record:
         keys.append(aside.tag)
@@ -81,7 +81,7 @@ def _keys(aside: Any, record: _Element) -> tuple[str, ...]:
 
 
 class _Names(dict[Any, str]):
-    """Keys by the names that the parser gives, so that each is one string however often it stands there."""
+    """A cache of keys by the parser's names, so that equal keys are one string."""
 
     def __init__(self, before: str) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ _ATTRIBUTE_KEYS = _Names("@")
 
 
 def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: int) -> Document:
-    """Read an element as an object."""
+    """Convert an element to an object."""
     if room == 0:
         raise RefusedTextError(TOO_DEEP)
     document: Document = {_ATTRIBUTE_KEYS[name]: value for name, value in attributes}

@@ -1,7 +1,7 @@
-"""Values that know their type: what BSON and MongoDB's Extended JSON have beside text, numbers and booleans.
+"""Typed values: the types of BSON and MongoDB's Extended JSON other than text, numbers and booleans.
 
-Each is a text or a number to whoever does not ask for its type, and its type and text are all there is of it:
-so domains, models and recodings treat it as any other value, and a format writes it back as what it was.
+Each is a subclass of str, int or Decimal, and is fully determined by its type and text. So domains, models
+and recodings treat it like any other value, and a format writes it back with its type.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ TYPED_TEXTS: frozenset[type] = frozenset(
         *(DoubleWord, Decimal128Word),
     }
 )
-"""Types that read as text."""
+"""Types that are text."""
 TYPED_NUMBERS: frozenset[type] = frozenset({Int64, Double, Decimal128})
-"""Types that read as numbers."""
+"""Types that are numbers."""
 TYPED = TYPED_TEXTS | TYPED_NUMBERS
 
 WRAPPERS = frozenset(
@@ -80,11 +80,11 @@ WRAPPERS = frozenset(
         *("$timestamp", "$regularExpression", "$symbol", "$undefined", "$minKey", "$maxKey"),
     }
 )
-"""Keys of the objects in which Extended JSON writes them; who reads it meets no such object."""
+"""Keys of the objects in which Extended JSON writes these values; reading it leaves no such object."""
 
 
 def one_type(values: Collection[object]) -> type | None:
-    """The type that values have in common if it is one of these, else None.
+    """Return the common type of values if it is one of these types, otherwise None.
 
     >>> one_type([Int64(1), Int64(2)]), one_type([Int64(1), 1]), one_type(["a"])
     (<class 'hierdata.documents.scalars.numbers.Int64'>, None, None)

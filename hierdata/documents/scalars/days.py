@@ -1,4 +1,4 @@
-"""Days of the Gregorian calendar, without end in both directions: those of the library end with year 9999."""
+"""Days of the Gregorian calendar without limits; those of ``datetime`` end with year 9999."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import date
 _CYCLE_YEARS = 400
 _CYCLE_DAYS = 146_097
 _BASE = 2000
-"""The calendar repeats itself every 400 years, so each year stands for one of 2000 to 2399."""
+"""The calendar repeats every 400 years, so each year is computed as one of 2000 to 2399."""
 
 _SPELLED = re.compile(r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})")
 
 
 def day_of(year: int, month: int, day: int) -> int:
-    """The number of a day; day 1 is the first of year 1, before which comes year 0. Raises ValueError.
+    """Return the number of a day; day 1 is the first of year 1, and the year before is 0. Raises ValueError.
 
     >>> day_of(1, 1, 1), day_of(0, 12, 31), day_of(10000, 1, 1)
     (1, 0, 3652060)
@@ -24,7 +24,7 @@ def day_of(year: int, month: int, day: int) -> int:
 
 
 def date_of(number: int) -> tuple[int, int, int]:
-    """Year, month and day of a numbered day.
+    """Return year, month and day of a numbered day.
 
     >>> date_of(0), date_of(3652060)
     ((0, 12, 31), (10000, 1, 1))
@@ -38,7 +38,7 @@ _FIRST = date(_BASE, 1, 1).toordinal()
 
 
 def spell_day(number: int) -> str:
-    """A numbered day in ISO 8601.
+    """Return a numbered day in ISO 8601.
 
     >>> spell_day(1), spell_day(-366), spell_day(3652060)
     ('0001-01-01', '-000001-12-31', '+010000-01-01')
@@ -48,7 +48,7 @@ def spell_day(number: int) -> str:
 
 
 def spelled_year(year: int) -> str:
-    """A year in ISO 8601: beyond four digits, or below 0, with a sign and six digits or more.
+    """Return a year in ISO 8601: above 9999 or below 0 with a sign and at least six digits.
 
     >>> spelled_year(2001), spelled_year(10000), spelled_year(-1)
     ('2001', '+010000', '-000001')
@@ -57,10 +57,11 @@ def spelled_year(year: int) -> str:
 
 
 def year_month_day(text: str) -> tuple[int, int, int]:
-    """Year, month and day as they are spelled in ISO 8601; whether there is such a day is for ``day_of`` to
-    tell. Raises ValueError.
+    """Return year, month and day of an ISO 8601 date, without checking that the day exists (see ``day_of``).
+
+    Raises ValueError.
     """
     match = _SPELLED.fullmatch(text)
     if match is None:
-        raise ValueError("no ISO 8601 date")
+        raise ValueError("not an ISO 8601 date")
     return int(match[1]), int(match[2]), int(match[3])

@@ -1,4 +1,4 @@
-"""Values that read as numbers."""
+"""Typed values that are numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hierdata.documents.scalars.texts import NOT_FINITE, Decimal128Word, DoubleW
 
 
 class Int64(int):
-    """An integer of 64 bits; those of 32 are plain.
+    """A 64-bit integer; a 32-bit integer is a plain int.
 
     >>> Int64(5), str(Int64(5)), Int64(5) == 5
     (Int64(5), '5', True)
@@ -27,12 +27,12 @@ class Int64(int):
 
     @classmethod
     def exactly(cls, number: Fraction | int) -> Int64 | None:
-        """The value that equals a number, None where none does."""
+        """Return the value that equals a number, None where none does."""
         return cls(number) if number.denominator == 1 and -(2**63) <= number < 2**63 else None
 
 
 class TypedDecimal(Decimal):
-    """A decimal number that knows its type."""
+    """A decimal number with a type."""
 
     __slots__ = ()
     kind: ClassVar[str]
@@ -42,7 +42,7 @@ class TypedDecimal(Decimal):
 
 
 class Double(TypedDecimal):
-    """A number of 64 bits, floating, as the shortest decimal number that stands for it.
+    """A 64-bit floating-point number, as the shortest decimal number that represents it.
 
     >>> Double.of(0.1), Double.of(float("nan")), Double.exactly(Fraction(1, 3))
     (Double('0.1'), DoubleWord('NaN'), None)
@@ -53,19 +53,19 @@ class Double(TypedDecimal):
     key: tuple[str, type]
 
     def __new__(cls, text: str) -> Double:
-        """Read the text; ``key``, its spelling and type, is asked for so often that it is kept."""
+        """Read the text; ``key``, its spelling and type, is stored since it is needed often."""
         number = super().__new__(cls, text)
         number.key = (str(number), cls)
         return number
 
     @classmethod
     def of(cls, number: float) -> Double | DoubleWord:
-        """The value of a float."""
+        """Return the value of a float."""
         return _KNOWN[number]
 
     @classmethod
     def exactly(cls, number: Fraction | int) -> Double | None:
-        """The value that equals a number, None where none does."""
+        """Return the value that equals a number, None where none does."""
         try:
             found = cls.of(float(number))
         except OverflowError:
@@ -74,7 +74,7 @@ class Double(TypedDecimal):
 
 
 class _KnownDoubles(dict[float, "Double | DoubleWord"]):
-    """Doubles that were met before; zeros and what is no number are not kept, for -0.0 equals 0.0."""
+    """A cache of doubles; zeros (since -0.0 equals 0.0), NaN and infinities are not cached."""
 
     def __missing__(self, number: float) -> Double | DoubleWord:
         text = float.__repr__(number)
@@ -88,14 +88,14 @@ class _KnownDoubles(dict[float, "Double | DoubleWord"]):
 
 _KNOWN = _KnownDoubles()
 KEPT = 1 << 16
-"""Numbers that are remembered: a bound, so that memory does not follow the values."""
+"""Maximum number of cached values, which bounds memory."""
 _WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 _DIGITS = 34
 _WIDE = Context(prec=_DIGITS + 6)
 
 
 class Decimal128(TypedDecimal):
-    """A decimal number of 34 digits; zeros at its end are kept.
+    """A decimal number of up to 34 digits; trailing zeros are kept.
 
     >>> Decimal128.of("1.50"), Decimal128.of("-Infinity"), Decimal128.exactly(Fraction(3, 2))
     (Decimal128('1.50'), Decimal128Word('-Infinity'), Decimal128('1.5'))
@@ -106,19 +106,19 @@ class Decimal128(TypedDecimal):
 
     @classmethod
     def of(cls, text: str) -> Decimal128 | Decimal128Word:
-        """The value that is spelled so. Raises ValueError for one that would have to be rounded."""
+        """Return the value of a text. Raises ValueError if it would have to be rounded."""
         if text in NOT_FINITE:
             return Decimal128Word(text)
         number = cls(text) if _SPELLED.fullmatch(text) else cls("NaN")
         exponent = number.as_tuple().exponent
         fits = isinstance(exponent, int) and -6176 <= exponent <= 6111 and number.adjusted() <= 6144
         if not fits or len(number.as_tuple().digits) > _DIGITS:
-            raise ValueError("no Decimal128")
+            raise ValueError("not a Decimal128")
         return number
 
     @classmethod
     def exactly(cls, number: Fraction | int) -> Decimal128 | None:
-        """The value that equals a number, None where none does."""
+        """Return the value that equals a number, None where none does."""
         quotient = _WIDE.divide(Decimal(number.numerator), Decimal(number.denominator))
         if quotient != number:
             return None

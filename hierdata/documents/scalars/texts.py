@@ -1,4 +1,4 @@
-"""Values that read as text."""
+"""Typed values that are text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import ClassVar
 
 
 class TypedText(str):
-    """A value that reads as text. ``kind`` is the name that MongoDB's ``$type`` has for its type.
+    """A typed value that is text. ``kind`` is the name of its type in MongoDB's ``$type``.
 
-    It equals the plain text; who must tell them apart looks at the type.
+    It equals the plain text; only the type distinguishes them.
 
     >>> ObjectId("5f0c1b2a3d4e5f6071829304")
     ObjectId('5f0c1b2a3d4e5f6071829304')
@@ -29,21 +29,21 @@ class ObjectId(TypedText):
 
 
 class Uuid(TypedText):
-    """A UUID, spelled in groups of 8, 4, 4, 4 and 12 digits: binary data of subtype 4 and 16 bytes."""
+    """A UUID, written in groups of 8, 4, 4, 4 and 12 digits: binary data of subtype 4 and 16 bytes."""
 
     __slots__ = ()
     kind = "uuid"
 
 
 class Binary(TypedText):
-    """Binary data in base64; a subtype other than 0 stands before it: ``05:1B2M2Y8AsgTpgAmY7PhCfg==``."""
+    """Binary data in base64, prefixed with a subtype other than 0: ``05:1B2M2Y8AsgTpgAmY7PhCfg==``."""
 
     __slots__ = ()
     kind = "binData"
 
     @classmethod
     def of(cls, base64: str, subtype: int) -> Binary:
-        """The value of a subtype, 0 to 255."""
+        """Return the value of a subtype, 0 to 255."""
         return cls(f"{subtype:02x}:{base64}" if subtype else base64)
 
     @property
@@ -61,7 +61,7 @@ class Regex(TypedText):
 
     @classmethod
     def of(cls, pattern: str, options: str) -> Regex:
-        """The expression; options are letters."""
+        """Return the expression; options are letters."""
         return cls(f"/{pattern}/{options}")
 
     @property
@@ -79,28 +79,28 @@ class Code(TypedText):
 
 
 class Symbol(TypedText):
-    """A text of the type symbol, which nobody writes any more."""
+    """A text of the deprecated type symbol."""
 
     __slots__ = ()
     kind = "symbol"
 
 
 class Undefined(TypedText):
-    """The value undefined, which nobody writes any more; spelled ``undefined``."""
+    """The deprecated value undefined; written ``undefined``."""
 
     __slots__ = ()
     kind = "undefined"
 
 
 class MinKey(TypedText):
-    """What sorts before everything else; spelled ``MinKey``."""
+    """The value that sorts before all others; written ``MinKey``."""
 
     __slots__ = ()
     kind = "minKey"
 
 
 class MaxKey(TypedText):
-    """What sorts behind everything else; spelled ``MaxKey``."""
+    """The value that sorts after all others; written ``MaxKey``."""
 
     __slots__ = ()
     kind = "maxKey"
@@ -110,14 +110,14 @@ NOT_FINITE = ("NaN", "Infinity", "-Infinity")
 
 
 class DoubleWord(TypedText):
-    """A double that is no number: ``NaN``, ``Infinity``, ``-Infinity``. So no arithmetic ever meets one."""
+    """A double that is not finite: ``NaN``, ``Infinity``, ``-Infinity``; text is never computed with."""
 
     __slots__ = ()
     kind = "double"
 
 
 class Decimal128Word(TypedText):
-    """A Decimal128 that is no number: ``NaN``, ``Infinity``, ``-Infinity``."""
+    """A Decimal128 that is not finite: ``NaN``, ``Infinity``, ``-Infinity``."""
 
     __slots__ = ()
     kind = "decimal"

@@ -1,4 +1,4 @@
-"""Points of time, which read as text."""
+"""Typed values that are points in time, as text."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _ISO = re.compile(
 
 
 class DateTime(TypedText):
-    """A point of time to the millisecond, spelled in ISO 8601 and UTC, the shortest way.
+    """A point in time to the millisecond, as the shortest ISO 8601 text in UTC.
 
-    Years before 1 and after 9999 have a sign and six digits or more, as ISO 8601 wants them; the year before
-    1 is 0.
+    Years below 0 and above 9999 have a sign and at least six digits, as in ISO 8601; the year before 1 is 0.
 
     >>> DateTime.of(-1), DateTime.of(253402300800000)
     (DateTime('1969-12-31T23:59:59.999Z'), DateTime('+010000-01-01T00:00:00Z'))
@@ -30,7 +29,7 @@ class DateTime(TypedText):
 
     @classmethod
     def of(cls, milliseconds: int) -> DateTime:
-        """The time so many milliseconds after the beginning of 1970."""
+        """Return the time ``milliseconds`` after the beginning of 1970."""
         days, rest = divmod(milliseconds, _MILLISECONDS)
         seconds, fraction = divmod(rest, 1000)
         time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
@@ -38,28 +37,26 @@ class DateTime(TypedText):
 
     @classmethod
     def read(cls, text: str) -> DateTime:
-        """The time that an ISO text with a zone means; what is below a millisecond is cut off.
-
-        Raises ValueError.
+        """Return the time of an ISO text with a zone, truncated to milliseconds. Raises ValueError.
 
         >>> DateTime.read("2001-03-04T01:30:00.500+0200")
         DateTime('2001-03-03T23:30:00.500Z')
         """
         match = _ISO.fullmatch(text)
         if match is None:
-            raise ValueError("no ISO 8601 time with a zone")
+            raise ValueError("not an ISO 8601 time with a zone")
         year, month, day, hour, minute = (int(part) for part in match.groups()[:5])
         second, fraction = int(match[6] or 0), int((match[7] or "")[:3].ljust(3, "0"))
         offset = 60 * int(match[9] or 0) + int(match[10] or 0)
         if hour > 23 or minute > 59 or second > 59 or int(match[10] or 0) > 59:
-            raise ValueError("no time of the day")
+            raise ValueError("not a time of day")
         days = day_of(year, month, day) - EPOCH
         minutes = 60 * hour + minute + (offset if match[8] == "-" else -offset)
         return cls.of(days * _MILLISECONDS + (60 * minutes + second) * 1000 + fraction)
 
     @property
     def milliseconds(self) -> int:
-        """Milliseconds after the beginning of 1970; this is what is stored."""
+        """Milliseconds after the beginning of 1970, which is what MongoDB stores."""
         date, _, time = self.removesuffix("Z").partition("T")
         hour, minute, second = time.split(":")
         seconds = Fraction(second) + 60 * int(minute) + 3600 * int(hour)
@@ -77,7 +74,7 @@ class Timestamp(TypedText):
 
     @classmethod
     def of(cls, seconds: int, increment: int) -> Timestamp:
-        """The timestamp of a second since 1970, and a counter."""
+        """Return the timestamp of seconds since 1970 and a counter."""
         return cls(f"{DateTime.of(1000 * seconds)},{increment}")
 
     @property
