@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +12,22 @@ from hierdata.engines.alignment.kernels.arrays import (
     FIRST_NODE,
     QUASI_COUNT,
     WEIGHT,
-    Rules,
-    Scratch,
-    Settings,
+    AlignmentArrays,
 )
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, bounds_to_all, histogram_of
-from hierdata.engines.alignment.kernels.representative import copy_members, copy_rows, merge, plant
+from hierdata.engines.alignment.kernels.representative import (
+    ClassBuffers,
+    Ordinals,
+    Rows,
+    copy_members,
+    copy_rows,
+    merge,
+    plant,
+)
 from hierdata.engines.alignment.kernels.vertices import hold
 from hierdata.engines.jit import jit
 
-Rows: TypeAlias = "NDArray[np.int32]"
-Ordinals: TypeAlias = "NDArray[np.int64]"
-
 _HIGHEST = 2**62
-
-
-class GrowthBuffers(NamedTuple):
-    """The class that is being grown: its representative and each member's vertices, and room for the next."""
-
-    rep: Rows
-    members: Ordinals
-    new: Rows
-    new_members: Ordinals
-    queue: Ordinals
 
 
 class Proposals(NamedTuple):
@@ -101,13 +94,9 @@ def grow(
     near: Ordinals,
     most: Ordinals,
     joined: Ordinals,
-    settings: Settings,
-    work: Scratch,
-    buffers: GrowthBuffers,
     histograms: Histograms,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int, int]:
     """Let the class in ``buffers`` take in who raises its total loss least, until it has ``until`` records.
 
@@ -119,6 +108,7 @@ def grow(
     alignments.
     """
     rep, members, new, new_members, queue = buffers
+    settings, work, roots, rows, rules = arrays
     scale = settings.scale
     first = have
     evaluated = 0
@@ -182,14 +172,10 @@ def first_class(
     aligned: int,
     there: NDArray[np.bool_],
     proposals: Proposals,
-    settings: Settings,
-    work: Scratch,
-    buffers: GrowthBuffers,
     histograms: Histograms,
     by_column: NDArray[np.uint8],
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int]:
     """The record whose class keeps most, all of its members still there; -1 if none, and the alignments.
 
@@ -200,6 +186,7 @@ def first_class(
     """
     saved, sizes, members, windows, window_sizes, closed = proposals
     counts, totals = histograms.counts, histograms.totals
+    settings, roots, rows = arrays.settings, arrays.roots, arrays.rows
     losses = np.empty(len(there), np.int64)
     rep = buffers.rep
     scale = settings.scale
@@ -237,12 +224,11 @@ def first_class(
         plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
         members[seed, 0] = seed
         vertices, have, looked = grow(
-            vertices, 1, size, dropped, aligned, near, most, members[seed], settings, work, buffers,
-            histograms, roots, rows, rules,
-        )  # fmt: skip
+            vertices, 1, size, dropped, aligned, near, most, members[seed], histograms, buffers, arrays
+        )
         evaluated += looked
         saved[seed] = -1
         if have == size:
-            saved[seed] = kept_value(rep, vertices, np.ones(vertices, np.bool_), scale, rules.losses)
+            saved[seed] = kept_value(rep, vertices, np.ones(vertices, np.bool_), scale, arrays.rules.losses)
         sizes[seed] = have
         closed[seed] = False

@@ -91,6 +91,16 @@ class Scratch(NamedTuple):
     prices: NDArray[np.int64]
 
 
+class AlignmentArrays(NamedTuple):
+    """The records of a forest, and all that aligning them needs."""
+
+    settings: Settings
+    work: Scratch
+    roots: NDArray[np.int64]  # [records + 1]: the row of the record's root
+    rows: NDArray[np.int32]  # [vertex, column]
+    rules: Rules
+
+
 def scratch(depth: int, children: int, vertices: int, nodes: int, frame: int, assigning: bool) -> Scratch:
     """Working memory for trees of this depth with at most this many vertices, and children of one of them."""
     children = max(children, 1)

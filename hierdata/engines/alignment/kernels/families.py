@@ -50,12 +50,8 @@ def price_families(
     use, unless there are at most ``MOST`` in the second run, nobody has more than two children, all children
     have one type, and those of the second run are leaves that stand one behind the other.
     """
-    scale = settings.scale
-    first_slot = settings.first_slot
     desk = work.desk[depth]
     prices = work.prices
-    full = work.full
-    pair_row, pair_losses, caps, losses, ancestors, _ = rules
     nobody = _line_up(first_b, count_b, rows, desk) if count_b <= MOST else -1
     child_b = rows[first_b, FIRST_CHILD]
     if nobody <= 0 or not _small(first_a, count_a, rep, rows[child_b, KIND]):
@@ -64,15 +60,12 @@ def price_families(
     unfit = -(np.int64(2**62) // times)  # outweighs whatever children gain
     for i in range(count_a):
         x = first_a + i
-        _price(
-            x, first_b, count_b, unfit, size, first_slot, scale, rep, rows,
-            pair_row, pair_losses, caps, losses, ancestors, full, prices[0],
-        )  # fmt: skip
+        _price(x, first_b, count_b, unfit, size, settings, rep, rows, rules, work.full, prices[0])
         for at in range(2):
             if at < rep[x, CHILD_COUNT]:
                 _price(
-                    rep[x, FIRST_CHILD] + at, child_b, nobody, none, size, first_slot, scale, rep, rows,
-                    pair_row, pair_losses, caps, losses, ancestors, full, prices[1 + at],
+                    rep[x, FIRST_CHILD] + at, child_b, nobody, none, size, settings, rep, rows, rules,
+                    work.full, prices[1 + at],
                 )  # fmt: skip
             else:
                 for v in range(nobody):
@@ -135,15 +128,10 @@ def _price(
     count: int,
     unfit: np.int64,
     size: int,
-    first_slot: int,
-    scale: int,
+    settings: Settings,
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
-    pair_row: NDArray[np.int64],
-    pair_losses: NDArray[np.int64],
-    caps: NDArray[np.int64],
-    losses: NDArray[np.int64],
-    ancestors: NDArray[np.int32],
+    rules: Rules,
     full: NDArray[np.int64],
     prices: NDArray[np.int64],
 ) -> None:
@@ -151,8 +139,10 @@ def _price(
 
     ``unfit`` stands for those that no cap lets it be aligned with.
     """
+    first_slot = settings.first_slot
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
     mask = full_of(x, size, first_slot, rep, caps, full)
-    most = 2 * scale * np.int64(rows[first, QUASI_COUNT])
+    most = 2 * settings.scale * np.int64(rows[first, QUASI_COUNT])
     for at in range(count):
         prices[at] = most
     for column in range(FIRST_NODE, FIRST_NODE + rows[first, QUASI_COUNT]):

@@ -41,15 +41,10 @@ def few_leaves_gain(
     x: int,
     y: int,
     size: int,
-    first_slot: int,
-    scale: int,
+    settings: Settings,
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
-    pair_row: NDArray[np.int64],
-    pair_losses: NDArray[np.int64],
-    caps: NDArray[np.int64],
-    losses: NDArray[np.int64],
-    ancestors: NDArray[np.int32],
+    rules: Rules,
     full: NDArray[np.int64],
 ) -> np.int64:
     """What the children of two vertices gain at most; -1 where that is not seen at once."""
@@ -59,6 +54,9 @@ def few_leaves_gain(
     count_b = rows[y, CHILD_COUNT]
     if min(count_a, count_b) > 1 and max(count_a, count_b) > 2:
         return np.int64(-1)
+    scale = settings.scale
+    first_slot = settings.first_slot
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
     straight = crossed = best = np.int64(0)
     for a in range(count_a):
         for b in range(count_b):
@@ -225,8 +223,8 @@ def leaves_gain(
                     desk[STUCK, i] = 1
                     stuck = True
     if stuck:
-        total = _unstick(
-            first_a, count_a, first_b, size, counting, depth, lowest, total, settings, work, rep, rows, rules
+        total += _unstick(
+            first_a, count_a, first_b, size, counting, depth, lowest, settings, work, rep, rows, rules
         )
     for j in range(count_b):
         node = rows[first_b + j, FIRST_NODE]
@@ -248,14 +246,13 @@ def _unstick(
     counting: bool,
     depth: int,
     lowest: int,
-    total: np.int64,
     settings: Settings,
     work: Scratch,
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> np.int64:
-    """Match anew whatever shares a topmost node with a stuck leaf; answer the new total."""
+    """Match anew whatever shares a topmost node with a stuck leaf; answer how much more that gains in all."""
     desk = work.desk[depth]
     partners = work.partners[depth]
     gains = work.gains[depth]
@@ -266,6 +263,7 @@ def _unstick(
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
     words = under.shape[1]
     none = np.uint64(0)
+    more = np.int64(0)
     for stuck in range(count_a):
         if desk[STUCK, stuck] == 0:
             continue
@@ -290,7 +288,7 @@ def _unstick(
         for k in range(count):
             i = desk[LEFT, k]
             if desk[MATE, i] >= 0:
-                total -= desk[GAIN, i]
+                more -= desk[GAIN, i]
             degree = 0
             x = first_a + i
             mask = full_of(x, size, first_slot, rep, caps, full)
@@ -316,5 +314,5 @@ def _unstick(
                 if partners[k, edge] == desk[COLUMN_OF, k]:
                     desk[MATE, i] = desk[OTHERS, partners[k, edge]]
                     desk[GAIN, i] = gains[k, edge] // times
-                    total += desk[GAIN, i]
-    return total
+                    more += desk[GAIN, i]
+    return more

@@ -180,10 +180,7 @@ def align_optimally(
                         own = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
                         below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
-                            below = few_leaves_gain(
-                                x, y, size, first_slot, scale, rep, rows,
-                                pair_row, pair_losses, caps, losses, ancestors, full,
-                            )  # fmt: skip
+                            below = few_leaves_gain(x, y, size, settings, rep, rows, rules, full)
                         if own == 0 and below == 0 and times == 1:
                             continue
                         if below < 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     QUASI_COUNT,
     SLOT_COUNT,
     WEIGHT,
+    AlignmentArrays,
     Rules,
     Scratch,
     Settings,
@@ -26,6 +27,16 @@ from hierdata.engines.jit import jit, lean
 Rows: TypeAlias = "NDArray[np.int32]"
 Ordinals: TypeAlias = "NDArray[np.int64]"
 Taken: TypeAlias = "NDArray[np.bool_]"
+
+
+class ClassBuffers(NamedTuple):
+    """A class in the making: its representative and the vertices behind it, and room for the next."""
+
+    rep: Rows  # [vertex of the representative, column]
+    members: Ordinals  # [member, vertex of the representative]: the member's vertex
+    new: Rows  # as ``rep``
+    new_members: Ordinals  # as ``members``
+    queue: Ordinals  # [vertex of the representative, 2]: pairs of vertices that are aligned
 
 
 @lean
@@ -133,16 +144,13 @@ def pair_losses_to(
     seed: int,
     others: Ordinals,
     out: Ordinals,
-    settings: Settings,
-    work: Scratch,
-    rep: Rows,
-    members: Ordinals,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> None:
-    """Write to ``out`` the loss of aligning each of the others with the seed, which is left in ``rep``."""
-    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
+    """Write to ``out`` the loss of aligning each of the others with the seed, left in ``buffers``."""
+    settings, work, roots, rows, rules = arrays
+    rep = buffers.rep
+    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, buffers.members)
     for at in range(len(others)):
         out[at] = align(0, 1, roots[others[at]], 1, 1, True, settings, work, rep, rows, rules)
 
@@ -174,19 +182,16 @@ def begin(
     near: Ordinals,
     near_losses: Ordinals,
     histograms: Histograms,
-    settings: Settings,
-    work: Scratch,
-    rep: Rows,
-    members: Ordinals,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int]:
     """Begin a class with ``seed`` and fill ``near`` with those nearest to it, of equals the first ones.
 
     Who remains is taken by the bound of the loss, until no bound is below the losses that are found: they
     are those of a scan over all. Answers how many are near, and how many pair losses were evaluated.
     """
+    settings, work, roots, rows, rules = arrays
+    rep = buffers.rep
     bounds = np.empty(len(remaining), np.int64)
     bounds_to(histograms.counts[seed], histograms.totals[seed], remaining, histograms, bounds)
     heap = np.empty(len(remaining), np.int64)
@@ -197,7 +202,7 @@ def begin(
             waiting += 1
     for at in range(waiting // 2 - 1, -1, -1):
         _sink(at, waiting, heap, bounds)
-    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
+    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, buffers.members)
     window = len(near)
     places = np.empty(window, np.int64)
     count = 0
@@ -252,28 +257,22 @@ def grow(
     near: Ordinals,
     near_bounds: Ordinals,
     near_count: int,
-    histograms: Histograms,
-    settings: Settings,
-    work: Scratch,
-    queue: Ordinals,
     joined: Ordinals,
-    rep: Rows,
-    members: Ordinals,
-    new: Rows,
-    new_members: Ordinals,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    histograms: Histograms,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int, int]:
     """Let a class of ``have`` records and ``count`` vertices grow to ``until`` records (DECISIONS 22).
 
-    Who joins is taken out of ``near`` and entered in ``joined``; ``rep`` is the representative, ``members``
-    holds each member's vertices. ``near_bounds`` are bounds of the next pair losses; of a seed alone, the
-    losses themselves. With ``picky`` only those may join whose root fits; the caps are no longer those that
-    the histograms know of, so all are looked at. Answers the representative's number of vertices; the size
-    at which its root had to be suppressed, or at which nobody fitted, 0 if never (all who join are lost with
-    it); and how many pair losses were evaluated.
+    The class is in ``buffers``. A record that joins is removed from ``near`` and entered in ``joined``.
+    ``near_bounds`` are lower bounds of the next pair losses; for a class of one they are the losses themselves.
+    With ``picky`` a record joins only if its root fits. The caps are then not those of the histograms, so
+    all of ``near`` are aligned. Return the number of vertices of the representative; the size at which its
+    root had to be suppressed or no record fitted, 0 if never (all records that join are then lost with it);
+    and the number of pair losses evaluated.
     """
+    rep, members, new, new_members, queue = buffers
+    settings, work, roots, rows, rules = arrays
     lost_at = 0
     evaluated = 0
     vector = np.empty(histograms.counts.shape[1], np.uint8)
