@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hierdata.engines.jit import jit
+from hierdata.engines.kaca.distance import Distance
 from hierdata.engines.rows.kernel import Numbers, Places
 
 
+class CandidateArrays(NamedTuple):
+    """Classes, or single rows, among which the nearest to a class are searched."""
+
+    nodes: Places  # [candidate, quasi-identifier]
+    sizes: Numbers  # [candidate]: rows
+    firsts: Numbers  # [candidate]: its first row
+
+
 @jit
-def _weigh(
-    own: Places, size: int, starts: Numbers, ancestors: Places, costs: Numbers, here: Numbers, there: Numbers
-) -> None:
+def _weigh(own: Places, size: int, distance: Distance, here: Numbers, there: Numbers) -> None:
     """For every node of every hierarchy: what its join with the class's node there costs.
 
     ``here[node]`` is the cost for all rows of the class, ``there[node]`` for one row at the node.
     """
+    starts, ancestors, costs = distance.starts, distance.ancestors, distance.costs
     for b in range(len(own)):
         mine = own[b]
         for node in range(starts[b], starts[b + 1]):
@@ -30,14 +40,10 @@ def _weigh(
 def nearest(
     own: Places,
     size: int,
-    beside: int,
+    skipped: int,
     candidates: Numbers,
-    nodes: Places,
-    sizes: Numbers,
-    firsts: Numbers,
-    starts: Numbers,
-    ancestors: Places,
-    costs: Numbers,
+    known: CandidateArrays,
+    by: Distance,
     here: Numbers,
     there: Numbers,
     found: Numbers,
@@ -45,20 +51,21 @@ def nearest(
 ) -> int:
     """Write the candidates nearest to a class to ``found``, best first; answer how many there are.
 
-    The class has ``size`` rows at the nodes ``own``; ``beside`` is passed over. Nearest is what has the least
+    The class has ``size`` rows at the nodes ``own``; ``skipped`` is left out. Nearest is what has the least
     distance, which is what generalizing the rows of both to the joins of their ``nodes`` costs; then the
     smaller candidate, then the lower of ``firsts``. Nodes are numbered through all hierarchies, each from one
     of ``starts``; ``costs[node, depth]`` is what generalizing one value at a node to its entry at a depth
     costs: so little that all rows at all hierarchies come to 2^62 at most (``engines.merging.distance``).
     ``here`` and ``there`` are working memory.
     """
-    _weigh(own, size, starts, ancestors, costs, here, there)
+    nodes, sizes, firsts = known
+    _weigh(own, size, by, here, there)
     wanted = len(found)
     width = len(own)
     count = 0
     for at in range(len(candidates)):
         other = candidates[at]
-        if other == beside:
+        if other == skipped:
             continue
         distance = np.int64(0)
         for b in range(width):
