@@ -8,14 +8,17 @@ of a cut is known by the least and the greatest place of every hierarchy.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.rows.order import RowLine
 
 LEFT, RIGHT, BOTH = 1, 2, 3
 """Which sides of a cut hold, as bits."""
-START, MIDDLE, END, WHOLE, TOP, CLOSED, OPEN, COUNT, TRIED, KEPT, PASSING, STATE = range(12)
+START, MIDDLE, END, PASSING, WHOLE, TOP, CLOSED, OPEN, COUNT, TRIED, KEPT, STATE = range(12)
 """What is known of the work: the region that is open, where it is cut for a trial, and whether it holds as a
 ``whole``; entries on the stack of regions to do; regions closed for good; whether one is open; how many cuts
 it has, how many were tried, the first of them that leaves one side holding; and which sides pass the caps."""
@@ -29,6 +32,17 @@ SIZE, PLACE = range(2)
 """And how many rows it holds, at which place of the attribute that is looked at."""
 
 
+class CutBuffers(NamedTuple):
+    """Working memory for the cuts of a region."""
+
+    spans: Places  # [SPANS, bucket, attribute]
+    buckets: Numbers  # [SIZE and PLACE, bucket]
+    ranks: Places  # [place in the run]: the row's bucket
+    cuts: Numbers  # [cut, CUT]
+    spare: Numbers  # [row]: rows that go right
+    spare_places: Places  # [row, attribute]: their places
+
+
 @jit
 def _fill_buckets(
     start: int,
@@ -37,11 +51,10 @@ def _fill_buckets(
     low: Places,
     high: Places,
     places: Places,
-    spans: Places,
-    buckets: Numbers,
-    ranks: Places,
+    buffers: CutBuffers,
 ) -> int:
     """Put the rows into buckets, one for each place that occurs at the attribute; answer how many."""
+    spans, buckets, ranks = buffers.spans, buffers.buckets, buffers.ranks
     base: int = low[attribute]
     width = places.shape[1]
     count: int = high[attribute] - base + 1
@@ -104,14 +117,12 @@ def _enter(
     attribute: int,
     inner_low: Places,
     inner_high: Places,
-    first: Numbers,
-    above: Places,
-    losses: Numbers,
-    spans: Places,
-    buckets: Numbers,
-    cuts: Numbers,
+    line: RowLine,
+    buffers: CutBuffers,
 ) -> None:
     """Enter the cut that takes out the buckets from ``begin`` to before ``stop``."""
+    _, first, above, losses = line
+    spans, buckets, cuts = buffers.spans, buffers.buckets, buffers.cuts
     inner = np.int64(0)
     outer = np.int64(0)
     for b in range(len(inner_low)):
@@ -127,24 +138,13 @@ def _enter(
 
 
 @jit
-def _list_cuts(
-    start: int,
-    end: int,
-    least: int,
-    places: Places,
-    first: Numbers,
-    above: Places,
-    losses: Numbers,
-    spans: Places,
-    buckets: Numbers,
-    ranks: Places,
-    cuts: Numbers,
-) -> int:
-    """Write the cuts both of whose sides have ``least`` rows to ``cuts`` and answer how many there are.
+def _list_cuts(start: int, end: int, least: int, line: RowLine, buffers: CutBuffers) -> int:
+    """Write the cuts that leave ``least`` rows on both sides to ``buffers.cuts`` and return their number.
 
     A cut takes out either the first buckets of an attribute, or all below one node of its hierarchy.
-    ``spans`` [which, bucket, attribute], ``buckets`` [which, bucket] and ``ranks`` [row] are working memory.
     """
+    places, first, above, _ = line
+    spans, buckets = buffers.spans, buffers.buckets
     count = 0
     rows = end - start
     width = places.shape[1]
@@ -161,7 +161,7 @@ def _list_cuts(
     for a in range(width):
         if low[a] == high[a]:
             continue
-        filled = _fill_buckets(start, end, a, low, high, places, spans, buckets, ranks)
+        filled = _fill_buckets(start, end, a, low, high, places, buffers)
         _accumulate(filled, low, high, spans)
         inside = np.int64(0)
         for bucket in range(filled - 1):
@@ -172,7 +172,7 @@ def _list_cuts(
                 break
             _enter(
                 count, 0, bucket + 1, rows, inside, a, spans[LOW_BEFORE, bucket + 1],
-                spans[HIGH_BEFORE, bucket + 1], first, above, losses, spans, buckets, cuts,
+                spans[HIGH_BEFORE, bucket + 1], line, buffers,
             )  # fmt: skip
             count += 1
         for level in range(1, above.shape[1]):
@@ -192,8 +192,7 @@ def _list_cuts(
                             inner_low[b] = min(inner_low[b], spans[LOW, bucket, b])
                             inner_high[b] = max(inner_high[b], spans[HIGH, bucket, b])
                     _enter(
-                        count, begin, stop, rows, inside, a, inner_low, inner_high,
-                        first, above, losses, spans, buckets, cuts,
+                        count, begin, stop, rows, inside, a, inner_low, inner_high, line, buffers
                     )  # fmt: skip
                     count += 1
                 begin = stop
@@ -260,22 +259,9 @@ def advance(
     stack: Numbers,
     closed: Numbers,
     order: Numbers,
-    places: Places,
-    first: Numbers,
-    above: Places,
-    losses: Numbers,
-    groups: Places,
-    first_group: Numbers,
-    most: Numbers,
-    reach: Numbers,
-    shares: Numbers,
-    tally: Numbers,
-    spans: Places,
-    buckets: Numbers,
-    ranks: Places,
-    cuts: Numbers,
-    spare: Numbers,
-    spare_places: Places,
+    line: RowLine,
+    caps: Caps,
+    buffers: CutBuffers,
 ) -> bool:
     """Go on cutting until somebody must be asked (True) or nothing is left to do (False).
 
@@ -284,6 +270,8 @@ def advance(
     (and the first call's verdict counts for nothing). ``stack`` and ``closed`` hold regions: start, end,
     whether the region holds.
     """
+    places, cuts = line.places, buffers.cuts
+    spare, spare_places = buffers.spare, buffers.spare_places
     answered = state[OPEN] == 1
     while True:
         if state[OPEN] == 0:
@@ -293,10 +281,7 @@ def advance(
             state[START] = stack[state[TOP], 0]
             state[END] = stack[state[TOP], 1]
             state[WHOLE] = stack[state[TOP], 2]
-            state[COUNT] = _list_cuts(
-                state[START], state[END], least, places, first, above, losses,
-                spans, buckets, ranks, cuts,
-            )  # fmt: skip
+            state[COUNT] = _list_cuts(state[START], state[END], least, line, buffers)
             state[TRIED] = 0
             state[KEPT] = -1
             state[OPEN] = 1
@@ -325,11 +310,9 @@ def advance(
                     spare_places,
                 )
                 sides = 0
-                if keeps_caps(start, middle, order, groups, first_group, most, reach, shares, tally):
+                if keeps_caps(start, middle, order, caps):
                     sides += LEFT
-                if (sides == LEFT or state[WHOLE] == 0) and keeps_caps(
-                    middle, end, order, groups, first_group, most, reach, shares, tally
-                ):
+                if (sides == LEFT or state[WHOLE] == 0) and keeps_caps(middle, end, order, caps):
                     sides += RIGHT
                 if asking and (sides == BOTH or (sides > 0 and state[WHOLE] == 0)):
                     state[MIDDLE] = middle

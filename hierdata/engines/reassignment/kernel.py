@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
 from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.rows.order import RowLine
 
 UNIT = 2**30
 """Distances are ordered after rounding to this part of 1; what is within its bound is decided exactly."""
@@ -46,15 +47,6 @@ class ClosenessArrays(NamedTuple):
     scale: Numbers
     top: Numbers
     bottom: Numbers
-
-
-class Loss(NamedTuple):
-    """Quasi-identifiers as places on a line; see ``engines.cutting.places``."""
-
-    places: Places
-    first: Numbers
-    above: Places
-    losses: Numbers
 
 
 class ReassignedClasses(NamedTuple):
@@ -158,16 +150,21 @@ def _extend(start: int, end: int, members: Numbers, places: Places, extent: Plac
 
 @jit
 def refresh(
-    own: int, classes: ReassignedClasses, ground: ClosenessArrays, loss: Loss, held: Numbers, known: Numbers
+    own: int,
+    classes: ReassignedClasses,
+    ground: ClosenessArrays,
+    line: RowLine,
+    held: Numbers,
+    known: Numbers,
 ) -> None:
     """Work out anew what is kept of a class."""
     start = classes.starts[own]
     end = classes.starts[own + 1]
-    _extend(start, end, classes.members, loss.places, classes.extent[own])
+    _extend(start, end, classes.members, line.places, classes.extent[own])
     total = np.int64(0)
-    for b in range(loss.places.shape[1]):
-        low = loss.first[b] + classes.extent[own, LOW, b]
-        total += loss_between(low, loss.first[b] + classes.extent[own, HIGH, b], loss.above, loss.losses)
+    for b in range(line.places.shape[1]):
+        low = line.first[b] + classes.extent[own, LOW, b]
+        total += loss_between(low, line.first[b] + classes.extent[own, HIGH, b], line.above, line.losses)
     classes.loss[own] = total * (end - start)
     weigh(start, end, classes.members, ground, held, known)
     farthest = 0
@@ -179,12 +176,12 @@ def refresh(
 
 
 @jit
-def refresh_all(classes: ReassignedClasses, ground: ClosenessArrays, loss: Loss) -> None:
+def refresh_all(classes: ReassignedClasses, ground: ClosenessArrays, line: RowLine) -> None:
     """Work out what is kept of every class."""
     held = np.zeros(ground.first[-1], np.int64)
     known = np.zeros((5, ground.first[-1]), np.int64)
     for own in range(len(classes.beyond)):
-        refresh(own, classes, ground, loss, held, known)
+        refresh(own, classes, ground, line, held, known)
 
 
 @jit
@@ -224,16 +221,16 @@ def _meet(own: int, c: int, ground: ClosenessArrays, shared: Places) -> None:
 
 
 @jit
-def _loss_with(row: int, goes: int, extent: Places, size: int, loss: Loss) -> int:
+def _loss_with(row: int, goes: int, extent: Places, size: int, line: RowLine) -> int:
     """What a class loses with one row for another."""
     total = 0
-    for b in range(loss.places.shape[1]):
-        place = loss.places[row, b]
-        old = loss.places[goes, b]
+    for b in range(line.places.shape[1]):
+        place = line.places[row, b]
+        old = line.places[goes, b]
         low = extent[NEXT_LOW, b] if old == extent[LOW, b] else extent[LOW, b]
         high = extent[NEXT_HIGH, b] if old == extent[HIGH, b] else extent[HIGH, b]
         total += loss_between(
-            loss.first[b] + min(low, place), loss.first[b] + max(high, place), loss.above, loss.losses
+            line.first[b] + min(low, place), line.first[b] + max(high, place), line.above, line.losses
         )
     return total * size
 
@@ -243,9 +240,7 @@ def _keeps(at: int, row: int, start: int, end: int, members: Numbers, caps: Caps
     """Whether a class keeps every cap with another row at one place of its run."""
     before = members[at]
     members[at] = row
-    holds = keeps_caps(
-        start, end, members, caps.groups, caps.first_group, caps.most, caps.reach, caps.shares, caps.tally
-    )
+    holds = keeps_caps(start, end, members, caps)
     members[at] = before
     return holds
 
@@ -258,7 +253,7 @@ def best_swaps(
     at_most: int,
     classes: ReassignedClasses,
     ground: ClosenessArrays,
-    loss: Loss,
+    line: RowLine,
     caps: Caps,
     found: Numbers,
 ) -> int:
@@ -334,10 +329,10 @@ def best_swaps(
                     continue
                 change = np.int64(0)
                 if tied:
-                    change = _loss_with(y, x, extent[own], size, loss) - lost_before
+                    change = _loss_with(y, x, extent[own], size, line) - lost_before
                     if change >= last_loss:
                         continue
-                    change += _loss_with(x, y, extent[partner], behind - first, loss)
+                    change += _loss_with(x, y, extent[partner], behind - first, line)
                     if change >= last_loss:
                         continue
                 if not weighed:
@@ -355,8 +350,8 @@ def best_swaps(
                 if less > last_beyond:
                     continue
                 if not tied:
-                    change = _loss_with(y, x, extent[own], size, loss) - lost_before
-                    change += _loss_with(x, y, extent[partner], behind - first, loss)
+                    change = _loss_with(y, x, extent[own], size, line) - lost_before
+                    change += _loss_with(x, y, extent[partner], behind - first, line)
                 if less == last_beyond and change >= last_loss:
                     continue
                 if not _keeps(start + i, y, start, end, members, caps) or not _keeps(
@@ -395,9 +390,7 @@ def objective(
     for own in range(len(starts) - 1):
         start = starts[own]
         end = starts[own + 1]
-        if not keeps_caps(
-            start, end, members, caps.groups, caps.first_group, caps.most, caps.reach, caps.shares, caps.tally
-        ):
+        if not keeps_caps(start, end, members, caps):
             broken += end - start
         weigh(start, end, members, ground, held, known)
         distance = 0

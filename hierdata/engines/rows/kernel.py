@@ -20,14 +20,17 @@ Places: TypeAlias = "NDArray[np.int32]"
 
 
 class Caps(NamedTuple):
-    """Share caps in the layout of ``keeps_caps``."""
+    """The frequency caps of a scope, for rows numbered from 0.
 
-    groups: Places
-    first_group: Numbers
-    most: Numbers
-    reach: Numbers
-    shares: Numbers
-    tally: Numbers
+    The groups of all caps are numbered consecutively: those of cap c begin at ``first_group[c]``.
+    """
+
+    groups: Places  # [cap, row]: group within the cap, -1 for a missing value
+    first_group: Numbers  # [caps + 1]
+    most: Numbers  # [cap]: bound on the rows of a group in a class of any size, 2^62 for none
+    reach: Numbers  # [group, 2]: first and last group, within the cap, that count together with this one
+    shares: Numbers  # [group, 2]: numerator and denominator of the largest share of a class
+    tally: Numbers  # [group within a cap]: working memory, 0 between calls
 
 
 @jit
@@ -42,23 +45,9 @@ def loss_between(low: int, high: int, above: Places, losses: Numbers) -> int:
 
 
 @jit
-def keeps_caps(
-    start: int,
-    end: int,
-    order: Numbers,
-    groups: Places,
-    first_group: Numbers,
-    most: Numbers,
-    reach: Numbers,
-    shares: Numbers,
-    tally: Numbers,
-) -> bool:
-    """Whether ``order[start:end]`` keeps every cap, exactly.
-
-    ``groups[cap, row]`` is a row's group in a cap, -1 for a missing value; ``first_group[cap]`` its first row
-    in ``reach`` (first and last group that count together with it) and ``shares`` (numerator, denominator);
-    ``most[cap]`` the bound that no size lifts. ``tally`` is 0 between calls.
-    """
+def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
+    """Return whether the rows ``order[start:end]`` keep every cap as one class, exactly."""
+    groups, first_group, most, reach, shares, tally = caps
     holds = True
     for cap in range(groups.shape[0]):
         if not holds:

@@ -11,6 +11,7 @@ import numpy as np
 from hierdata.engines.alignment.kernels.assignment import assign
 from hierdata.engines.jit import jit
 from hierdata.engines.rows.kernel import Numbers, Places, loss_between
+from hierdata.engines.rows.order import RowLine
 
 
 @jit
@@ -39,10 +40,7 @@ def deal(
     groups: Places,
     ends: Places,
     records: Numbers,
-    places: Places,
-    first: Numbers,
-    above: Places,
-    losses: Numbers,
+    line: RowLine,
     class_of: Numbers,
 ) -> int:
     """Deal the rows of every block ``order[start:stop]`` to floor(size / least) classes; answer how many.
@@ -53,6 +51,7 @@ def deal(
     classes, and the one of least loss is taken. ``class_of`` receives the classes. Where ``records`` are
     ``recurring``, rows of one record are kept apart too, and -1 is the class of a row that finds none.
     """
+    places, first, above, losses = line
     width = places.shape[1]
     classes = 0
     longest = np.int64(0)

@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
+
+
+class AttachedRows(NamedTuple):
+    """The rows of a scope by their hierarchy nodes, and what joining nodes loses.
+
+    The nodes of all hierarchies are numbered consecutively.
+    """
+
+    nodes: Places  # [row, quasi-identifier]
+    records: Numbers  # [row]: the record that the row belongs to
+    ancestors: Places  # [node, depth]: -1 where the node's path has no entry
+    losses: Numbers  # [node]: LM' times the scale
+
+
+class AttachedClasses(NamedTuple):
+    """The classes that rows may join. Their members are linked lists."""
+
+    joins: Places  # [class, quasi-identifier]: the published node
+    sizes: Numbers  # [class]: rows
+    numbers: Numbers  # [class]: breaks ties, the lower number first
+    refused: Numbers  # [class]: the last stamp under which the class has refused a row
+    latest: Numbers  # [class]: the last row that joined
+    earlier: Numbers  # [row]: the row that joined the same class before, -1 for none
 
 
 @jit
@@ -14,36 +39,31 @@ def _keeps_caps(
     own: int,
     latest: Numbers,
     earlier: Numbers,
-    groups: Places,
-    first_group: Numbers,
-    most: Numbers,
-    reach: Numbers,
-    shares: Numbers,
-    tally: Numbers,
+    caps: Caps,
     members: Numbers,
 ) -> bool:
     """Whether a class keeps every cap with one row more, if it does without; ``members`` is working memory.
 
-    The row's own group is looked at first, which settles most. See ``cutting.within_caps``.
+    The row's own group is looked at first, which settles most. See ``keeps_caps``.
     """
-    for cap in range(groups.shape[0]):
-        group = groups[cap, row]
+    for cap in range(caps.groups.shape[0]):
+        group = caps.groups[cap, row]
         if group < 0:
             continue
-        base = first_group[cap]
-        low = reach[base + group, 0]
-        high = reach[base + group, 1]
+        number = caps.first_group[cap] + group
+        low = caps.reach[number, 0]
+        high = caps.reach[number, 1]
         present = 1
         near = 1
         member = latest[own]
         while member >= 0:
-            other = groups[cap, member]
+            other = caps.groups[cap, member]
             if other >= 0:
                 present += 1
                 if low <= other <= high:
                     near += 1
             member = earlier[member]
-        if near > most[cap] or near * shares[base + group, 1] > shares[base + group, 0] * present:
+        if near > caps.most[cap] or near * caps.shares[number, 1] > caps.shares[number, 0] * present:
             return False
         if near > 1 and low < high:  # others have the row in their reach
             members[0] = row
@@ -53,7 +73,7 @@ def _keeps_caps(
                 members[filled] = member
                 filled += 1
                 member = earlier[member]
-            return keeps_caps(0, filled, members, groups, first_group, most, reach, shares, tally)
+            return keeps_caps(0, filled, members, caps)
     return True
 
 
@@ -67,22 +87,9 @@ def nearest(
     recurring: bool,
     found: Numbers,
     distances: Numbers,
-    refused: Numbers,
-    records: Numbers,
-    nodes: Places,
-    joins: Places,
-    sizes: Numbers,
-    numbers: Numbers,
-    ancestors: Places,
-    losses: Numbers,
-    latest: Numbers,
-    earlier: Numbers,
-    groups: Places,
-    first_group: Numbers,
-    most: Numbers,
-    reach: Numbers,
-    shares: Numbers,
-    tally: Numbers,
+    rows: AttachedRows,
+    classes: AttachedClasses,
+    caps: Caps,
     members: Numbers,
 ) -> tuple[int, int]:
     """Write the nearest classes for a row to ``found``, best first; answer how many and how many were seen.
@@ -93,6 +100,8 @@ def nearest(
     record. Nearest is the least sum of LM' of the joins with ``joins[class]``, then the smaller class, then
     the lower of ``numbers``. The members of a class are ``latest[class]``, the one ``earlier``, and so on.
     """
+    nodes, records, ancestors, losses = rows
+    joins, sizes, numbers, refused, latest, earlier = classes
     wanted = len(found)
     width = nodes.shape[1]
     count = 0
@@ -124,9 +133,7 @@ def nearest(
                 member = earlier[member]
             if member >= 0:
                 continue
-        if not _keeps_caps(
-            row, own, latest, earlier, groups, first_group, most, reach, shares, tally, members
-        ):
+        if not _keeps_caps(row, own, latest, earlier, caps, members):
             continue
         count = min(count + 1, wanted)
         for at in range(count - 1, place, -1):
@@ -138,8 +145,9 @@ def nearest(
 
 
 @jit
-def join_row(row: int, own: int, nodes: Places, joins: Places, ancestors: Places) -> Places:
+def join_row(row: int, own: int, rows: AttachedRows, classes: AttachedClasses) -> Places:
     """The nodes of a class with a row in it: the deepest entries that both have."""
+    nodes, ancestors, joins = rows.nodes, rows.ancestors, classes.joins
     found = np.empty(nodes.shape[1], np.int32)
     for b in range(nodes.shape[1]):
         one = ancestors[nodes[row, b]]

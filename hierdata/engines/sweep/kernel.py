@@ -47,6 +47,29 @@ class Memory(NamedTuple):
     filled: Numbers
 
 
+class Lattice(NamedTuple):
+    """The nodes of a generalization lattice, and the rows by the hierarchy nodes at each depth."""
+
+    depths: Places  # [lattice node, quasi-identifier]: nodes in the order in which they are visited
+    places: Places  # [row, quasi-identifier]
+    first: Numbers  # [quasi-identifiers + 1]: the row of ``generalized`` where its places begin
+    generalized: Places  # [first + place, depth]: hierarchy node
+    codes: Words  # [hierarchy node]: its number as 64 mixed bits
+
+
+class SweepBuffers(NamedTuple):
+    """The state of a sweep, and working memory; ``asked`` and ``asked_prints`` are for the caller."""
+
+    state: Numbers  # [STATE]
+    left: Numbers  # [row]: the first ``state[LEFT]`` are the rows without a class
+    slots: Numbers  # [row left]: its slot in the hash table
+    keys: Words  # [slot]: key of a group, in a table of a power of two
+    counts: Numbers  # [slot]: rows of the group, 0 for a free slot
+    grouped: Numbers  # [row]: the rows of the groups, group after group
+    asked: Numbers  # [question, 2]: start and end of a group in ``grouped``
+    asked_prints: Words  # [question]: print of the group
+
+
 @jit
 def join_loss(q: int, low: int, high: int, lines: Lines) -> int:
     """The loss of the join of the nodes at two places of a quasi-identifier, the lower one first."""
@@ -107,38 +130,27 @@ def sweep(
     least: int,
     most_visits: int,
     asking: bool,
-    lattice: Places,
-    places: Places,
-    first: Numbers,
-    generalized: Places,
-    codes: Words,
+    lattice: Lattice,
     marks: Words,
-    left: Numbers,
     classes: Numbers,
-    state: Numbers,
-    slots: Numbers,
-    keys: Words,
-    counts: Numbers,
-    grouped: Numbers,
-    asked: Numbers,
-    asked_prints: Words,
+    buffers: SweepBuffers,
     caps: Caps,
     memory: Memory,
 ) -> bool:
     """Close groups node by node until somebody must be asked (True) or nothing is left to do (False).
 
-    ``lattice[node]`` is the depth of every quasi-identifier; ``generalized[place, depth]`` the node there,
-    ``codes`` its number as 64 mixed bits. When asked, ``grouped[asked[i, 0]:asked[i, 1]]`` are rows of
-    print ``asked_prints[i]``; the answers are remembered, and the next call visits the node again.
+    When asked, ``grouped[asked[i, 0]:asked[i, 1]]`` are rows of print ``asked_prints[i]``; the answers are
+    remembered, and the next call visits the node again.
     """
-    groups, first_group, most, reach, shares, tally = caps
+    node_depths, places, first, generalized, codes = lattice
+    state, left, slots, keys, counts, grouped, asked, asked_prints = buffers
     prints, answers, _ = memory
     width = places.shape[1]
     depths = np.empty(width, np.int64)
-    while state[NODE] < len(lattice) and state[LEFT] >= least and state[VISITS] < most_visits:
+    while state[NODE] < len(node_depths) and state[LEFT] >= least and state[VISITS] < most_visits:
         rows = state[LEFT]
         for q in range(width):
-            depths[q] = lattice[state[NODE], q]
+            depths[q] = node_depths[state[NODE], q]
         size = 16
         while size < 2 * rows:
             size *= 2
@@ -176,7 +188,7 @@ def sweep(
             while keys[slot] != key or counts[slot] == 0:
                 slot = (slot + np.uint64(1)) & mask
             end = -counts[slot] - 1
-            if keeps_caps(start, end, grouped, groups, first_group, most, reach, shares, tally):
+            if keeps_caps(start, end, grouped, caps):
                 answer = YES
                 if asking:
                     own = np.uint64(0)

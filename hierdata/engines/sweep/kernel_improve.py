@@ -35,6 +35,15 @@ class SweepClasses(NamedTuple):
     prints: Words
 
 
+class PassBuffers(NamedTuple):
+    """The state of half a pass, and working memory; ``members`` is for the caller."""
+
+    state: Numbers  # [STATE]
+    found: Numbers  # [option]: classes that a row may join, the best first
+    increases: Numbers  # [option]: what each then loses more
+    members: Numbers  # [row]: the first ``state[ASKED]`` are to be asked about
+
+
 @jit
 def _candidates(
     row: int, own: int, room: int, classes: SweepClasses, lines: Lines, found: Numbers, increases: Numbers
@@ -144,9 +153,8 @@ def _verdict(
 ) -> int:
     """Whether a class keeps the caps and satisfies the models; its rows are written to ``members``."""
     _, latest, earlier, _, _, _, _, _, own_prints = classes
-    groups, first_group, most, reach, shares, tally = caps
     prints, answers, _ = memory
-    if not asking and len(groups) == 0:
+    if not asking and len(caps.groups) == 0:
         return YES
     filled = 0
     member = latest[own]
@@ -154,7 +162,7 @@ def _verdict(
         members[filled] = member
         filled += 1
         member = earlier[member]
-    if not keeps_caps(0, filled, members, groups, first_group, most, reach, shares, tally):
+    if not keeps_caps(0, filled, members, caps):
         return NO
     return recall_answer(own_prints[own], prints, answers) if asking else YES
 
@@ -183,10 +191,7 @@ def dissolve(
     marks: Words,
     caps: Caps,
     memory: Memory,
-    state: Numbers,
-    found: Numbers,
-    increases: Numbers,
-    members: Numbers,
+    buffers: PassBuffers,
 ) -> bool:
     """Dissolve the classes of the order whose members lose less elsewhere; True when somebody must be asked.
 
@@ -195,6 +200,7 @@ def dissolve(
     ``members[:state[ASKED]]`` are the rows, and the next call looks at the class again.
     """
     _, _, _, _, sizes, lows, highs, losses, _ = classes
+    state, found, increases, members = buffers
     own_rows = np.empty(2 * least, np.int64)
     targets = np.empty(2 * least, np.int64)
     old_low = np.empty((2 * least, lows.shape[1]), lows.dtype)
@@ -274,10 +280,7 @@ def move(
     marks: Words,
     caps: Caps,
     memory: Memory,
-    state: Numbers,
-    found: Numbers,
-    increases: Numbers,
-    members: Numbers,
+    buffers: PassBuffers,
 ) -> bool:
     """Move the rows of the order that lose less elsewhere, one by one; True when somebody must be asked.
 
@@ -286,6 +289,7 @@ def move(
     ``members[:state[ASKED]]`` are the rows, and the next call looks at the row again.
     """
     of, _, _, _, sizes, lows, highs, losses, _ = classes
+    state, found, increases, members = buffers
     while state[AT] < len(order) and state[SEEN] < most_seen:
         row = order[state[AT]]
         own = of[row]
