@@ -1,10 +1,4 @@
-"""The inner loops of recursive cutting: the cuts of a region by their loss, and the work list of regions.
-
-A region is a run of rows, ``order[start:end]``. ``places[at]`` holds, for the row at that place of the run,
-the place of its node in each hierarchy's depth-first order: rows are moved with the run, so a region is read
-straight through. In that order the join of a set of nodes is the join of its first and its last, so a side
-of a cut is known by the least and the greatest place of every hierarchy.
-"""
+"""Loops that the row engines share: the loss of a join, and whether some rows keep the frequency caps."""
 
 from __future__ import annotations
 
@@ -35,7 +29,7 @@ class Caps(NamedTuple):
 
 @jit
 def loss_between(low: int, high: int, above: Places, losses: Numbers) -> int:
-    """The loss of the join of the nodes at two places: the deepest entry that both rows share."""
+    """Return the loss of the join of the nodes at two places: the deepest common entry of their ancestors."""
     loss: int
     level = above.shape[1] - 1
     while level > 0 and (above[low, level] < 0 or above[low, level] != above[high, level]):
@@ -88,7 +82,7 @@ def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
                     if tally[group] > 0:
                         occurring[filled] = group
                         filled += 1
-            # The first and last of the occurring places that count together with each, and their sum.
+            # A sliding window over the occurring groups that count together with each group, and its count.
             low = 0
             high = 0
             near = 0

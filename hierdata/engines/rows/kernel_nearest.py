@@ -1,4 +1,4 @@
-"""The inner loop of attaching rows to classes: the nearest classes that keep the caps."""
+"""Inner loop of attaching rows to classes: the nearest classes that keep the caps."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss
 
 
 class AttachedRows(NamedTuple):
-    """The rows of a scope by their hierarchy nodes, and what joining nodes loses.
+    """The rows of a scope by their hierarchy nodes, and the losses of nodes.
 
     The nodes of all hierarchies are numbered consecutively.
     """
 
     nodes: Places  # [row, quasi-identifier]
-    records: Numbers  # [row]: the record that the row belongs to
+    records: Numbers  # [row]: record of the row
     ancestors: Places  # [node, depth]: -1 where the node's path has no entry
     losses: Numbers  # [node]: LM' times the scale
 
 
 class AttachedClasses(NamedTuple):
-    """The classes that rows may join. Their members are linked lists."""
+    """The classes that rows may join; their members are linked lists."""
 
     joins: Places  # [class, quasi-identifier]: the published node
     sizes: Numbers  # [class]: rows
-    numbers: Numbers  # [class]: breaks ties, the lower number first
-    refused: Numbers  # [class]: the last stamp under which the class has refused a row
+    numbers: Numbers  # [class]: breaks ties, the lower number comes first
+    refused: Numbers  # [class]: last stamp under which the class has refused a row
     latest: Numbers  # [class]: the last row that joined
     earlier: Numbers  # [row]: the row that joined the same class before, -1 for none
 
@@ -42,9 +42,10 @@ def _keeps_caps(
     caps: Caps,
     members: Numbers,
 ) -> bool:
-    """Whether a class keeps every cap with one row more, if it does without; ``members`` is working memory.
+    """Return whether a class that keeps every cap still does with one row more.
 
-    The row's own group is looked at first, which settles most. See ``keeps_caps``.
+    The row's own group is checked first, which decides most cases. ``members`` is working memory. See
+    ``keeps_caps``.
     """
     for cap in range(caps.groups.shape[0]):
         group = caps.groups[cap, row]
@@ -65,7 +66,7 @@ def _keeps_caps(
             member = earlier[member]
         if near > caps.most[cap] or near * caps.shares[number, 1] > caps.shares[number, 0] * present:
             return False
-        if near > 1 and low < high:  # others have the row in their reach
+        if near > 1 and low < high:  # the row counts together with other groups
             members[0] = row
             filled = 1
             member = latest[own]
@@ -92,13 +93,13 @@ def nearest(
     caps: Caps,
     members: Numbers,
 ) -> tuple[int, int]:
-    """Write the nearest classes for a row to ``found``, best first; answer how many and how many were seen.
+    """Write the classes nearest to a row to ``found``, best first; return how many, and how many were seen.
 
-    Looked at are the classes from ``start`` on, around the end, ``window`` of them; more, up to ``at_most``,
-    only while none is found. Those whose ``refused`` is ``stamp`` are left out, and
-    those that break a cap with the row in them or, where ``records`` are ``recurring``, hold a row of its
-    record. Nearest is the least sum of LM' of the joins with ``joins[class]``, then the smaller class, then
-    the lower of ``numbers``. The members of a class are ``latest[class]``, the one ``earlier``, and so on.
+    ``window`` classes are seen, from ``start`` on and wrapping around; more, up to ``at_most``, only while
+    none is found. Classes that have refused under ``stamp`` are left out, and so are classes that would break
+    a cap with the row and, with ``recurring``, classes with a row of the same record. The distance is the sum
+    of LM' of the joins of the nodes of row and class; ties go to the smaller class, then to the lower of
+    ``numbers``. ``distances`` receives the distances; ``members`` is working memory.
     """
     nodes, records, ancestors, losses = rows
     joins, sizes, numbers, refused, latest, earlier = classes
@@ -146,7 +147,7 @@ def nearest(
 
 @jit
 def join_row(row: int, own: int, rows: AttachedRows, classes: AttachedClasses) -> Places:
-    """The nodes of a class with a row in it: the deepest entries that both have."""
+    """Return the nodes of a class with one row more: the joins of their nodes."""
     nodes, ancestors, joins = rows.nodes, rows.ancestors, classes.joins
     found = np.empty(nodes.shape[1], np.int32)
     for b in range(nodes.shape[1]):

@@ -164,7 +164,7 @@ def own_gain(
     losses: NDArray[np.int64],
     ancestors: NDArray[np.int32],
 ) -> np.int64:
-    """Return the gain, 0 or more, of two vertices of one type by their own quasi-identifiers, without caps."""
+    """Return the gain, 0 or more, of two vertices of one type by their own quasi-identifiers; ignore caps."""
     gain = 2 * scale * np.int64(rows[y, QUASI_COUNT])
     for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
         left = rep[x, node]
