@@ -242,7 +242,7 @@ def _align_from(
     ground: SearchInput,
     buffers: SearchBuffers,
 ) -> int:
-    """Continue ``build`` at position ``first``, with ``have`` records and ``count`` vertices in ``buffers``."""
+    """Continue ``build`` at position ``first``; ``buffers`` has ``have`` records and ``count`` vertices."""
     roots, rows = ground.roots, ground.rows
     rep, behind, new, new_behind = buffers.rep, buffers.behind, buffers.new, buffers.new_behind
     for at in range(first, size):

@@ -16,7 +16,7 @@ from hierdata.engines.sweep.kernel import (
     MADE,
     STATE,
     VISITS,
-    Lattice,
+    LatticeArrays,
     SweepBuffers,
     mix_words,
     sweep,
@@ -40,7 +40,7 @@ def close_classes(line: RowLine, answers: Answers, progress: Callable[[int], Non
     nodes = generalized_places(line.above)
     size = max(16, 2 ** (2 * count).bit_length())
     codes = mix_words(np.arange(len(line.losses)))
-    lattice = Lattice(best_depths(line, nodes), line.places, line.first, nodes, codes)
+    lattice = LatticeArrays(best_depths(line, nodes), line.places, line.first, nodes, codes)
     groups = count // answers.least + 1
     buffers = SweepBuffers(
         state=np.zeros(STATE, np.int64),

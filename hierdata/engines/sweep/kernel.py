@@ -49,7 +49,7 @@ class Memory(NamedTuple):
     filled: Numbers  # [1]: number of used slots
 
 
-class Lattice(NamedTuple):
+class LatticeArrays(NamedTuple):
     """The nodes of a generalization lattice, and the hierarchy nodes of the rows at each depth."""
 
     depths: Places  # [lattice node, quasi-identifier]: depth; lattice nodes in the order of their visits
@@ -132,7 +132,7 @@ def sweep(
     least: int,
     most_visits: int,
     asking: bool,
-    lattice: Lattice,
+    lattice: LatticeArrays,
     marks: Words,
     classes: Numbers,
     buffers: SweepBuffers,
@@ -143,10 +143,10 @@ def sweep(
     False).
 
     A group of rows that are equal at the depths of a lattice node becomes a class if it has at least
-    ``least`` rows, keeps the caps and satisfies the models. On True the groups ``grouped[asked[i, 0]:asked[i,
-    1]]`` of print ``asked_prints[i]`` must be asked about; the caller caches the answers in ``memory``, and
-    the next call visits the node again. Without ``asking`` the caps decide alone. The sweep ends after
-    ``most_visits`` row visits. ``marks`` [row] are the marks, ``classes`` [row] receives the classes.
+    ``least`` rows, keeps the caps and satisfies the models. Without ``asking`` the caps decide alone. On True
+    the caller must ask about the groups ``grouped[asked[i, 0]:asked[i, 1]]`` of print ``asked_prints[i]`` and
+    cache the answers in ``memory``; the next call visits the node again. The sweep ends after ``most_visits``
+    row visits. ``marks`` [row] are the marks; ``classes`` [row] receives the classes.
     """
     node_depths, places, first, generalized, codes = lattice
     state, left, slots, keys, counts, grouped, asked, asked_prints = buffers
