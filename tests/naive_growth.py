@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import WEIGHT, Rules, Scratch, Settings
+from hierdata.engines.alignment.kernels.arrays import WEIGHT, AlignmentArrays
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, histogram_of
-from hierdata.engines.alignment.kernels.representative import merge, pair_losses_to
+from hierdata.engines.alignment.kernels.representative import ClassBuffers, merge, pair_losses_to
 
 
 def begin(
@@ -35,20 +35,14 @@ def grow(
     near: Any,
     near_bounds: Any,
     near_count: int,
-    histograms: Histograms,
-    settings: Settings,
-    work: Scratch,
-    queue: Any,
     joined: Any,
-    rep: Any,
-    members: Any,
-    new: Any,
-    new_members: Any,
-    roots: Any,
-    rows: Any,
-    rules: Rules,
+    histograms: Histograms,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int, int]:
     """The cheapest of all who are near joins, of equals the first one; no bound may be above its loss."""
+    rep, members, new, new_members, queue = buffers
+    settings, work, roots, rows, rules = arrays
     candidates = near[:near_count].tolist()
     lost_at = evaluated = 0
     vector = np.empty(histograms.counts.shape[1], np.uint8)

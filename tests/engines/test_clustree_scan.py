@@ -125,13 +125,8 @@ class Begun:
             self.near,
             self.near_losses,
             found,
-            run.settings,
-            run.scratch,
-            run.representative,
-            run.members,
-            forest.roots,
-            run.rows,
-            run.rules,
+            run.buffers,
+            run.arrays,
         )
 
 

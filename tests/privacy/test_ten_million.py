@@ -195,7 +195,7 @@ def test_the_compiled_caps_agree_with_fractions() -> None:
             for share in (exact, Fraction(below, bottom), Fraction(min(below + 1, bottom), bottom)):
                 own = RowCaps(groups, FrequencyCaps((0, 1), (share, Fraction(1))))
                 assert own.fits()
-                kept = keeps_caps(0, rows, order, *pack_row_caps([own], rows))
+                kept = keeps_caps(0, rows, order, pack_row_caps([own], rows))
                 assert kept == (Fraction(rows - few, rows) <= share)
     assert not RowCaps(groups, FrequencyCaps((0,), (Fraction(1, largest + 1),))).fits()
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.arrays import pack_caps, pack_rows, pack_rules, share_caps
 from hierdata.engines.alignment.kernels import anonytree
-from hierdata.engines.alignment.kernels.arrays import Settings, scratch
-from hierdata.engines.alignment.kernels.representative import pair_losses_to
+from hierdata.engines.alignment.kernels.arrays import AlignmentArrays, Settings, scratch
+from hierdata.engines.alignment.kernels.representative import ClassBuffers, pair_losses_to
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import Forest
 
@@ -45,8 +45,24 @@ class Alignment:
             assigning=pairing == "optimal",
         )
         width = first_slot + max(map(len, caps), default=0) * largest
-        self.representative = np.empty((vertices, width), np.int32)
-        self.members = np.empty((largest, vertices), np.int64)
+        rep, members = np.empty((vertices, width), np.int32), np.empty((largest, vertices), np.int64)
+        queue = np.empty((vertices, 2), np.int64)
+        self.buffers = ClassBuffers(rep, members, np.empty_like(rep), np.empty_like(members), queue)
+
+    @property
+    def arrays(self) -> AlignmentArrays:
+        """The records and rules for compiled code."""
+        return AlignmentArrays(self.settings, self.scratch, self.forest.roots, self.rows, self.rules)
+
+    @property
+    def representative(self) -> NDArray[np.int32]:
+        """The rows of the representative of the class in the making."""
+        return self.buffers.rep
+
+    @property
+    def members(self) -> NDArray[np.int64]:
+        """By member, the vertices behind those of the representative."""
+        return self.buffers.members
 
     def fit_caps(self, size: int) -> None:
         """Set the largest count of each group for a class of ``size`` records."""
@@ -55,16 +71,5 @@ class Alignment:
     def pair_losses(self, record: int, others: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the loss of aligning each other record with this one: both trees, times the scale."""
         out = np.empty(len(others), np.int64)
-        pair_losses_to(
-            record,
-            others,
-            out,
-            self.settings,
-            self.scratch,
-            self.representative,
-            self.members,
-            self.forest.roots,
-            self.rows,
-            self.rules,
-        )
+        pair_losses_to(record, others, out, self.buffers, self.arrays)
         return out

@@ -1,4 +1,4 @@
-"""Which leaf of a tree of cuts each record comes to; ``hierdata.engines.blocking`` says what the tree is."""
+"""Inner loop of blocking: the leaf of each record in a tree of cuts (``hierdata.engines.blocking``)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def find_leaves(
     below: NDArray[np.int64],
     out: NDArray[np.int64],
 ) -> None:
-    """Write the leaf of each record to ``out``, of a tree that has inner nodes."""
+    """Write the leaf of each record to ``out``, in a tree with at least one inner node."""
     columns = counts.shape[1]
     for record in range(len(counts)):
         own = counts[record]
         node = np.int64(0)
         while node >= 0:
             direction = directions[node]
-            total = np.int32(0)  # absolute numbers of a direction times 255 are below 2^24
+            total = np.int32(0)  # the absolute entries of a direction, times 255, sum up to less than 2^24
             for column in range(columns):
                 total += np.int32(own[column]) * direction[column]
             right = total > threshold[node] or (total == threshold[node] and hashes[record] >= tie[node])

@@ -1,4 +1,4 @@
-"""The inner loop of drawing from buckets: which one is drawn from next."""
+"""Inner loop of drawing from buckets: choose the next bucket."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ def largest(
     most: Numbers,
     summed: bool,
 ) -> int:
-    """The bucket with the largest capacities; of equal ones the fullest, then the first of ``ties``.
+    """Return the bucket with the largest capacity, -1 for none.
 
-    ``vectors[bucket]`` are its groups, ``left[bucket]`` its rows. Passed over are those without rows, those
-    that are ``masked``, and those of a group of which as many as the ``most`` are ``held``. -1 without one.
+    The capacity is the largest, or with ``summed`` the sum, of ``capacity[group]`` over its groups. Ties go
+    to the bucket with more rows, then to the lower number in ``ties``. ``vectors[bucket]`` are the groups of
+    a bucket, ``left[bucket]`` the number of its rows. Empty and ``masked`` buckets are skipped, and so are
+    buckets with a group of which ``held[group]`` has reached ``most[group]``.
     """
     best = -1
     best_priority = 0

@@ -39,14 +39,11 @@ class ClusTreeRun(Alignment):
         self._closing = Closing(forest, constraints, size)
         largest = window + 1 if growing and self._closing.asks_at_root else size
         super().__init__(forest, constraints, size, pairing, largest)
-        vertices = self.representative.shape[0]
         self._size = size
         self._near, self._near_bounds = np.empty(window, np.int64), np.empty(window, np.int64)
         alone = find_unpaired(forest, self.rows, self.settings.first_slot, self.rules.caps)
         self._histograms = histograms(forest, alone)
-        self._queue = np.empty((vertices, 2), np.int64)
         self._joined = np.empty(largest, np.int64)
-        self._new, self._new_members = np.empty_like(self.representative), np.empty_like(self.members)
         self._first_nodes = first_nodes(forest)
         self._class_of = np.full(forest.record_count, -1, np.int64)
         self._stands_for = np.full(forest.vertex_count, -1, np.int64)
@@ -84,13 +81,8 @@ class ClusTreeRun(Alignment):
             self._near,
             self._near_bounds,
             self._histograms,
-            self.settings,
-            self.scratch,
-            self.representative,
-            self.members,
-            self.forest.roots,
-            self.rows,
-            self.rules,
+            self.buffers,
+            self.arrays,
         )
         self._costs["pair_losses"] += evaluated
         count = int(self.forest.roots[seed + 1] - self.forest.roots[seed])
@@ -129,18 +121,10 @@ class ClusTreeRun(Alignment):
             self._near,
             self._near_bounds,
             near_count - (have - 1),
-            self._histograms,
-            self.settings,
-            self.scratch,
-            self._queue,
             self._joined,
-            self.representative,
-            self.members,
-            self._new,
-            self._new_members,
-            self.forest.roots,
-            self.rows,
-            self.rules,
+            self._histograms,
+            self.buffers,
+            self.arrays,
         )
         self._costs["pair_losses"] += evaluated
         return count, lost_at

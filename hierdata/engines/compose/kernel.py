@@ -1,8 +1,8 @@
-"""The inner loop of composing classes: rows change places, or class, while every class stays close enough.
+"""Inner loop of composing classes: rows swap classes or move, while every class stays close to the original.
 
-A class is known by the least and the greatest place of its members at every quasi-identifier, and by the
-second least and second greatest, so that it is known without any one member too. Its distance from the
-original is a sum of integers over sets of values; see ``privacy.base.Closeness``.
+The loss of a class follows from the least and the greatest place of its members at every quasi-identifier.
+The second least and second greatest are kept as well, for the loss without any one member. The distance of a
+class from the original is a sum of integers over sets of values; see ``privacy.base.Closeness``.
 """
 
 from __future__ import annotations
@@ -18,76 +18,65 @@ from hierdata.engines.rows.kernel import Numbers, Places
 Whole: TypeAlias = "int | np.int64"
 
 LOW, SECOND_LOW, SECOND_HIGH, HIGH = range(4)
-"""The places of a class that are remembered at a quasi-identifier."""
+"""The places of a class that are kept at a quasi-identifier."""
 NEVER = 2**62
-"""What no loss and no limit reaches."""
+"""More than any loss or limit."""
 _NOWHERE = 2**30
 _PROPOSED = 12
-"""Rows that are proposed to change places with one row, and twice the classes it may join."""
+"""Number of partners proposed for a swap with a row, and twice the number of classes proposed for a move."""
 _NEAR = 5
-"""How far apart in an order two rows lie at most to be near each other."""
+"""The largest difference of ranks in an order at which two rows are near each other."""
 
 
 class ComposedRows(NamedTuple):
-    """The rows by places, each with the number of its combination of sensitive values.
+    """The rows by their places and by the combinations of their sensitive values.
 
     ``pairs[first_pair[b] + low * counts[b] + high]`` is the loss of the join of all nodes between two places
-    of the b-th quasi-identifier. ``orders`` are some orders of the rows in which neighbours are alike,
-    ``ranks`` the rows' positions in them. Where rows of a record ``recur``, a class takes one of them.
+    of quasi-identifier b.
     """
 
-    places: Places
-    counts: Numbers
-    pairs: Numbers
-    first_pair: Numbers
-    orders: Places
-    ranks: Places
-    values: Numbers
-    records: Numbers
-    recur: bool
+    places: Places  # [row, quasi-identifier]
+    counts: Numbers  # [quasi-identifier]: number of its places
+    pairs: Numbers  # tables of losses
+    first_pair: Numbers  # [quasi-identifier]
+    orders: Places  # [order, rank]: rows, in orders in which neighbours are alike
+    ranks: Places  # [order, row]: rank
+    values: Numbers  # [row]: number of its combination of sensitive values
+    records: Numbers  # [row]: record of the row
+    recur: bool  # a record may have several rows, of which a class takes at most one
 
 
 class Targets(NamedTuple):
-    """What classes must keep: distances as sets of values, the sets of all constraints in one row.
+    """The conditions that classes must keep; the sets of all constraints are numbered consecutively."""
 
-    ``paths[value]`` are the sets that hold a combination, -1 behind the last; ``counted[value, constraint]``
-    is 1 where it has a value at all. ``limits[constraint, n]`` is the largest distance times n among n values
-    present, ``sized[n]`` whether n rows may be a class. Where combinations are ``fixed`` no class may change
-    what it holds.
-    """
-
-    paths: Places
-    counted: Numbers
-    first_set: Numbers
-    weights: Numbers
-    expected: Numbers
-    totals: Numbers
-    limits: Numbers
-    sized: NDArray[np.bool_]
-    fixed: bool
+    paths: Places  # [combination, position]: the sets that hold it, -1 after the last
+    counted: Numbers  # [combination, constraint]: 1 if it has a value, 0 if that is missing
+    first_set: Numbers  # [constraints + 1]
+    weights: Numbers  # [set]
+    expected: Numbers  # [set]: values of the original in it
+    totals: Numbers  # [constraint]: values of the original
+    limits: Numbers  # [constraint, n]: bound on the distance of n values, as an integer
+    sized: NDArray[np.bool_]  # [n]: n rows may be a class
+    fixed: bool  # a class must keep its combinations
 
 
 class ComposedClasses(NamedTuple):
-    """The classes: whose they are, their rows, and what is known of them.
+    """The classes, with what ``look`` derives from their rows."""
 
-    ``loss[class]`` is that of one row of it, ``relief[row]`` how much less that is without this row.
-    ``tally[class, set]`` and ``present[class, constraint]`` count.
-    """
-
-    class_of: Numbers
-    position: Numbers
-    members: Places
-    sizes: Numbers
-    bounds: Places
-    loss: Numbers
-    relief: Numbers
-    tally: Numbers
-    present: Numbers
+    class_of: Numbers  # [row]: its class, -1 for none
+    position: Numbers  # [row]: its position in ``members``
+    members: Places  # [class, position]: row
+    sizes: Numbers  # [class]: rows
+    bounds: Places  # [class, (LOW, SECOND_LOW, SECOND_HIGH, HIGH), quasi-identifier]: places
+    loss: Numbers  # [class]: loss of one of its rows
+    relief: Numbers  # [row]: how much smaller that loss is without this row
+    tally: Numbers  # [class, set]: values in the set
+    present: Numbers  # [class, constraint]: values present
 
 
 @jit
 def draw(state: NDArray[np.uint64], below: Whole) -> Whole:
-    """A random number from 0 to before ``below`` (xorshift)."""
+    """Draw a random integer in 0 .. below - 1 (xorshift)."""
     word = state[0]
     word ^= word << np.uint64(13)
     word ^= word >> np.uint64(7)
@@ -101,7 +90,7 @@ def _with(
     own: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
     pairs: Numbers,
 ) -> Whole:  # fmt: skip
-    """The loss of a row of a class when one more joins it."""
+    """Return the loss of each row of a class after ``row`` joins."""
     loss = np.int64(0)
     for b in range(places.shape[1]):
         place = places[row, b]
@@ -116,7 +105,7 @@ def _without(
     own: Whole, row: Whole, places: Places, bounds: Places, counts: Numbers, first_pair: Numbers,
     pairs: Numbers,
 ) -> Whole:  # fmt: skip
-    """The loss of a row of this row's class when it has left."""
+    """Return the loss of each row of a class after its member ``row`` leaves."""
     loss = np.int64(0)
     for b in range(places.shape[1]):
         place = places[row, b]
@@ -131,7 +120,7 @@ def _instead(
     own: Whole, row: Whole, other: Whole, places: Places, bounds: Places, counts: Numbers,
     first_pair: Numbers, pairs: Numbers,
 ) -> Whole:  # fmt: skip
-    """The loss of a row of the first row's class when the other has taken its place."""
+    """Return the loss of each row of a class after ``other`` replaces its member ``row``."""
     loss = np.int64(0)
     for b in range(places.shape[1]):
         place = places[row, b]
@@ -156,7 +145,7 @@ def _look_alike(one: Whole, other: Whole, places: Places) -> bool:
 def count(
     own: Whole, value: Whole, by: Whole, paths: Places, counted: Numbers, tally: Numbers, present: Numbers
 ) -> None:
-    """Let a combination of values occur so many times more in a class."""
+    """Add ``by`` occurrences of a combination of values to a class."""
     for at in range(paths.shape[1]):
         if paths[value, at] < 0:
             break
@@ -170,7 +159,7 @@ def close(
     own: Whole, first_set: Numbers, weights: Numbers, expected: Numbers, totals: Numbers, limits: Numbers,
     tally: Numbers, present: Numbers,
 ) -> bool:  # fmt: skip
-    """Whether every distance of a class is within its bound: |c * total - n * expected|, weighted, summed."""
+    """Return whether all distances of a class, weighted sums of |c * total - n * expected|, are in bounds."""
     for constraint in range(len(totals)):
         values = present[own, constraint]
         total = totals[constraint]
@@ -187,7 +176,7 @@ def _may(
     own: Whole, goes: Whole, comes: Whole, paths: Places, counted: Numbers, first_set: Numbers,
     weights: Numbers, expected: Numbers, totals: Numbers, limits: Numbers, tally: Numbers, present: Numbers,
 ) -> bool:  # fmt: skip
-    """Whether a class is close with one combination less and another more; -1 for none."""
+    """Return whether a class is close after one combination leaves and another joins; -1 for none."""
     if goes >= 0:
         count(own, goes, -1, paths, counted, tally, present)
     if comes >= 0:
@@ -204,7 +193,7 @@ def _may(
 def _meets(
     row: Whole, own: Whole, leaving: Whole, recur: bool, records: Numbers, members: Places, sizes: Numbers
 ) -> bool:
-    """Whether a row would meet one of its own record in a class that another leaves."""
+    """Return whether a row would meet a row of its own record in a class after ``leaving`` has left."""
     if recur:
         for at in range(sizes[own]):
             member = members[own, at]
@@ -215,10 +204,10 @@ def _meets(
 
 @jit
 def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: ComposedClasses) -> None:
-    """Work out the bounds of a class, its loss, and what each member's leaving would relieve.
+    """Compute the bounds of a class, its loss, and the relief of each member.
 
-    ``went`` and ``came`` are the rows that changed since it was looked at, -1 for none; both -1 look at it
-    for the first time. What the rows cannot have moved is left as it is.
+    ``went`` and ``came`` are the rows that left and joined since the last call, -1 for none; if both are -1,
+    all is computed for the first time. What these rows cannot have changed is not recomputed.
     """
     places, counts, pairs, first_pair = rows[:4]
     members, sizes, bounds, losing, relief = classes[2:7]
@@ -232,7 +221,7 @@ def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: Comp
                 inside = inside and bounds[own, SECOND_LOW, b] < place < bounds[own, SECOND_HIGH, b]
         if inside or (went >= 0 and came >= 0 and places[went, b] == places[came, b]):
             continue
-        # No place lies beyond those of before and of who came: found twice on both sides, that is all.
+        # No place lies outside the old ones and that of ``came``: both found twice, the search can stop.
         floor = np.int32(-1)
         ceiling = np.int32(_NOWHERE)
         if went >= 0 or came >= 0:
@@ -269,7 +258,7 @@ def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: Comp
             low = bounds[own, LOW, b]
             loss += pairs[first_pair[b] + low * counts[b] + bounds[own, HIGH, b]]
         losing[own] = loss
-    for at in range(0 if moved else size - 1 if came >= 0 else size, size):  # who came is the last
+    for at in range(0 if moved else size - 1 if came >= 0 else size, size):  # the newcomer is the last
         row = members[own, at]
         rest: Whole = np.int64(0)
         if size > 1:
@@ -279,7 +268,7 @@ def look(own: Whole, went: Whole, came: Whole, rows: ComposedRows, classes: Comp
 
 @jit
 def fill(rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None:
-    """Enter the rows that have a class into it."""
+    """Enter the rows into their classes."""
     for row in range(len(classes.class_of)):
         own = classes.class_of[row]
         if own >= 0:
@@ -293,7 +282,7 @@ def fill(rows: ComposedRows, targets: Targets, classes: ComposedClasses) -> None
 
 @jit
 def _neighbour(row: Whole, state: NDArray[np.uint64], orders: Places, ranks: Places) -> Whole:
-    """A row near another in one of the orders; -1 beyond the ends."""
+    """Draw a row near another in one of the orders; -1 beyond the ends."""
     order = draw(state, orders.shape[0])
     at = ranks[order, row] + draw(state, 2 * _NEAR + 1) - _NEAR
     found = np.int64(-1)
@@ -307,8 +296,10 @@ def _partner(
     turn: Whole, row: Whole, own: Whole, state: NDArray[np.uint64], orders: Places, ranks: Places,
     class_of: Numbers, members: Places, sizes: Numbers,
 ) -> Whole:  # fmt: skip
-    """A row to change places with: one near a member of the row's class, or one that stands beside a row near
-    it, and now and then any; -1 for none."""
+    """Draw a row to swap with; -1 for none.
+
+    It is near a member of the row's class, a classmate of a row near it, or sometimes any row.
+    """
     if turn % 4 == 3:
         return draw(state, orders.shape[1])
     near = np.int64(row)
@@ -330,7 +321,7 @@ def _exchange(
     targets: Targets,
     classes: ComposedClasses,
 ) -> tuple[Whole, Whole]:
-    """The best of some rows to change places with, and how much more is lost then; -1 if none is allowed."""
+    """Return the best of some proposed swaps: the other row, -1 if none is allowed, and the added loss."""
     places, counts, pairs, first_pair, orders, ranks, values = rows[:7]
     class_of, _, members, sizes, bounds, losing, relief, tally, present = classes
     paths, counted, first_set, weights, expected, totals, limits, _, fixed = targets
@@ -381,7 +372,7 @@ def _move(
     targets: Targets,
     classes: ComposedClasses,
 ) -> tuple[Whole, Whole]:
-    """The best of some classes to join, and how much more is lost then; -1 if none is allowed."""
+    """Return the best of some proposed moves: the class, -1 if none is allowed, and the added loss."""
     places, counts, pairs, first_pair, orders, ranks, values = rows[:7]
     class_of, _, members, sizes, bounds, losing, _, tally, present = classes
     paths, counted, first_set, weights, expected, totals, limits, sized, fixed = targets
@@ -449,10 +440,11 @@ def compose(
     targets: Targets,
     classes: ComposedClasses,
 ) -> Whole:
-    """One pass: as many rows as there are, drawn at random, change places or class; answer how many did.
+    """Run one pass: draw as many rows as there are, and let each swap or move; return the number of changes.
 
-    A change is made if it adds less than a random room to the total loss: ``rooms`` are quantiles in 1024ths
-    of ``heat``; without heat every change lessens it. Only what leaves both classes close is a change.
+    A change is made if it adds less than a random amount to the total loss. ``rooms`` are the quantiles of
+    that amount in 1024ths of ``heat``; with a heat of 0 every change lowers the loss. Both classes must stay
+    close.
     """
     changes = 0
     for _ in range(len(rows.places)):
@@ -485,10 +477,11 @@ def compose(
 def chunks(
     least: Whole, sequence: Numbers, values: Numbers, targets: Targets, classes: ComposedClasses
 ) -> Whole:
-    """Cut a sequence of rows into classes of ``least`` rows or more, each as short as is close; answer how
-    many. What is left at the end joins the class before it, and that the one before, until it is close.
+    """Cut a sequence of rows into the shortest classes that have ``least`` rows and are close.
 
-    The first entry of the tables of ``classes`` is working memory, ``class_of`` receives the classes.
+    The rows left at the end join the class before them, and that the one before, until it is close. The first
+    entry of the tables of ``classes`` is working memory; ``class_of`` receives the classes. Return the number
+    of classes, 0 if there is no such cut.
     """
     paths, counted, first_set, weights, expected, totals, limits, sized, _ = targets
     tally, present = classes.tally, classes.present

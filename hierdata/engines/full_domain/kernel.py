@@ -1,4 +1,4 @@
-"""The inner loops of full-domain search: equal rows added up, and what a recoding of them loses."""
+"""Inner loops of full-domain search: merge equal lines, and compute the loss of a recoding."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _SHIFT = np.uint64(29)
 
 
 class Near(NamedTuple):
-    """Bounds on how far groups are from the original; the b-th reads the sums from column ``first[b]``.
+    """Bounds on the distances of groups from the original.
 
-    The first of these columns counts the values present, each other one those in a set, of which ``expected``
-    of ``total`` are in the original. The ``weight``-ed sum of |count * total - expected * present| times
-    ``times`` is at most ``most`` times the values present. Both fit into 64 bits with all rows in one group
-    (``engines.lattice.bounds.fits``).
+    Bound b reads the columns of the sums from ``first[b]`` on. The first one counts the values present, each
+    other one those in a set. The sum of ``weight`` |count * total - expected * present| over the sets, times
+    ``times``, must be at most ``most`` times the values present. Both sides fit into 64 bits even with all
+    rows in one group (``engines.full_domain.bounds``).
     """
 
-    first: Numbers
-    weight: Numbers
-    expected: Numbers
-    total: Numbers
-    times: Numbers
-    most: Numbers
+    first: Numbers  # [bounds + 1]
+    weight: Numbers  # [column]
+    expected: Numbers  # [column]: values of the original in the set
+    total: Numbers  # [bound]: values of the original
+    times: Numbers  # [bound]
+    most: Numbers  # [bound]
 
 
 @jit
 def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes, Numbers, Numbers, Nodes]:
-    """The different lines of ``values``, their ``sizes`` and ``sums`` added up, and where each line went.
+    """Merge equal lines of ``values`` into groups, in the order of their first lines; O(lines x columns).
 
-    Groups stand in the order of their first lines. O(lines x columns).
+    Return the values of the groups, their ``sizes`` and ``sums`` added up, and the group of each line.
     """
     lines, width = values.shape
     slots = np.uint64(16)
@@ -85,7 +85,7 @@ def sum_equal_lines(values: Nodes, sizes: Numbers, sums: Numbers) -> tuple[Nodes
 
 @jit
 def may_hold(sizes: Numbers, sums: Numbers, least: int, near: Near) -> NDArray[np.bool_]:
-    """Which groups have the least size and keep every bound."""
+    """Return which groups have the least size and keep every bound."""
     holds = sizes >= least
     for group in range(len(sizes)):
         for bound in range(len(near.total)):
@@ -112,10 +112,10 @@ def generalization_loss(
     losses: Numbers,
     whole: int,
 ) -> tuple[int, int]:
-    """What publishing groups by their values loses where those that cannot hold are suppressed; their rows.
+    """Return the loss of publishing groups by their values, and the number of suppressed rows.
 
-    ``losses[first[column] + node]`` is that of a value, ``whole`` that of a suppressed row, of which all rows
-    together fit into 64 bits.
+    Groups that fail a bound or the least size are suppressed. ``losses[first[column] + node]`` is the loss of
+    a value, ``whole`` that of a suppressed row; times the number of rows it fits into 64 bits.
     """
     holds = may_hold(sizes, sums, least, near)
     suppressed = 0

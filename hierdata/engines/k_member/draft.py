@@ -62,9 +62,8 @@ class ClassDraft:
         width = max(self._reach.candidates, size - 1)
         proposals = _empty_proposals(forest.record_count, max(size, growing.room), width)
         arguments = (
-            size, growing.dropped, self._reach.aligned, there, proposals, growing.settings, growing.scratch,
-            growing.buffers, bounds, np.ascontiguousarray(bounds.counts.T), forest.roots, growing.rows,
-            growing.rules,
+            size, growing.dropped, self._reach.aligned, there, proposals, bounds,
+            np.ascontiguousarray(bounds.counts.T), growing.buffers, growing.arrays,
         )  # fmt: skip
         may = np.flatnonzero(there & seeds)
         seeding = np.arange(len(may)) % self._reach.stride == 0

@@ -13,7 +13,7 @@ from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.representative import plant
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
-from hierdata.engines.k_member.kernel import GrowthBuffers, grow, kept_value
+from hierdata.engines.k_member.kernel import grow, kept_value
 from hierdata.forest.forest import Forest
 
 Numbers = NDArray[np.int64]
@@ -49,9 +49,6 @@ class Growing(Alignment):
         self.evaluated = 0
         self.closing = Closing(forest, constraints, least)
         self.histograms = histograms(forest)
-        rep, members = self.representative, self.members
-        queue = np.empty((rep.shape[0], 2), np.int64)
-        self.buffers = GrowthBuffers(rep, members, np.empty_like(rep), np.empty_like(members), queue)
         self._heaviest = int(forest.weight[forest.roots[:-1]].max(initial=1)) * forest.scale
         # The low bits that losses drop, so that the losses of a class fit into 64 bits.
         self.dropped = max(0, ((self.room + 1) * self._heaviest).bit_length() - 62)
@@ -130,13 +127,9 @@ class Growing(Alignment):
             others,
             np.full(len(others), self._heaviest),
             joined,
-            self.settings,
-            self.scratch,
-            self.buffers,
             self.histograms,
-            self.forest.roots,
-            self.rows,
-            self.rules,
+            self.buffers,
+            self.arrays,
         )
         self.evaluated += evaluated
         return count, have

@@ -1,8 +1,8 @@
-"""The inner loops of greedy k-member clustering of trees: who joins a class, and which class comes first."""
+"""Inner loops of greedy k-member clustering of trees: which record joins a class, which class comes first."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,52 +12,40 @@ from hierdata.engines.alignment.kernels.arrays import (
     FIRST_NODE,
     QUASI_COUNT,
     WEIGHT,
-    Rules,
-    Scratch,
-    Settings,
+    AlignmentArrays,
 )
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, bounds_to, bounds_to_all, histogram_of
-from hierdata.engines.alignment.kernels.representative import copy_members, copy_rows, merge, plant
+from hierdata.engines.alignment.kernels.representative import (
+    ClassBuffers,
+    Ordinals,
+    Rows,
+    copy_members,
+    copy_rows,
+    merge,
+    plant,
+)
 from hierdata.engines.alignment.kernels.vertices import hold
 from hierdata.engines.jit import jit
-
-Rows: TypeAlias = "NDArray[np.int32]"
-Ordinals: TypeAlias = "NDArray[np.int64]"
 
 _HIGHEST = 2**62
 
 
-class GrowthBuffers(NamedTuple):
-    """The class that is being grown: its representative and each member's vertices, and room for the next."""
-
-    rep: Rows
-    members: Ordinals
-    new: Rows
-    new_members: Ordinals
-    queue: Ordinals
-
-
 class Proposals(NamedTuple):
-    """The class that each record proposes, and whom it was chosen from.
+    """The class that each record proposes, and the candidates for it."""
 
-    ``saved[record]`` is what each member keeps in it, times the scale, -1 for no class; ``members[record]``
-    its first ``sizes[record]`` entries, in the order they joined; ``windows[record]`` are those that may
-    join, the first ``window_sizes[record]``. ``closed[record]`` says that all models have been asked.
-    """
-
-    saved: Ordinals
-    sizes: Ordinals
-    members: Ordinals
-    windows: Ordinals
-    window_sizes: Ordinals
-    closed: NDArray[np.bool_]
+    saved: Ordinals  # [record]: value that each member of the class keeps, times the scale; -1 for no class
+    sizes: Ordinals  # [record]: size of the class
+    members: Ordinals  # [record, position]: the first ``sizes[record]`` are the members as they joined
+    windows: Ordinals  # [record, position]: the first ``window_sizes[record]`` are the candidates
+    window_sizes: Ordinals  # [record]
+    closed: NDArray[np.bool_]  # [record]: all models have been asked about the class
 
 
 @jit
 def kept_value(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses: Ordinals) -> np.int64:
-    """What each member keeps of its values where a representative's first ``count`` vertices are published.
+    """Return the value (sum of 1 - LM', times ``scale``) that each member keeps of a representative.
 
-    Those that are not ``kept`` count nothing; ``losses`` are twice LM' times the scale.
+    Of its ``count`` vertices those that are not ``kept`` count 0. ``losses`` are twice LM' times ``scale``.
     """
     saved = np.int64(0)
     for v in range(count):
@@ -69,9 +57,9 @@ def kept_value(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losse
 
 @jit
 def nearest(bounds: Ordinals, others: Ordinals, seed: int, near: Ordinals) -> int:
-    """Fill ``near`` with those of the others of least bound, equals in order, not the seed; answer how many.
+    """Fill ``near`` with the others of least ``bounds[record]``, without the seed; return their number.
 
-    ``bounds`` goes by record.
+    Equal bounds stay in the order of ``others``.
     """
     window = len(near)
     found = np.empty(window, np.int64)
@@ -101,24 +89,21 @@ def grow(
     near: Ordinals,
     most: Ordinals,
     joined: Ordinals,
-    settings: Settings,
-    work: Scratch,
-    buffers: GrowthBuffers,
     histograms: Histograms,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int, int]:
-    """Let the class in ``buffers`` take in who raises its total loss least, until it has ``until`` records.
+    """Add the records that raise the total loss of the class in ``buffers`` least, until it has ``until``.
 
-    ``most[at]`` bounds from above what a member keeps if ``near[at]`` joins, -1 where that one cannot; it is
-    brought down here. Alignments come by rising bounds and end where none can win, or when as many as
-    ``aligned`` could join; of equals the first of ``near`` joins. If ``aligned`` is 0 they join as they
-    stand, whatever they raise, as long as they can. Losses are compared without their lowest ``dropped``
-    bits. Answers the vertices of the representative, the records, which are fewer where nobody fits, and the
-    alignments.
+    ``most[at]`` is an upper bound of the value that a member keeps if ``near[at]`` joins, -1 if that record
+    cannot join; it is tightened here. Records are aligned by rising bounds, until none can win or ``aligned``
+    of them fit. Of equal losses the first of ``near`` joins. If ``aligned`` is 0 the records join in order,
+    whatever they raise, as long as they fit. Losses are compared without their lowest ``dropped`` bits.
+    Return the number of vertices of the representative, the number of records, which is smaller than
+    ``until`` if no record fits, and the number of alignments.
     """
     rep, members, new, new_members, queue = buffers
+    settings, work, roots, rows, rules = arrays
     scale = settings.scale
     first = have
     evaluated = 0
@@ -127,7 +112,7 @@ def grow(
     rises = np.empty(len(near), np.int64)
     while have < until:
         weight = np.int64(rep[0, WEIGHT])
-        if have > 1 and aligned > 0:  # of the seed alone, the caller has the closer bounds
+        if have > 1 and aligned > 0:  # for a class of one the caller has closer bounds
             bounds_to(vector, histogram_of(rep, count, histograms, vector), near, histograms, bounds)
             for at in range(len(near)):
                 both = scale * (weight + rows[roots[near[at]], WEIGHT])
@@ -139,13 +124,13 @@ def grow(
         best_at = -1
         fitting = 0
         while fitting < max(aligned, 1) and len(near) > 0:
-            at = have - first if aligned == 0 else int(np.argmin(rises))  # the first of equals
+            at = have - first if aligned == 0 else int(np.argmin(rises))  # the first of equal ones
             if rises[at] > best or rises[at] == _HIGHEST:
                 break
             root = roots[near[at]]
             own = scale * np.int64(rows[root, WEIGHT])
             loss = align(0, 1, root, 1, have, True, settings, work, rep, rows, rules)
-            hold(work.full, True)  # until somebody joins
+            hold(work.full, True)  # until a record joins
             evaluated += 1
             rises[at] = _HIGHEST
             if work.mates[0, 0] != 0:
@@ -182,24 +167,22 @@ def first_class(
     aligned: int,
     there: NDArray[np.bool_],
     proposals: Proposals,
-    settings: Settings,
-    work: Scratch,
-    buffers: GrowthBuffers,
     histograms: Histograms,
     by_column: NDArray[np.uint8],
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int]:
-    """The record whose class keeps most, all of its members still there; -1 if none, and the alignments.
+    """Return the record whose proposed class keeps most, -1 if there is none, and the number of alignments.
 
-    First the ``fresh`` records propose the class of ``size`` that grows around each among those who are
-    ``there``, with so many ``aligned`` for each place. A class that has lost a member is proposed anew when
-    its turn comes. Of equals the first record is taken. A record's window is what is left of the one before;
-    the nearest by their bounds if that is less than half. ``by_column`` has the histograms' counts by column.
+    First each of the ``fresh`` records proposes the class of ``size`` that grows around it among the records
+    that are ``there``; ``aligned`` is passed on to ``grow``. A class that has lost a member is proposed again
+    when it comes first. Of equal classes the first record is taken. The window of a record is what is left of
+    its last one, or the nearest records by their bounds if less than half of it is left. ``by_column`` has
+    the histograms' counts by column.
     """
     saved, sizes, members, windows, window_sizes, closed = proposals
     counts, totals = histograms.counts, histograms.totals
+    settings, roots, rows = arrays.settings, arrays.roots, arrays.rows
     losses = np.empty(len(there), np.int64)
     rep = buffers.rep
     scale = settings.scale
@@ -237,12 +220,11 @@ def first_class(
         plant(roots[seed], vertices, settings.first_slot, rows, rep, buffers.members)
         members[seed, 0] = seed
         vertices, have, looked = grow(
-            vertices, 1, size, dropped, aligned, near, most, members[seed], settings, work, buffers,
-            histograms, roots, rows, rules,
-        )  # fmt: skip
+            vertices, 1, size, dropped, aligned, near, most, members[seed], histograms, buffers, arrays
+        )
         evaluated += looked
         saved[seed] = -1
         if have == size:
-            saved[seed] = kept_value(rep, vertices, np.ones(vertices, np.bool_), scale, rules.losses)
+            saved[seed] = kept_value(rep, vertices, np.ones(vertices, np.bool_), scale, arrays.rules.losses)
         sizes[seed] = have
         closed[seed] = False

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.kaca.distance import Distance
-from hierdata.engines.kaca.kernel import nearest
+from hierdata.engines.kaca.kernel import CandidateArrays, nearest
 from hierdata.engines.rows.contents import Question
 from hierdata.engines.rows.table import codes_of, nodes_of
 from hierdata.forest.forest import MISSING, Forest, Scope
@@ -63,17 +63,17 @@ class MergedClasses:
         count, width = len(rows), self._row_nodes.shape[1]
         self.sizes = np.array([len(own) for own in rows], np.int64)
         self.firsts = np.array([min(own) for own in rows], np.int64)
-        self._nodes = np.zeros((count, width), np.int32)
+        self._known = CandidateArrays(np.zeros((count, width), np.int32), self.sizes, self.firsts)
         for number, part in enumerate(self.parts):
             assert part is not None
-            self._nodes[number] = _deepest(part.shared)
+            self._known.nodes[number] = _deepest(part.shared)
         self._numbers = np.arange(count)
         self._places = np.arange(count)
         self._count = count
         size = len(distance.ancestors)
         self._memory = np.zeros(size, np.int64), np.zeros(size, np.int64)
         every = len(scope.rows)
-        self._alone = np.ones(every, np.int64), np.arange(every)
+        self._known_rows = CandidateArrays(self._row_nodes, np.ones(every, np.int64), np.arange(every))
 
     def __getitem__(self, number: int) -> ClassPart:
         """Return a class that was not merged."""
@@ -102,7 +102,7 @@ class MergedClasses:
         self.parts[number] = part
         self.sizes[number] = len(part.rows)
         self.firsts[number] = min(part.rows)
-        self._nodes[number] = _deepest(part.shared)
+        self._known.nodes[number] = _deepest(part.shared)
 
     def drop(self, number: int) -> None:
         """Remove the class of a number."""
@@ -114,27 +114,24 @@ class MergedClasses:
     def nearest(self, number: int, wanted: int) -> list[int]:
         """Return the classes nearest to one, nearest first; ties: the smaller, then that of the first row."""
         candidates = self._numbers[: self._count]
-        return self._nearest(number, number, candidates, self._nodes, self.sizes, self.firsts, wanted)
+        return self._nearest(number, number, candidates, self._known, wanted)
 
     def nearest_rows(self, number: int, rows: list[int], wanted: int) -> list[int]:
         """Return the rows nearest to a class, each treated as a class of one row."""
-        return self._nearest(number, -1, np.array(rows, np.int64), self._row_nodes, *self._alone, wanted)
+        return self._nearest(number, -1, np.array(rows, np.int64), self._known_rows, wanted)
 
     def _nearest(
         self,
         number: int,
-        beside: int,
+        skipped: int,
         candidates: NDArray[np.int64],
-        nodes: NDArray[np.int32],
-        sizes: NDArray[np.int64],
-        firsts: NDArray[np.int64],
+        known: CandidateArrays,
         wanted: int,
     ) -> list[int]:
         found, distances = np.empty((2, wanted), np.int64)
-        own = self._distance
         count = nearest(
-            self._nodes[number], self.sizes[number], beside, candidates, nodes, sizes, firsts,
-            own.starts, own.ancestors, own.costs, *self._memory, found, distances,
+            self._known.nodes[number], self.sizes[number], skipped, candidates, known, self._distance,
+            *self._memory, found, distances,
         )  # fmt: skip
         return [int(one) for one in found[:count]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ _LARGEST_SUM = 2**62
 _ROUNDED_SCALE = 2**40
 
 
-@dataclass(frozen=True)
-class Distance:
+class Distance(NamedTuple):
     """The costs of generalization; the nodes of all hierarchies are numbered together, each from ``starts``.
 
     ``costs[node, depth]`` is WHD from a node to its ancestor at a depth, times ``scale``. It is exact, unless
@@ -26,9 +25,9 @@ class Distance:
     each cost is rounded once.
     """
 
-    starts: NDArray[np.int64]
-    ancestors: NDArray[np.int32]
-    costs: NDArray[np.int64]
+    starts: NDArray[np.int64]  # [quasi-identifiers + 1]: the first node of its hierarchy
+    ancestors: NDArray[np.int32]  # [node, depth]: -1 where the node's path has no entry
+    costs: NDArray[np.int64]  # [node, depth]
     scale: int
 
     @classmethod

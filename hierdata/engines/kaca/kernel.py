@@ -1,27 +1,37 @@
-"""The inner loop of KACA: the classes nearest to one by the weighted hierarchical distance."""
+"""Inner loop of KACA: the classes nearest to a class by the weighted hierarchical distance."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from hierdata.engines.jit import jit
+from hierdata.engines.kaca.distance import Distance
 from hierdata.engines.rows.kernel import Numbers, Places
 
 
-@jit
-def _weigh(
-    own: Places, size: int, starts: Numbers, ancestors: Places, costs: Numbers, here: Numbers, there: Numbers
-) -> None:
-    """For every node of every hierarchy: what its join with the class's node there costs.
+class CandidateArrays(NamedTuple):
+    """Classes, or single rows, among which the nearest ones to a class are searched."""
 
-    ``here[node]`` is the cost for all rows of the class, ``there[node]`` for one row at the node.
+    nodes: Places  # [candidate, quasi-identifier]
+    sizes: Numbers  # [candidate]: rows
+    firsts: Numbers  # [candidate]: first row
+
+
+@jit
+def _weigh(own: Places, size: int, distance: Distance, here: Numbers, there: Numbers) -> None:
+    """Compute, for every node, the costs of generalizing to its join with the class's node in the hierarchy.
+
+    ``here[node]`` receives the cost for all rows of the class, ``there[node]`` that of one row at the node.
     """
+    starts, ancestors, costs = distance.starts, distance.ancestors, distance.costs
     for b in range(len(own)):
         mine = own[b]
         for node in range(starts[b], starts[b + 1]):
             depth = ancestors.shape[1] - 1
             while ancestors[node, depth] < 0 or ancestors[node, depth] != ancestors[mine, depth]:
-                depth -= 1  # the root is common to all
+                depth -= 1  # all nodes share the root
             here[node] = size * costs[mine, depth]
             there[node] = costs[node, depth]
 
@@ -30,35 +40,32 @@ def _weigh(
 def nearest(
     own: Places,
     size: int,
-    beside: int,
+    skipped: int,
     candidates: Numbers,
-    nodes: Places,
-    sizes: Numbers,
-    firsts: Numbers,
-    starts: Numbers,
-    ancestors: Places,
-    costs: Numbers,
+    known: CandidateArrays,
+    by: Distance,
     here: Numbers,
     there: Numbers,
     found: Numbers,
     distances: Numbers,
 ) -> int:
-    """Write the candidates nearest to a class to ``found``, best first; answer how many there are.
+    """Write the candidates nearest to a class to ``found``, best first; return how many there are.
 
-    The class has ``size`` rows at the nodes ``own``; ``beside`` is passed over. Nearest is what has the least
-    distance, which is what generalizing the rows of both to the joins of their ``nodes`` costs; then the
-    smaller candidate, then the lower of ``firsts``. Nodes are numbered through all hierarchies, each from one
-    of ``starts``; ``costs[node, depth]`` is what generalizing one value at a node to its entry at a depth
-    costs: so little that all rows at all hierarchies come to 2^62 at most (``engines.merging.distance``).
-    ``here`` and ``there`` are working memory.
+    The class has ``size`` rows at the nodes ``own``; the candidate ``skipped`` is left out. The distance is
+    the cost of generalizing the rows of both to the joins of their nodes. Of equal distances the smaller
+    candidate comes first, then the one with the lower first row. ``distances`` receives the distances.
+
+    Nodes are those of ``by``, whose costs are so small that the sum over all rows and hierarchies is at most
+    2^62. ``here`` and ``there``, one entry for each node, are working memory.
     """
-    _weigh(own, size, starts, ancestors, costs, here, there)
+    nodes, sizes, firsts = known
+    _weigh(own, size, by, here, there)
     wanted = len(found)
     width = len(own)
     count = 0
     for at in range(len(candidates)):
         other = candidates[at]
-        if other == beside:
+        if other == skipped:
             continue
         distance = np.int64(0)
         for b in range(width):

@@ -66,15 +66,15 @@ def empty_standing(
 def buffers_of(alignment: Alignment, room: int, near: int) -> SearchBuffers:
     """Build working memory for classes of up to ``room`` records and ``near`` classes around a record."""
     nodes = len(alignment.rules.losses)
-    representative, members = alignment.representative, alignment.members
+    rep, members, new, new_members, queue = alignment.buffers
     return SearchBuffers(
-        rep=representative,
+        rep=rep,
         behind=members,
-        new=np.empty_like(representative),
-        new_behind=np.empty_like(members),
-        prefix=np.empty_like(representative),
+        new=new,
+        new_behind=new_members,
+        prefix=np.empty_like(rep),
         prefix_behind=np.empty_like(members),
-        queue=np.empty((representative.shape[0], 2), np.int64),
+        queue=queue,
         passed=np.zeros(nodes, np.int64),
         passed_rest=np.zeros(nodes, np.int64),
         near=np.zeros(near, np.int64),

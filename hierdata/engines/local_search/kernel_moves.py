@@ -1,9 +1,9 @@
-"""The inner loops of local search over classes of trees: which exchange of records saves most.
+"""Inner loops of local search over classes of trees: which exchange of records saves most.
 
-A class of s records keeps ``s * saved``: ``saved`` is the sum over the quasi-identifiers of its
-representative of 1 - LM', times the scale. What is lost is the weight of all records times the scale, less
-what all classes keep; so the gain of an exchange is what the two classes keep more. An exchange is aligned
-only if what the paths of its trees have in common says that it may win.
+A class of s records keeps ``s * saved``, where ``saved`` is the sum of 1 - LM' over the quasi-identifiers of
+its representative, times the scale. The total loss is the weight of all records times the scale, minus what
+all classes keep. So the gain of an exchange is the increase of what the two classes keep. An exchange is
+aligned only if the bound by paths says that it may be the best.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from hierdata.engines.local_search.kernel_state import (
 )
 
 GAIN, TO, WHO, PROMISED, HERE, EXCHANGE = range(6)
-"""Columns of an exchange: what it saves, the other class, the record that comes from there (or NOBODY; the
-record itself in its own class is aligned anew, as the last), and what the paths promised: in all, and in the
-record's own class."""
+"""Columns of an exchange: its gain; the other class; the record that comes from there (NOBODY for a move; the
+record itself with its own class: it is aligned again, as the last member); and upper bounds of the gain by
+paths, in total and in the record's own class."""
 
 
 @lean
 def _saving_with(
     rep: Rows, size: int, record: int, settings: Settings, work: Scratch, rules: Rules, ground: SearchInput
 ) -> np.int64:
-    """What a representative of ``size`` members saves with a record aligned last; -1 if it does not fit."""
+    """Return the saving of a representative of ``size`` members with a record; -1 if that does not fit."""
     root = ground.roots[record]
     loss = align(0, 1, root, 1, size, True, settings, work, rep, ground.rows, rules)
     if work.mates[0, 0] < 0:
@@ -48,9 +48,10 @@ def _saving_with(
 def nearest_classes(
     record: int, largest: int, ground: SearchInput, standing: Standing, buffers: SearchBuffers
 ) -> int:
-    """Fill ``buffers.near`` with the classes, not the record's own, that would lose least by taking it in.
+    """Fill ``buffers.near`` with the other classes that would gain most if the record joins, by paths.
 
-    What they would lose is bounded by paths; of equals the first. Answers how many there are.
+    The paths of the record must be in ``buffers.passed``. Of equal classes the first comes first. Return how
+    many there are.
     """
     near, gains = buffers.near, buffers.near_gains
     count = 0
@@ -66,7 +67,7 @@ def nearest_classes(
 
 @lean
 def _note(chosen: Ordinals, count: int, promised: np.int64, here: np.int64, to: int, who: int) -> int:
-    """Put an exchange in its place by what it promises, if it promises anything; answer how many."""
+    """Insert an exchange into the list by its promised gain, if that is positive; return the new length."""
     if promised <= 0:
         return count
     place = count
@@ -83,9 +84,10 @@ def _note(chosen: Ordinals, count: int, promised: np.int64, here: np.int64, to: 
 
 @lean
 def _compare(record: int, near_count: int, standing: Standing, buffers: SearchBuffers) -> bool:
-    """Tell which near classes are fresh: not near when the record was last visited, or changed since.
+    """Mark the near classes that are fresh: changed since the record's last visit, or not near it then.
 
-    All are where the record's own class has changed, which is what is answered. Notes the visit.
+    All are fresh if the record's own class has changed, or at the first visit; return whether that is so. The
+    visit is recorded.
     """
     seen = standing.seen[record]
     own = standing.class_of[record]
@@ -114,9 +116,9 @@ def _find_promising(
     standing: Standing,
     buffers: SearchBuffers,
 ) -> int:
-    """Fill ``buffers.chosen`` with the exchanges that promise to save, by paths; answer how many.
+    """Fill ``buffers.chosen`` with the exchanges that promise a gain by paths; return how many there are.
 
-    Those that were looked at before, in classes that have not changed since, are left out.
+    Exchanges that were weighed before, between classes that have not changed since, are left out.
     """
     worth, chosen = ground.worth, buffers.chosen
     passed, passed_rest = buffers.passed, buffers.passed_rest
@@ -166,9 +168,9 @@ def _move_saving(
     standing: Standing,
     buffers: SearchBuffers,
 ) -> np.int64:
-    """What a move saves once both classes are aligned anew; 0 if a root does not fit.
+    """Return the gain of a move, with both classes aligned again; 0 if a root does not fit.
 
-    That is worked out only if it saves something with the record aligned to its new class as that stands.
+    The target class is aligned again only if the move gains something with the record aligned to it as it is.
     """
     scale, losses = settings.scale, rules.losses
     size = standing.sizes[to]
@@ -212,9 +214,9 @@ def _gain(
     standing: Standing,
     buffers: SearchBuffers,
 ) -> np.int64:
-    """What an exchange saves, aligned; 0 if a root does not fit or it saves no more than ``bar``.
+    """Return the gain of an exchange by alignments; 0 if a root does not fit or if it cannot exceed ``bar``.
 
-    ``promised`` is what it saves at most in the record's own class.
+    ``promised`` is an upper bound of the gain in the record's own class.
     """
     own = standing.class_of[record]
     if who == NOBODY:
@@ -250,10 +252,11 @@ def seek(
     found: Ordinals,
     tally: Ordinals,
 ) -> tuple[int, int]:
-    """Visit records until one has exchanges that save, or has no class; answer where it stands.
+    """Visit records from ``start`` on, until one has exchanges with a gain, or is suppressed.
 
-    And how many exchanges are ``found``: in there is room for the best, that which saves most first; of
-    equals the one that promised more, then the first. ``tally[0]`` counts the exchanges that were aligned.
+    ``found`` receives its best exchanges, by gain; of equal gains the one that promised more comes first,
+    then the first one. ``tally[0]`` counts the exchanges that were aligned. Return the position of the record
+    in ``visits``, and the number of exchanges found.
     """
     wanted = len(found)
     for at in range(start, len(visits)):

@@ -1,7 +1,7 @@
-"""The inner loops of joining together: several suppressed records enter a class where one alone costs more.
+"""Inner loops of joining together: several suppressed records join a class at once.
 
-Of many equal records with one sensitive level each, no class takes in one without publishing less of all its
-members, which a single newcomer seldom outweighs; several together may.
+A single newcomer seldom outweighs what all members of the class lose by its joining, for instance if many
+equal records each have one sensitive level; several newcomers together may.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from hierdata.engines.local_search.kernel_state import (
 def _companions(
     record: int, visits: Ordinals, ground: SearchInput, standing: Standing, buffers: SearchBuffers
 ) -> int:
-    """Fill ``buffers.company`` with the other suppressed records by what they may save with this one.
+    """Fill ``buffers.company`` with other suppressed records, by their possible saving with this one.
 
-    By its paths, which stand in ``buffers.passed``; those first that may save most, of equals as they are
-    visited. Answers how many there are.
+    The saving is bounded by paths; those of the record must be in ``buffers.passed``. The largest come first,
+    equal ones in the order of ``visits``. Return how many there are.
     """
     company, commons = buffers.company, buffers.company_commons
     count = 0
@@ -54,9 +54,9 @@ def _party(
     standing: Standing,
     buffers: SearchBuffers,
 ) -> None:
-    """Find with how many companions a record saves most in the at-th near class, as that stands.
+    """Find the number of companions with which a record gains most in the at-th near class.
 
-    They are aligned one after the other; whose root does not fit is passed over.
+    They are aligned one after the other to the class as it is. Records whose roots do not fit are skipped.
     """
     to = buffers.near[at]
     first = standing.sizes[to]
@@ -104,10 +104,10 @@ def gather(
     buffers: SearchBuffers,
     tally: Ordinals,
 ) -> int:
-    """Look for others who are suppressed with whom a record may join a near class; answer the near classes.
+    """Find other suppressed records with which a record may join near classes; write ``buffers.parties``.
 
-    See ``SearchBuffers.parties``. A class that can save nothing with the record, however many come, is
-    passed over.
+    Classes that gain nothing with the record, however many join, are skipped. ``tally[0]`` counts the classes
+    that were tried. Return the number of near classes.
     """
     for place in range(ground.lengths[record]):
         buffers.passed[ground.paths[record, place, 0]] = ground.paths[record, place, 1]

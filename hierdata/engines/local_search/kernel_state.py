@@ -1,9 +1,9 @@
-"""The classes that local search improves, as they stand: representatives, the rest behind each record, paths.
+"""The current classes of local search: their representatives, the rest of each record, and paths.
 
-For each record of a class there is a **rest**, the alignment of the others in their order. A newcomer in the
-place of the record costs one alignment with the rest. The paths of a tree are the taxonomy nodes that its
-values pass, with their counts; what two trees have in common there bounds what their alignment can save
-(``hierdata.engines.alignment.lower_bounds``).
+The **rest** of a record is the alignment of the other members of its class in their order. To weigh a
+newcomer in the record's place takes one alignment with the rest. The paths of a tree are the hierarchy nodes
+that its values pass, with their counts. What two trees have in common there bounds the saving of their
+alignment from above (``hierdata.engines.alignment.lower_bounds``).
 """
 
 from __future__ import annotations
@@ -39,84 +39,77 @@ NOBODY = -1
 
 
 class SearchInput(NamedTuple):
-    """What the search never changes: records as rows, the caps by class size, paths of records.
+    """The data that the search does not change: vertex rows, caps by class size, and the paths of records."""
 
-    ``passes[node]`` are the nodes on the path of a node, and ``worth[node]`` is what LM' gains from it to the
-    one above, times the scale.
-    """
-
-    roots: Ordinals
-    rows: Rows
-    caps_of: NDArray[np.int64]
-    worth: Ordinals
-    passes: Ordinals
-    paths: NDArray[np.int32]
-    lengths: Ordinals
+    roots: Ordinals  # [records + 1]: row of the record's root
+    rows: Rows  # [vertex, column]: as in ``alignment.kernels.arrays``
+    caps_of: NDArray[np.int64]  # [class size, group, 3]: ``Rules.caps`` of a class of that size
+    worth: Ordinals  # [node]: LM' of the node above minus LM' of the node, times the scale
+    passes: Ordinals  # [node, level]: nodes on the path of the node, -1 for none
+    paths: NDArray[np.int32]  # [record, position, 2]: node and count of values that pass it
+    lengths: Ordinals  # [record]: length of its paths
 
 
 class Standing(NamedTuple):
-    """The classes as they stand, and for each record the rest of its class.
+    """The current classes, and for each record the rest of its class.
 
-    ``clock[0]`` counts the exchanges; ``changed[c]`` tells when class c was changed, ``seen[r]`` when record
-    r was visited and ``seen_near[r]`` which classes were near it then: what has not changed since is not
-    looked at again.
+    Exchanges between a record and a class are not weighed again unless one of the two classes has changed
+    since the record's last visit, or the class was not near it then.
     """
 
-    class_of: Ordinals
-    sizes: Ordinals
-    order: Ordinals
-    saved: Ordinals
-    rows: NDArray[np.int32]
-    paths: NDArray[np.int32]
-    lengths: Ordinals
-    rest_saved: Ordinals
-    rest_rows: NDArray[np.int32]
-    rest_paths: NDArray[np.int32]
-    rest_lengths: Ordinals
-    changed: Ordinals
-    seen: Ordinals
-    seen_near: Ordinals
-    clock: Ordinals
+    class_of: Ordinals  # [record]: its class, -1 if it is suppressed
+    sizes: Ordinals  # [class]: records
+    order: Ordinals  # [class, position]: records in the order in which they are aligned
+    saved: Ordinals  # [class]: saving of each member
+    rows: NDArray[np.int32]  # [class, vertex, column]: representative
+    paths: NDArray[np.int32]  # [class, position, 2]: paths of the representative
+    lengths: Ordinals  # [class]: length of its paths
+    rest_saved: Ordinals  # [record]: saving of each member of the rest
+    rest_rows: NDArray[np.int32]  # [record, vertex, column]: representative of the rest
+    rest_paths: NDArray[np.int32]  # [record, position, 2]
+    rest_lengths: Ordinals  # [record]
+    changed: Ordinals  # [class]: time of its last change
+    seen: Ordinals  # [record]: time of its last visit, -1 for never
+    seen_near: Ordinals  # [record, position]: the classes that were near it then
+    clock: Ordinals  # [1]: the time, which is the number of exchanges made
 
 
 class SearchBuffers(NamedTuple):
-    """Working memory: two representatives that take turns, a queue, and counts of nodes, 0 between calls.
+    """Working memory.
 
-    ``prefix`` is a third representative, that of the first of some records while others are left out.
-    ``near`` are the classes near a record; ``parties[at]`` are those who would join the at-th together with
-    it, the first ``party_sizes[at]``, and ``party_gains[at]`` is what that saves.
+    ``rep``, ``behind``, ``new``, ``new_behind`` and ``queue`` are those of ``ClassBuffers``.
     """
 
-    rep: Rows
-    behind: Ordinals
+    rep: Rows  # [vertex, column]: representative
+    behind: Ordinals  # [member, vertex]: the members' vertices
     new: Rows
     new_behind: Ordinals
-    prefix: Rows
+    prefix: Rows  # representative of the first members of a class, while one of the others is left out
     prefix_behind: Ordinals
-    queue: Ordinals
-    passed: Ordinals
-    passed_rest: Ordinals
-    near: Ordinals
-    near_gains: Ordinals
-    fresh: NDArray[np.bool_]
-    chosen: Ordinals
-    records: Ordinals
-    company: Ordinals
-    company_commons: Ordinals
-    parties: Ordinals
-    party_sizes: Ordinals
-    party_gains: Ordinals
+    queue: Ordinals  # [vertex, 2]
+    passed: Ordinals  # [node]: values of a tree that pass it; 0 between calls
+    passed_rest: Ordinals  # [node]: the same of a rest; 0 between calls
+    near: Ordinals  # [position]: classes near the record, the nearest first
+    near_gains: Ordinals  # [position]: upper bound of the gain if the record joins
+    fresh: NDArray[np.bool_]  # [position]: exchanges with the class must be weighed
+    chosen: Ordinals  # [exchange, EXCHANGE]: promising exchanges
+    records: Ordinals  # [position]: members of a class
+    company: Ordinals  # [position]: other suppressed records that may join together with the record
+    company_commons: Ordinals  # [position]: worth that their paths have in common with the record's
+    parties: Ordinals  # [position of the class, position]: records that would join the near class together
+    party_sizes: Ordinals  # [position of the class]: how many
+    party_gains: Ordinals  # [position of the class]: gain if they join
 
 
 @lean
 def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
-    """The rules of a class of ``size`` records."""
+    """Return the rules for a class of ``size`` records."""
     return Rules(rules.pair_row, rules.pair_losses, caps_of[size], rules.losses, rules.ancestors, rules.nests)
 
 
 @lean
 def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -> np.int64:
-    """The sum of 1 - LM' over the quasi-identifiers of a representative, times the scale."""
+    """Return the sum of 1 - LM' over the quasi-identifiers of a representative, times the scale."""
     saved = np.int64(0)
     for v in range(count):
         for node in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
@@ -128,7 +121,7 @@ def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -
 def trace(
     rep: Rows, first: int, count: int, worth: Ordinals, passes: Ordinals, passed: Ordinals, paths: Rows
 ) -> int:
-    """Write the nodes that the values of a tree pass, with their counts; answer how many nodes."""
+    """Write the nodes that the values of a tree pass, with counts, to ``paths``; return how many nodes."""
     length = 0
     for v in range(first, first + count):
         for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
@@ -148,7 +141,7 @@ def trace(
 
 @lean
 def trace_all(ground: SearchInput, passed: Ordinals) -> None:
-    """The paths of all records."""
+    """Compute the paths of all records."""
     for record in range(len(ground.roots) - 1):
         first = ground.roots[record]
         ground.lengths[record] = trace(
@@ -159,7 +152,7 @@ def trace_all(ground: SearchInput, passed: Ordinals) -> None:
 
 @lean
 def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) -> np.int64:
-    """What two trees can save at most: the worth of all nodes that values of both pass."""
+    """Return an upper bound of the saving of two trees: the worth of all nodes that values of both pass."""
     most = np.int64(0)
     for at in range(length):
         node = paths[at, 0]
@@ -169,9 +162,9 @@ def common_worth(paths: Rows, length: int, passed: Ordinals, worth: Ordinals) ->
 
 @lean
 def insert_best(best: Ordinals, values: Ordinals, count: int, one: int, value: np.int64) -> int:
-    """Put one among the ``best`` by its value, if there is room or it is above the least; answer how many.
+    """Insert one into the list of the ``best``, if there is room or its value is above the least.
 
-    The highest come first, of equals the one that was there.
+    The list is descending by ``values``; of equal values the earlier entry comes first. Return its length.
     """
     if count == len(best) and value <= values[count - 1]:
         return count
@@ -189,10 +182,10 @@ def insert_best(best: Ordinals, values: Ordinals, count: int, one: int, value: n
 def read_class(
     first: int, last: int, size: int, first_slot: int, rep: Rows, behind: Ordinals, rows: Rows, kept: Ordinals
 ) -> int:
-    """Number the rows of a class representative through that consists of some vertices of a record.
+    """Complete the rows of a class representative that consists of some vertices of a record.
 
-    ``kept[v]`` tells for each vertex of the record where it stands in ``rep``, which has its nodes already,
-    or -1. Answers the number of vertices.
+    ``kept[v]`` is the position in ``rep`` of each vertex of the record, -1 if it is left out. The nodes in
+    ``rep`` must be set already. Return the number of vertices.
     """
     count = 1
     for v in range(first, last):
@@ -202,7 +195,7 @@ def read_class(
         for column in range(FIRST_NODE):
             rep[i, column] = rows[v, column]
         if rows[v, QUASI_COUNT] == 0:
-            rep[i, FIRST_NODE] = rows[v, FIRST_NODE]  # says that there is none
+            rep[i, FIRST_NODE] = rows[v, FIRST_NODE]  # -1: no quasi-identifier
         rep[i, FIRST_CHILD] = count
         child = rows[v, FIRST_CHILD]
         for u in range(child, child + rows[v, CHILD_COUNT]):
@@ -227,9 +220,10 @@ def build(
     ground: SearchInput,
     buffers: SearchBuffers,
 ) -> int:
-    """Align the records in their order, but the one skipped; answer the vertices, 0 if a root does not fit.
+    """Align the records in their order, without the one ``skipped``, and write ``buffers.rep``.
 
-    The representative is left in ``buffers.rep``; ``rules`` are those of the size that the class will have.
+    ``rules`` must be those of the size that the class will have. Return the number of vertices, 0 if a root
+    does not fit.
     """
     return _align_from(records, 0, size, skipped, 0, 0, settings, work, rules, ground, buffers)
 
@@ -248,7 +242,7 @@ def _align_from(
     ground: SearchInput,
     buffers: SearchBuffers,
 ) -> int:
-    """The same from the ``first`` on, after ``have`` records that are aligned in ``buffers.rep``."""
+    """Continue ``build`` at position ``first``; ``buffers`` has ``have`` records and ``count`` vertices."""
     roots, rows = ground.roots, ground.rows
     rep, behind, new, new_behind = buffers.rep, buffers.behind, buffers.new, buffers.new_behind
     for at in range(first, size):
@@ -287,9 +281,9 @@ def enter(
     standing: Standing,
     buffers: SearchBuffers,
 ) -> None:
-    """Enter the representative of a class, and work out its rests anew, but that of a newcomer.
+    """Enter the representative of a class, and compute the rests of its members, except that of a newcomer.
 
-    The rest of a newcomer is that of the record whose place it takes.
+    A newcomer has the rest of the record whose place it takes.
     """
     size = standing.sizes[own]
     standing.changed[own] = standing.clock[0]
@@ -302,7 +296,7 @@ def enter(
         return
     fitting = at_size(rules, ground.caps_of, size)
     order = standing.order[own]
-    before = 0  # vertices of those before the one that is left out, who are aligned once
+    before = 0  # vertices of the prefix: the members before the one that is left out
     for at in range(size):
         record = order[at]
         if record != newcomer:
@@ -328,6 +322,6 @@ def enter(
 
 @lean
 def _take_up(vertices: int, size: int, rep: Rows, behind: Ordinals, to: Rows, to_behind: Ordinals) -> None:
-    """Copy a representative of ``size`` records, and the vertices behind its own."""
+    """Copy a representative of ``size`` records, and its members' vertices."""
     copy_rows(rep, vertices, to)
     copy_members(behind, size, vertices, to_behind)

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from hierdata.engines.mondrian.kernel import (
     CLOSED,
     CUT,
-    END,
     LEFT,
-    MIDDLE,
     PASSING,
     RIGHT,
     SPANS,
     START,
     STATE,
     TOP,
+    CutBuffers,
     advance,
 )
 from hierdata.engines.rows.caps import RowCaps, pack_row_caps
@@ -102,16 +101,8 @@ class _MondrianWork:
         self._stack = np.zeros((regions, 3), np.int64)
         self._closed = np.zeros((regions, 3), np.int64)
         self._caps = pack_row_caps(caps, len(line.places))
-        self._arrays = (
-            self._state,
-            self._stack,
-            self._closed,
-            self._order,
-            line.places[rows],
-            line.first,
-            line.above,
-            line.losses,
-            *self._caps,
+        self._line = line._replace(places=line.places[rows])
+        self._buffers = CutBuffers(
             np.empty((SPANS, buckets + 1, width), np.int32),
             np.empty((2, buckets), np.int64),
             np.empty(count, np.int32),
@@ -123,12 +114,15 @@ class _MondrianWork:
     def run(self, progress: Callable[[int], None]) -> Regions:
         count = len(self._order)
         if count >= self._least:
-            keeps = keeps_caps(0, count, self._order, *self._caps)
+            keeps = keeps_caps(0, count, self._order, self._caps)
             self._stack[0] = 0, count, bool(keeps) and self._holds(0, count)
             self._state[TOP] = 1
         verdict = 0
-        while advance(verdict, self._judge is not None, self._least, TRIES, *self._arrays):
-            start, middle, end, passing = self._state[[START, MIDDLE, END, PASSING]].tolist()
+        while advance(
+            verdict, self._judge is not None, self._least, TRIES, self._state, self._stack, self._closed,
+            self._order, self._line, self._caps, self._buffers,
+        ):  # fmt: skip
+            start, middle, end, passing = self._state[START : PASSING + 1].tolist()
             verdict = LEFT if passing & LEFT and self._holds(start, middle) else 0
             if passing & RIGHT and self._holds(middle, end):
                 verdict |= RIGHT

@@ -1,32 +1,47 @@
-"""The inner loops of recursive cutting: the cuts of a region by their loss, and the work list of regions.
+"""Inner loops of recursive cutting: the cuts of a region by their loss, and the stack of regions.
 
-A region is a run of rows, ``order[start:end]``. ``places[at]`` holds, for the row at that place of the run,
-the place of its node in each hierarchy's depth-first order: rows are moved with the run, so a region is read
-straight through. In that order the join of a set of nodes is the join of its first and its last, so a side
-of a cut is known by the least and the greatest place of every hierarchy.
+A region is a run of rows, ``order[start:end]``. ``places[at]`` are the places of the row ``order[at]``
+(``RowLine``): both arrays are permuted together, so that a region is contiguous in memory. The join of a set
+of nodes is the join of those at its least and its greatest place. So the loss of a side of a cut depends only
+on its least and greatest place at every quasi-identifier, here called attribute.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.rows.order import RowLine
 
 LEFT, RIGHT, BOTH = 1, 2, 3
-"""Which sides of a cut hold, as bits."""
-START, MIDDLE, END, WHOLE, TOP, CLOSED, OPEN, COUNT, TRIED, KEPT, PASSING, STATE = range(12)
-"""What is known of the work: the region that is open, where it is cut for a trial, and whether it holds as a
-``whole``; entries on the stack of regions to do; regions closed for good; whether one is open; how many cuts
-it has, how many were tried, the first of them that leaves one side holding; and which sides pass the caps."""
+"""Sides of a cut, as bits."""
+START, MIDDLE, END, PASSING, WHOLE, TOP, CLOSED, OPEN, COUNT, TRIED, KEPT, STATE = range(12)
+"""The state of the work: start, trial cut and end of the open region; the sides that keep the caps; whether
+the region satisfies everything as a whole; the number of regions on the stack, and of closed ones; whether a
+region is open; the number of its cuts and of those tried; the first cut after which one side holds, times 4,
+plus that side, -1 for none."""
 LOSS, SMALLER, ATTRIBUTE, FROM, TO, CUT = range(6)
-"""Columns of a cut: the loss after it, the size of its smaller side, and where it is: rows whose place in the
-attribute lies between the two go left."""
+"""Columns of a cut: the loss after it, the size of the smaller side, the attribute, and the least and the
+greatest place of the rows that go left."""
 LOW, HIGH, LOW_BEFORE, HIGH_BEFORE, LOW_BEHIND, HIGH_BEHIND, SPANS = range(7)
-"""What is known of a bucket: the least and the greatest place of every attribute in it, in the buckets before
-it, and in it with those behind."""
+"""Entries of ``CutBuffers.spans``: the least and the greatest places in a bucket, in all buckets before it,
+and in the bucket and all behind it."""
 SIZE, PLACE = range(2)
-"""And how many rows it holds, at which place of the attribute that is looked at."""
+"""Entries of ``CutBuffers.buckets``: rows of a bucket, and its place at the attribute that is being cut."""
+
+
+class CutBuffers(NamedTuple):
+    """Working memory for the cuts of a region."""
+
+    spans: Places  # [SPANS, bucket, attribute]
+    buckets: Numbers  # [(SIZE, PLACE), bucket]
+    ranks: Places  # [position in ``order``]: bucket of the row
+    cuts: Numbers  # [cut, CUT]: the cuts of the open region
+    spare: Numbers  # [position]: rows that go right
+    spare_places: Places  # [position, attribute]: their places
 
 
 @jit
@@ -37,11 +52,10 @@ def _fill_buckets(
     low: Places,
     high: Places,
     places: Places,
-    spans: Places,
-    buckets: Numbers,
-    ranks: Places,
+    buffers: CutBuffers,
 ) -> int:
-    """Put the rows into buckets, one for each place that occurs at the attribute; answer how many."""
+    """Put the rows into buckets, one for each place that occurs at the attribute; return their number."""
+    spans, buckets, ranks = buffers.spans, buffers.buckets, buffers.ranks
     base: int = low[attribute]
     width = places.shape[1]
     count: int = high[attribute] - base + 1
@@ -80,7 +94,7 @@ def _fill_buckets(
 
 @jit
 def _accumulate(filled: int, low: Places, high: Places, spans: Places) -> None:
-    """The spans of what lies before each bucket, and of what lies behind."""
+    """Compute the spans of the buckets before each bucket, and of those from it on."""
     width = spans.shape[2]
     for b in range(width):
         spans[LOW_BEFORE, 0, b] = spans[LOW_BEHIND, filled, b] = high[b]
@@ -104,14 +118,12 @@ def _enter(
     attribute: int,
     inner_low: Places,
     inner_high: Places,
-    first: Numbers,
-    above: Places,
-    losses: Numbers,
-    spans: Places,
-    buckets: Numbers,
-    cuts: Numbers,
+    line: RowLine,
+    buffers: CutBuffers,
 ) -> None:
-    """Enter the cut that takes out the buckets from ``begin`` to before ``stop``."""
+    """Enter the cut that separates the buckets from ``begin`` to before ``stop`` as number ``count``."""
+    _, first, above, losses = line
+    spans, buckets, cuts = buffers.spans, buffers.buckets, buffers.cuts
     inner = np.int64(0)
     outer = np.int64(0)
     for b in range(len(inner_low)):
@@ -127,24 +139,13 @@ def _enter(
 
 
 @jit
-def _list_cuts(
-    start: int,
-    end: int,
-    least: int,
-    places: Places,
-    first: Numbers,
-    above: Places,
-    losses: Numbers,
-    spans: Places,
-    buckets: Numbers,
-    ranks: Places,
-    cuts: Numbers,
-) -> int:
-    """Write the cuts both of whose sides have ``least`` rows to ``cuts`` and answer how many there are.
+def _list_cuts(start: int, end: int, least: int, line: RowLine, buffers: CutBuffers) -> int:
+    """Write the cuts that leave ``least`` rows on both sides to ``buffers.cuts`` and return their number.
 
-    A cut takes out either the first buckets of an attribute, or all below one node of its hierarchy.
-    ``spans`` [which, bucket, attribute], ``buckets`` [which, bucket] and ``ranks`` [row] are working memory.
+    A cut separates either the first buckets of an attribute, or all buckets below one node of its hierarchy.
     """
+    places, first, above, _ = line
+    spans, buckets = buffers.spans, buffers.buckets
     count = 0
     rows = end - start
     width = places.shape[1]
@@ -161,7 +162,7 @@ def _list_cuts(
     for a in range(width):
         if low[a] == high[a]:
             continue
-        filled = _fill_buckets(start, end, a, low, high, places, spans, buckets, ranks)
+        filled = _fill_buckets(start, end, a, low, high, places, buffers)
         _accumulate(filled, low, high, spans)
         inside = np.int64(0)
         for bucket in range(filled - 1):
@@ -172,7 +173,7 @@ def _list_cuts(
                 break
             _enter(
                 count, 0, bucket + 1, rows, inside, a, spans[LOW_BEFORE, bucket + 1],
-                spans[HIGH_BEFORE, bucket + 1], first, above, losses, spans, buckets, cuts,
+                spans[HIGH_BEFORE, bucket + 1], line, buffers,
             )  # fmt: skip
             count += 1
         for level in range(1, above.shape[1]):
@@ -192,8 +193,7 @@ def _list_cuts(
                             inner_low[b] = min(inner_low[b], spans[LOW, bucket, b])
                             inner_high[b] = max(inner_high[b], spans[HIGH, bucket, b])
                     _enter(
-                        count, begin, stop, rows, inside, a, inner_low, inner_high,
-                        first, above, losses, spans, buckets, cuts,
+                        count, begin, stop, rows, inside, a, inner_low, inner_high, line, buffers
                     )  # fmt: skip
                     count += 1
                 begin = stop
@@ -202,9 +202,10 @@ def _list_cuts(
 
 @jit
 def _next_cut(tried: int, count: int, cuts: Numbers) -> None:
-    """Move the best cut that was not tried behind those that were.
+    """Swap the best untried cut to the position after the tried ones.
 
-    Best is the least loss, then the most even cut, then the first attribute and threshold.
+    The best cut has the least loss; of equal ones it is the most even, then the first by attribute and
+    places.
     """
     best = tried
     for at in range(tried + 1, count):
@@ -233,7 +234,7 @@ def _split(
     spare: Numbers,
     spare_places: Places,
 ) -> int:
-    """Move the rows up to the threshold before the others, each in their order; answer where those begin."""
+    """Move the rows of the left side before the others, each in order; return where the right side begins."""
     middle = start
     moved = 0
     for at in range(start, end):
@@ -260,30 +261,20 @@ def advance(
     stack: Numbers,
     closed: Numbers,
     order: Numbers,
-    places: Places,
-    first: Numbers,
-    above: Places,
-    losses: Numbers,
-    groups: Places,
-    first_group: Numbers,
-    most: Numbers,
-    reach: Numbers,
-    shares: Numbers,
-    tally: Numbers,
-    spans: Places,
-    buckets: Numbers,
-    ranks: Places,
-    cuts: Numbers,
-    spare: Numbers,
-    spare_places: Places,
+    line: RowLine,
+    caps: Caps,
+    buffers: CutBuffers,
 ) -> bool:
-    """Go on cutting until somebody must be asked (True) or nothing is left to do (False).
+    """Cut regions until the models must be asked (return True) or no region is left (return False).
 
-    When asked, the region is split for a trial at ``state[MIDDLE]``; the sides in ``state[PASSING]`` keep the
-    caps, and the next call brings the ``verdict``: which of them hold. Without ``asking`` the caps decide
-    (and the first call's verdict counts for nothing). ``stack`` and ``closed`` hold regions: start, end,
-    whether the region holds.
+    On True the open region is split for a trial at ``state[MIDDLE]``, and the sides in ``state[PASSING]``
+    keep the caps. The next call must pass as ``verdict`` which of these sides satisfy the models. Without
+    ``asking`` the caps decide alone. The verdict of the first call is ignored. At most ``tries`` cuts of a
+    region are tried, and both sides of a cut have at least ``least`` rows. ``stack`` and ``closed`` hold
+    regions: start, end, and whether the region satisfies everything (1 or 0).
     """
+    places, cuts = line.places, buffers.cuts
+    spare, spare_places = buffers.spare, buffers.spare_places
     answered = state[OPEN] == 1
     while True:
         if state[OPEN] == 0:
@@ -293,10 +284,7 @@ def advance(
             state[START] = stack[state[TOP], 0]
             state[END] = stack[state[TOP], 1]
             state[WHOLE] = stack[state[TOP], 2]
-            state[COUNT] = _list_cuts(
-                state[START], state[END], least, places, first, above, losses,
-                spans, buckets, ranks, cuts,
-            )  # fmt: skip
+            state[COUNT] = _list_cuts(state[START], state[END], least, line, buffers)
             state[TRIED] = 0
             state[KEPT] = -1
             state[OPEN] = 1
@@ -325,11 +313,9 @@ def advance(
                     spare_places,
                 )
                 sides = 0
-                if keeps_caps(start, middle, order, groups, first_group, most, reach, shares, tally):
+                if keeps_caps(start, middle, order, caps):
                     sides += LEFT
-                if (sides == LEFT or state[WHOLE] == 0) and keeps_caps(
-                    middle, end, order, groups, first_group, most, reach, shares, tally
-                ):
+                if (sides == LEFT or state[WHOLE] == 0) and keeps_caps(middle, end, order, caps):
                     sides += RIGHT
                 if asking and (sides == BOTH or (sides > 0 and state[WHOLE] == 0)):
                     state[MIDDLE] = middle
@@ -338,7 +324,7 @@ def advance(
             if state[KEPT] < 0 and 0 < sides < BOTH:
                 state[KEPT] = 4 * (state[TRIED] - 1) + sides
         if sides != BOTH and state[WHOLE] == 0 and state[COUNT] > 0:
-            # A region that does not hold is cut all the same: one side may, or parts of a side.
+            # A region that fails is cut all the same: one of its sides may hold, or parts of a side.
             at = max(state[KEPT], 0) // 4
             sides = max(state[KEPT], 0) % 4
             middle = _split(

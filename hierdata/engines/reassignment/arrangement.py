@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.reassignment.ground import ground_of
-from hierdata.engines.reassignment.kernel import ClosenessArrays, Loss, ReassignedClasses, refresh_all
+from hierdata.engines.reassignment.kernel import ClosenessArrays, ReassignedClasses, refresh_all
 from hierdata.engines.rows.asking import ClassConstraints
 from hierdata.engines.rows.caps import pack_row_caps
 from hierdata.engines.rows.closeness import strangers
@@ -27,7 +27,7 @@ class Arrangement:
 
     classes: ReassignedClasses
     ground: ClosenessArrays
-    loss: Loss
+    line: RowLine
     caps: Caps
     asked: ClassConstraints
 
@@ -48,16 +48,16 @@ class Arrangement:
                 np.zeros((len(sizes), 4, line.places.shape[1]), np.int32),
             ),
             ground_of(forest, scope, constraints.closeness(scope.kind), int(sizes.max(initial=0))),
-            Loss(line.places, line.first, line.above, line.losses),
+            line,
             pack_row_caps(caps, len(classes)),
             ClassConstraints(forest, scope, asked),
         )
-        refresh_all(made.classes, made.ground, made.loss)
+        refresh_all(made.classes, made.ground, made.line)
         return made
 
     def numbers(self) -> NDArray[np.int64]:
         """Return the class of each row, SUPPRESSED for rows without a class."""
-        found = np.full(self.loss.places.shape[0], SUPPRESSED, np.int64)
+        found = np.full(self.line.places.shape[0], SUPPRESSED, np.int64)
         found[self.classes.members] = np.repeat(
             np.arange(len(self.classes.beyond)), np.diff(self.classes.starts)
         )

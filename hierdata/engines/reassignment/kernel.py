@@ -1,8 +1,8 @@
-"""The inner loops of giving records other classes: distances of classes from the original, and swaps.
+"""Inner loops of reassigning rows to classes: distances of classes from the original, and swaps.
 
-A class is a run of rows, ``members[starts[own]:starts[own + 1]]``; a swap exchanges two entries of the run.
-Sets of values are numbered over all closeness constraints, parents before what they hold; the first of each
-constraint holds every value and weighs nothing. A missing value stands behind all sets.
+A class is a run of rows, ``members[starts[own]:starts[own + 1]]``; a swap exchanges two entries of two runs.
+Sets of values are numbered over all closeness constraints, parents before children. The first set of each
+constraint holds every value and has weight 0. A missing value has a number after all sets.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 
 from hierdata.engines.jit import jit
 from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.rows.order import RowLine
 
 UNIT = 2**30
-"""Distances are ordered after rounding to this part of 1; what is within its bound is decided exactly."""
+"""Distances are rounded to multiples of 1 / UNIT for comparisons; whether a bound is kept is exact."""
 
 BASE, PLUS, MINUS, ENTER, LEAVE = range(5)
-"""What is known of a set in a class: BASE stands at a constraint's first set. All are distances times
-denominator; PLUS and MINUS say what changes if the sets from this one up hold one value more, or less; ENTER
-and LEAVE are the whole if a value joins there, or goes, and none takes its place."""
+"""Figures of a set in a class, all distances times the denominator. BASE, at a constraint's first set only,
+is the distance of the class. PLUS and MINUS are its change if this set and all above it hold one value more,
+or
+less. ENTER and LEAVE are the distance after a value joins at this set, or leaves it, without an exchange."""
 
 _ANY = np.int64(2**62)
 
@@ -30,46 +32,37 @@ LOW, NEXT_LOW, HIGH, NEXT_HIGH = range(4)
 
 
 class ClosenessArrays(NamedTuple):
-    """Closeness constraints: ``sets[constraint, row]`` is the smallest set that holds the row's value.
+    """The closeness constraints.
 
-    Constraint c has the sets from ``first[c]`` to ``first[c + 1]``; with n values the distance is the sum of
-    ``weight`` |held * total - expected * n| over ``scale * n * total``, and ``top / bottom`` its bound. Eight
-    times ``scale * n * total * bottom`` fits into 64 bits (``engines.reassigning.ground``).
+    The distance of a class with n values is the sum of ``weight`` |held * total - expected * n| over all
+    sets, divided by ``scale * n * total``; its bound is ``top / bottom``. Eight times ``scale * n * total *
+    bottom`` fits into 64 bits (``engines.reassignment.ground``).
     """
 
-    sets: Places
-    first: Numbers
-    parent: Places
-    weight: Numbers
-    expected: Numbers
-    total: Numbers
-    scale: Numbers
-    top: Numbers
-    bottom: Numbers
-
-
-class Loss(NamedTuple):
-    """Quasi-identifiers as places on a line; see ``engines.cutting.places``."""
-
-    places: Places
-    first: Numbers
-    above: Places
-    losses: Numbers
+    sets: Places  # [constraint, row]: the smallest set that holds the row's value
+    first: Numbers  # [constraints + 1]: its first set
+    parent: Places  # [set]
+    weight: Numbers  # [set]
+    expected: Numbers  # [set]: values of the original in it
+    total: Numbers  # [constraint]: values of the original
+    scale: Numbers  # [constraint]
+    top: Numbers  # [constraint]
+    bottom: Numbers  # [constraint]
 
 
 class ReassignedClasses(NamedTuple):
-    """The classes: their rows, how far each is beyond its bounds, what it loses, and its places."""
+    """The classes, as runs of rows."""
 
-    members: Numbers
-    starts: Numbers
-    beyond: Numbers
-    loss: Numbers
-    extent: NDArray[np.int32]
+    members: Numbers  # [position]: row
+    starts: Numbers  # [classes + 1]: first position
+    beyond: Numbers  # [class]: largest excess over a bound, in units
+    loss: Numbers  # [class]: total loss of its rows
+    extent: NDArray[np.int32]  # [class, (LOW, NEXT_LOW, HIGH, NEXT_HIGH), quasi-identifier]: places
 
 
 @jit
 def excess(constraint: int, moved: int, present: int, ground: ClosenessArrays) -> int:
-    """How far a distance is beyond its bound, in units: 0 if it is within, at least 1 if not."""
+    """Return the excess of a distance over its bound, in units: 0 if the bound is kept, else at least 1."""
     top = ground.top[constraint]
     bottom = ground.bottom[constraint]
     whole = ground.scale[constraint] * present * ground.total[constraint]
@@ -82,10 +75,10 @@ def excess(constraint: int, moved: int, present: int, ground: ClosenessArrays) -
 def weigh(
     start: int, end: int, members: Numbers, ground: ClosenessArrays, held: Numbers, known: Numbers
 ) -> None:
-    """Write to ``known`` what the class ``members[start:end]`` is at every set.
+    """Compute the figures of the class ``members[start:end]`` at every set.
 
-    ``held`` receives how many of its values each set holds; that of a constraint's first set is the number
-    of values present.
+    ``known`` [figure, set] receives the figures, ``held`` [set] the number of values in each set. That of a
+    constraint's first set is the number of values present.
     """
     held[:] = 0
     sets = ground.sets
@@ -135,7 +128,7 @@ def weigh(
 
 @jit
 def _extend(start: int, end: int, members: Numbers, places: Places, extent: Places) -> None:
-    """Write the two least and the two greatest places of a class at each quasi-identifier."""
+    """Compute the two least and the two greatest places of a class at each quasi-identifier."""
     far = np.int32(2**31 - 1)
     for b in range(places.shape[1]):
         low = next_low = far
@@ -158,16 +151,21 @@ def _extend(start: int, end: int, members: Numbers, places: Places, extent: Plac
 
 @jit
 def refresh(
-    own: int, classes: ReassignedClasses, ground: ClosenessArrays, loss: Loss, held: Numbers, known: Numbers
+    own: int,
+    classes: ReassignedClasses,
+    ground: ClosenessArrays,
+    line: RowLine,
+    held: Numbers,
+    known: Numbers,
 ) -> None:
-    """Work out anew what is kept of a class."""
+    """Recompute extent, loss and excess of a class; ``held`` and ``known`` are working memory."""
     start = classes.starts[own]
     end = classes.starts[own + 1]
-    _extend(start, end, classes.members, loss.places, classes.extent[own])
+    _extend(start, end, classes.members, line.places, classes.extent[own])
     total = np.int64(0)
-    for b in range(loss.places.shape[1]):
-        low = loss.first[b] + classes.extent[own, LOW, b]
-        total += loss_between(low, loss.first[b] + classes.extent[own, HIGH, b], loss.above, loss.losses)
+    for b in range(line.places.shape[1]):
+        low = line.first[b] + classes.extent[own, LOW, b]
+        total += loss_between(low, line.first[b] + classes.extent[own, HIGH, b], line.above, line.losses)
     classes.loss[own] = total * (end - start)
     weigh(start, end, classes.members, ground, held, known)
     farthest = 0
@@ -179,19 +177,19 @@ def refresh(
 
 
 @jit
-def refresh_all(classes: ReassignedClasses, ground: ClosenessArrays, loss: Loss) -> None:
-    """Work out what is kept of every class."""
+def refresh_all(classes: ReassignedClasses, ground: ClosenessArrays, line: RowLine) -> None:
+    """Compute extent, loss and excess of every class."""
     held = np.zeros(ground.first[-1], np.int64)
     known = np.zeros((5, ground.first[-1]), np.int64)
     for own in range(len(classes.beyond)):
-        refresh(own, classes, ground, loss, held, known)
+        refresh(own, classes, ground, line, held, known)
 
 
 @jit
 def _excess_with(
     c: int, goes: int, comes: int, shared: int, ground: ClosenessArrays, held: Numbers, known: Numbers
 ) -> int:
-    """How far a class is beyond a bound with one value for another; both lie below ``shared``."""
+    """Return the excess of a class over a bound after one value replaces another, both below ``shared``."""
     first = ground.first[c]
     behind = ground.first[c + 1]
     present = held[first]
@@ -207,7 +205,7 @@ def _excess_with(
 
 @jit
 def _meet(own: int, c: int, ground: ClosenessArrays, shared: Places) -> None:
-    """Write, for every set of a constraint, the smallest set that holds it and ``own``."""
+    """Compute, for every set of a constraint, the smallest set that holds both it and ``own``."""
     first = ground.first[c]
     behind = ground.first[c + 1]
     if own >= behind:
@@ -224,28 +222,26 @@ def _meet(own: int, c: int, ground: ClosenessArrays, shared: Places) -> None:
 
 
 @jit
-def _loss_with(row: int, goes: int, extent: Places, size: int, loss: Loss) -> int:
-    """What a class loses with one row for another."""
+def _loss_with(row: int, goes: int, extent: Places, size: int, line: RowLine) -> int:
+    """Return the total loss of a class after ``row`` replaces ``goes``."""
     total = 0
-    for b in range(loss.places.shape[1]):
-        place = loss.places[row, b]
-        old = loss.places[goes, b]
+    for b in range(line.places.shape[1]):
+        place = line.places[row, b]
+        old = line.places[goes, b]
         low = extent[NEXT_LOW, b] if old == extent[LOW, b] else extent[LOW, b]
         high = extent[NEXT_HIGH, b] if old == extent[HIGH, b] else extent[HIGH, b]
         total += loss_between(
-            loss.first[b] + min(low, place), loss.first[b] + max(high, place), loss.above, loss.losses
+            line.first[b] + min(low, place), line.first[b] + max(high, place), line.above, line.losses
         )
     return total * size
 
 
 @jit
 def _keeps(at: int, row: int, start: int, end: int, members: Numbers, caps: Caps) -> bool:
-    """Whether a class keeps every cap with another row at one place of its run."""
+    """Return whether a class keeps every cap with another row at one position."""
     before = members[at]
     members[at] = row
-    holds = keeps_caps(
-        start, end, members, caps.groups, caps.first_group, caps.most, caps.reach, caps.shares, caps.tally
-    )
+    holds = keeps_caps(start, end, members, caps)
     members[at] = before
     return holds
 
@@ -258,17 +254,17 @@ def best_swaps(
     at_most: int,
     classes: ReassignedClasses,
     ground: ClosenessArrays,
-    loss: Loss,
+    line: RowLine,
     caps: Caps,
     found: Numbers,
 ) -> int:
-    """Write the best swaps of a class to ``found``, best first; answer how many there are.
+    """Write the best swaps of a class to ``found``, best first; return how many there are.
 
-    ``found[i]`` receives two places in ``members`` and what the swap changes: how far the two classes are
-    beyond their bounds, and what they lose. The first change counts, then the second, then who comes first.
-    The first must fall by ``least``; where that is 0, the second must fall if the first does not. Swaps that
-    break a cap are left out. Partners are the classes after and before, in turn, until ``window`` pairs of
-    rows have been looked at; more, up to ``at_most``, only while nothing is found.
+    ``found[i]`` receives two positions in ``members``, the change of the excess of the two classes, and the
+    change of their loss. Swaps are ordered by the change of the excess, then of the loss, then by position.
+    The excess must fall by at least ``least``; if that is 0, the loss must fall if the excess does not. Swaps
+    that break a cap are left out. Partners are the next and the previous classes in turn, until ``window``
+    pairs of rows have been compared; more, up to ``at_most``, only while nothing is found.
     """
     members, starts, beyond, kept_loss, extent = classes
     start = starts[own]
@@ -290,7 +286,7 @@ def best_swaps(
             missing = count_of_sets + c
             options[i, missing] = _excess_with(c, goes, missing, 0, ground, held, known)
 
-    worst = 0  # the constraint that says most about a swap is looked at first
+    worst = 0  # the constraint that rules out most swaps is checked first
     farthest = -1
     for c in range(constraints):
         if held[ground.first[c]] > 0:
@@ -310,7 +306,7 @@ def best_swaps(
             break
         step = turn // 2 + 1
         if 2 * step == groups and turn % 2:
-            break  # the class opposite was looked at
+            break  # the opposite class has been compared already
         partner = (own + step) % groups if turn % 2 == 0 else (own - step) % groups
         first = starts[partner]
         behind = starts[partner + 1]
@@ -334,10 +330,10 @@ def best_swaps(
                     continue
                 change = np.int64(0)
                 if tied:
-                    change = _loss_with(y, x, extent[own], size, loss) - lost_before
+                    change = _loss_with(y, x, extent[own], size, line) - lost_before
                     if change >= last_loss:
                         continue
-                    change += _loss_with(x, y, extent[partner], behind - first, loss)
+                    change += _loss_with(x, y, extent[partner], behind - first, line)
                     if change >= last_loss:
                         continue
                 if not weighed:
@@ -355,8 +351,8 @@ def best_swaps(
                 if less > last_beyond:
                     continue
                 if not tied:
-                    change = _loss_with(y, x, extent[own], size, loss) - lost_before
-                    change += _loss_with(x, y, extent[partner], behind - first, loss)
+                    change = _loss_with(y, x, extent[own], size, line) - lost_before
+                    change += _loss_with(x, y, extent[partner], behind - first, line)
                 if less == last_beyond and change >= last_loss:
                     continue
                 if not _keeps(start + i, y, start, end, members, caps) or not _keeps(
@@ -385,9 +381,11 @@ def best_swaps(
 def objective(
     members: Numbers, starts: Numbers, ground: ClosenessArrays, caps: Caps
 ) -> tuple[int, int, int, int]:
-    """Rows in classes that break a cap, the largest distance, the sum over rows, and how many are beyond.
+    """Return the objective of a partition.
 
-    Distances are those of the classes, the largest over all constraints, in units.
+    The four figures are the number of rows in classes that break a cap, the largest distance of a class, the
+    sum of the distances over all rows, and the number of classes beyond a bound. The distance of a class is
+    its largest one over all constraints, in units.
     """
     held = np.zeros(ground.first[-1], np.int64)
     known = np.zeros((5, ground.first[-1]), np.int64)
@@ -395,9 +393,7 @@ def objective(
     for own in range(len(starts) - 1):
         start = starts[own]
         end = starts[own + 1]
-        if not keeps_caps(
-            start, end, members, caps.groups, caps.first_group, caps.most, caps.reach, caps.shares, caps.tally
-        ):
+        if not keeps_caps(start, end, members, caps):
             broken += end - start
         weigh(start, end, members, ground, held, known)
         distance = 0

@@ -1,10 +1,4 @@
-"""The inner loops of recursive cutting: the cuts of a region by their loss, and the work list of regions.
-
-A region is a run of rows, ``order[start:end]``. ``places[at]`` holds, for the row at that place of the run,
-the place of its node in each hierarchy's depth-first order: rows are moved with the run, so a region is read
-straight through. In that order the join of a set of nodes is the join of its first and its last, so a side
-of a cut is known by the least and the greatest place of every hierarchy.
-"""
+"""Loops that the row engines share: the loss of a join, and whether some rows keep the frequency caps."""
 
 from __future__ import annotations
 
@@ -20,19 +14,22 @@ Places: TypeAlias = "NDArray[np.int32]"
 
 
 class Caps(NamedTuple):
-    """Share caps in the layout of ``keeps_caps``."""
+    """The frequency caps of a scope, for rows numbered from 0.
 
-    groups: Places
-    first_group: Numbers
-    most: Numbers
-    reach: Numbers
-    shares: Numbers
-    tally: Numbers
+    The groups of all caps are numbered consecutively: those of cap c begin at ``first_group[c]``.
+    """
+
+    groups: Places  # [cap, row]: group within the cap, -1 for a missing value
+    first_group: Numbers  # [caps + 1]
+    most: Numbers  # [cap]: bound on the rows of a group in a class of any size, 2^62 for none
+    reach: Numbers  # [group, 2]: first and last group, within the cap, that count together with this one
+    shares: Numbers  # [group, 2]: numerator and denominator of the largest share of a class
+    tally: Numbers  # [group within a cap]: working memory, 0 between calls
 
 
 @jit
 def loss_between(low: int, high: int, above: Places, losses: Numbers) -> int:
-    """The loss of the join of the nodes at two places: the deepest entry that both rows share."""
+    """Return the loss of the join of the nodes at two places: the deepest common entry of their ancestors."""
     loss: int
     level = above.shape[1] - 1
     while level > 0 and (above[low, level] < 0 or above[low, level] != above[high, level]):
@@ -42,23 +39,9 @@ def loss_between(low: int, high: int, above: Places, losses: Numbers) -> int:
 
 
 @jit
-def keeps_caps(
-    start: int,
-    end: int,
-    order: Numbers,
-    groups: Places,
-    first_group: Numbers,
-    most: Numbers,
-    reach: Numbers,
-    shares: Numbers,
-    tally: Numbers,
-) -> bool:
-    """Whether ``order[start:end]`` keeps every cap, exactly.
-
-    ``groups[cap, row]`` is a row's group in a cap, -1 for a missing value; ``first_group[cap]`` its first row
-    in ``reach`` (first and last group that count together with it) and ``shares`` (numerator, denominator);
-    ``most[cap]`` the bound that no size lifts. ``tally`` is 0 between calls.
-    """
+def keeps_caps(start: int, end: int, order: Numbers, caps: Caps) -> bool:
+    """Return whether the rows ``order[start:end]`` keep every cap as one class, exactly."""
+    groups, first_group, most, reach, shares, tally = caps
     holds = True
     for cap in range(groups.shape[0]):
         if not holds:
@@ -99,7 +82,7 @@ def keeps_caps(
                     if tally[group] > 0:
                         occurring[filled] = group
                         filled += 1
-            # The first and last of the occurring places that count together with each, and their sum.
+            # A sliding window over the occurring groups that count together with each group, and its count.
             low = 0
             high = 0
             near = 0

@@ -1,7 +1,7 @@
-"""The inner loops of dealing rows to classes, so that no two rows of a class count together.
+"""Inner loops of dealing rows to classes in which no two rows count together.
 
-Rows stand in ascending order of their group; ``ends[group]`` is the last group that counts together with a
-group from below, and never falls from one group to the next.
+Rows are in ascending order of their group. ``ends[group]`` is the last group, at or above the group, that
+counts together with it; it never decreases from one group to the next.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import numpy as np
 from hierdata.engines.alignment.kernels.assignment import assign
 from hierdata.engines.jit import jit
 from hierdata.engines.rows.kernel import Numbers, Places, loss_between
+from hierdata.engines.rows.order import RowLine
 
 
 @jit
 def keep(tracks: int, groups: Places, ends: Places, kept: Numbers) -> int:
-    """Write the positions of as many rows as ``tracks`` classes can share to ``kept``; answer how many.
+    """Write the positions of a largest set of rows that ``tracks`` classes can share to ``kept``.
 
-    From the least up a row is kept if the row kept ``tracks`` rows before does not reach it. No window then
-    holds more than ``tracks`` rows, and no choice of rows of which that is true is larger.
+    Rows are visited in ascending order. A row is kept if the row that was kept ``tracks`` rows before does
+    not count together with it. Then no window holds more than ``tracks`` rows, and no larger set of rows has
+    this property. Return the number of rows.
     """
     count = 0
     for at in range(len(groups)):
@@ -39,27 +41,25 @@ def deal(
     groups: Places,
     ends: Places,
     records: Numbers,
-    places: Places,
-    first: Numbers,
-    above: Places,
-    losses: Numbers,
+    line: RowLine,
     class_of: Numbers,
 ) -> int:
-    """Deal the rows of every block ``order[start:stop]`` to floor(size / least) classes; answer how many.
+    """Deal the rows of every block ``order[start:stop]`` to floor(size / least) classes; return their number.
 
-    ``order`` stands in ascending order of ``groups[row]`` within a block, and at most as many of its rows as
-    it has classes lie in one window. A block is dealt in rounds of one row a class. Round robin keeps the
-    rows of a class apart; so in each round some assignment does, even of ``widest`` rows in turn to as many
-    classes, and the one of least loss is taken. ``class_of`` receives the classes. Where ``records`` are
-    ``recurring``, rows of one record are kept apart too, and -1 is the class of a row that finds none.
+    Within a block ``order`` is ascending by ``groups[row]``, and at most as many rows as the block has
+    classes lie in one window. A block is dealt in rounds of one row for each class. Round robin keeps the
+    rows of a class apart, so in each round a valid assignment exists, even of ``widest`` rows at a time to as
+    many classes; the one of least loss is taken. ``class_of`` receives the classes. With ``recurring``, rows
+    of one record are kept apart too, and a row without a possible class gets -1.
     """
+    places, first, above, losses = line
     width = places.shape[1]
     classes = 0
     longest = np.int64(0)
     for block in range(len(starts)):
         longest = max(longest, stops[block] - starts[block])
     most = longest // least + 1
-    last = np.empty(most, np.int64)  # the latest row of each class, and of each row the one before it
+    last = np.empty(most, np.int64)  # [class]: its latest row; ``earlier`` [row]: the row before it
     earlier = np.full(len(class_of), -1, np.int64)
     low = np.empty((most, width), np.int32)
     high = np.empty((most, width), np.int32)

@@ -1,11 +1,36 @@
-"""The inner loop of attaching rows to classes: the nearest classes that keep the caps."""
+"""Inner loop of attaching rows to classes: the nearest classes that keep the caps."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from hierdata.engines.jit import jit
-from hierdata.engines.rows.kernel import Numbers, Places, keeps_caps, loss_between
+from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss_between
+
+
+class AttachedRows(NamedTuple):
+    """The rows of a scope by their hierarchy nodes, and the losses of nodes.
+
+    The nodes of all hierarchies are numbered consecutively.
+    """
+
+    nodes: Places  # [row, quasi-identifier]
+    records: Numbers  # [row]: record of the row
+    ancestors: Places  # [node, depth]: -1 where the node's path has no entry
+    losses: Numbers  # [node]: LM' times the scale
+
+
+class AttachedClasses(NamedTuple):
+    """The classes that rows may join; their members are linked lists."""
+
+    joins: Places  # [class, quasi-identifier]: the published node
+    sizes: Numbers  # [class]: rows
+    numbers: Numbers  # [class]: breaks ties, the lower number comes first
+    refused: Numbers  # [class]: last stamp under which the class has refused a row
+    latest: Numbers  # [class]: the last row that joined
+    earlier: Numbers  # [row]: the row that joined the same class before, -1 for none
 
 
 @jit
@@ -14,38 +39,34 @@ def _keeps_caps(
     own: int,
     latest: Numbers,
     earlier: Numbers,
-    groups: Places,
-    first_group: Numbers,
-    most: Numbers,
-    reach: Numbers,
-    shares: Numbers,
-    tally: Numbers,
+    caps: Caps,
     members: Numbers,
 ) -> bool:
-    """Whether a class keeps every cap with one row more, if it does without; ``members`` is working memory.
+    """Return whether a class that keeps every cap still does with one row more.
 
-    The row's own group is looked at first, which settles most. See ``cutting.within_caps``.
+    The row's own group is checked first, which decides most cases. ``members`` is working memory. See
+    ``keeps_caps``.
     """
-    for cap in range(groups.shape[0]):
-        group = groups[cap, row]
+    for cap in range(caps.groups.shape[0]):
+        group = caps.groups[cap, row]
         if group < 0:
             continue
-        base = first_group[cap]
-        low = reach[base + group, 0]
-        high = reach[base + group, 1]
+        number = caps.first_group[cap] + group
+        low = caps.reach[number, 0]
+        high = caps.reach[number, 1]
         present = 1
         near = 1
         member = latest[own]
         while member >= 0:
-            other = groups[cap, member]
+            other = caps.groups[cap, member]
             if other >= 0:
                 present += 1
                 if low <= other <= high:
                     near += 1
             member = earlier[member]
-        if near > most[cap] or near * shares[base + group, 1] > shares[base + group, 0] * present:
+        if near > caps.most[cap] or near * caps.shares[number, 1] > caps.shares[number, 0] * present:
             return False
-        if near > 1 and low < high:  # others have the row in their reach
+        if near > 1 and low < high:  # the row counts together with other groups
             members[0] = row
             filled = 1
             member = latest[own]
@@ -53,7 +74,7 @@ def _keeps_caps(
                 members[filled] = member
                 filled += 1
                 member = earlier[member]
-            return keeps_caps(0, filled, members, groups, first_group, most, reach, shares, tally)
+            return keeps_caps(0, filled, members, caps)
     return True
 
 
@@ -67,32 +88,21 @@ def nearest(
     recurring: bool,
     found: Numbers,
     distances: Numbers,
-    refused: Numbers,
-    records: Numbers,
-    nodes: Places,
-    joins: Places,
-    sizes: Numbers,
-    numbers: Numbers,
-    ancestors: Places,
-    losses: Numbers,
-    latest: Numbers,
-    earlier: Numbers,
-    groups: Places,
-    first_group: Numbers,
-    most: Numbers,
-    reach: Numbers,
-    shares: Numbers,
-    tally: Numbers,
+    rows: AttachedRows,
+    classes: AttachedClasses,
+    caps: Caps,
     members: Numbers,
 ) -> tuple[int, int]:
-    """Write the nearest classes for a row to ``found``, best first; answer how many and how many were seen.
+    """Write the classes nearest to a row to ``found``, best first; return how many, and how many were seen.
 
-    Looked at are the classes from ``start`` on, around the end, ``window`` of them; more, up to ``at_most``,
-    only while none is found. Those whose ``refused`` is ``stamp`` are left out, and
-    those that break a cap with the row in them or, where ``records`` are ``recurring``, hold a row of its
-    record. Nearest is the least sum of LM' of the joins with ``joins[class]``, then the smaller class, then
-    the lower of ``numbers``. The members of a class are ``latest[class]``, the one ``earlier``, and so on.
+    ``window`` classes are seen, from ``start`` on and wrapping around; more, up to ``at_most``, only while
+    none is found. Classes that have refused under ``stamp`` are left out, and so are classes that would break
+    a cap with the row and, with ``recurring``, classes with a row of the same record. The distance is the sum
+    of LM' of the joins of the nodes of row and class; ties go to the smaller class, then to the lower of
+    ``numbers``. ``distances`` receives the distances; ``members`` is working memory.
     """
+    nodes, records, ancestors, losses = rows
+    joins, sizes, numbers, refused, latest, earlier = classes
     wanted = len(found)
     width = nodes.shape[1]
     count = 0
@@ -124,9 +134,7 @@ def nearest(
                 member = earlier[member]
             if member >= 0:
                 continue
-        if not _keeps_caps(
-            row, own, latest, earlier, groups, first_group, most, reach, shares, tally, members
-        ):
+        if not _keeps_caps(row, own, latest, earlier, caps, members):
             continue
         count = min(count + 1, wanted)
         for at in range(count - 1, place, -1):
@@ -138,8 +146,9 @@ def nearest(
 
 
 @jit
-def join_row(row: int, own: int, nodes: Places, joins: Places, ancestors: Places) -> Places:
-    """The nodes of a class with a row in it: the deepest entries that both have."""
+def join_row(row: int, own: int, rows: AttachedRows, classes: AttachedClasses) -> Places:
+    """Return the nodes of a class with one row more: the joins of their nodes."""
+    nodes, ancestors, joins = rows.nodes, rows.ancestors, classes.joins
     found = np.empty(nodes.shape[1], np.int32)
     for b in range(nodes.shape[1]):
         one = ancestors[nodes[row, b]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints
 from hierdata.engines.rows.caps import pack_row_caps, row_caps
 from hierdata.engines.rows.contents import Question, check_classes
-from hierdata.engines.rows.kernel_nearest import join_row, nearest
+from hierdata.engines.rows.kernel_nearest import AttachedClasses, AttachedRows, join_row, nearest
 from hierdata.engines.rows.table import class_sizes, codes_of, joins, nodes_of, number_hierarchies
 from hierdata.forest.forest import MISSING, Forest, Scope
 from hierdata.forest.partition import SUPPRESSED
@@ -76,45 +76,36 @@ class _Attachment:
         self._on_records = _RememberedConstraints(constraints.on_records)
         self._on_values = [_RememberedConstraints(own) for own in constraints.on_values[scope.kind]]
         self._contents: dict[int, list[dict[int, int]]] = {}
-        self._sizes = class_sizes(classes)
+        sizes = class_sizes(classes)
         self._window = max(_AFFORDED, _COMPARED * len(classes)) // leftovers
         self._spare = _ASKED
         self._first, ancestors = number_hierarchies(hierarchies)
         nodes = nodes_of(forest, scope)
-        self._nodes: NDArray[np.int32] = nodes + self._first
-        self._joins: NDArray[np.int32] = joins(hierarchies, nodes, classes) + self._first
-        self._latest, self._earlier = _link_members(classes)
+        losses = np.concatenate([np.zeros(0, np.int64), *forest.losses[scope.kind]])
+        self._rows = AttachedRows(nodes + self._first, scope.records, ancestors, losses)
         # A class that refused a row is not tried again under the same stamp.
         self._stamp = 0
-        self._refused = np.zeros(len(self._sizes), np.int64)
+        self._made = AttachedClasses(
+            joins(hierarchies, nodes, classes) + self._first,
+            sizes,
+            numbers,
+            np.zeros(len(sizes), np.int64),
+            *_link_members(classes),
+        )
         bound = [
             row_caps(self._codes[:, position], caps)
             for position, caps in constraints.caps(scope.kind)
             if caps.necessary
         ]
-        caps = pack_row_caps([own for own in bound if own.fits()], len(classes))
-        self._ancestors = ancestors
+        self._caps = pack_row_caps([own for own in bound if own.fits()], len(classes))
+        self._members = np.empty(len(classes) + 1, np.int64)
         self._recurring = scope.kind > 0  # at the root a record has one row
         self._alike = constraints.population is None and not self._recurring
-        self._arrays = (
-            self._refused,
-            scope.records,
-            self._nodes,
-            self._joins,
-            self._sizes,
-            numbers,
-            ancestors,
-            np.concatenate([np.zeros(0, np.int64), *forest.losses[scope.kind]]),
-            self._latest,
-            self._earlier,
-            *caps,
-            np.empty(len(classes) + 1, np.int64),
-        )
 
     def run(self, leftovers: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Attach the leftovers in random order, those with equal values one after the other."""
         mixed = rng.permutation(leftovers)
-        starts = rng.integers(len(self._sizes), size=len(mixed))
+        starts = rng.integers(len(self._made.sizes), size=len(mixed))
         vectors = np.unique(self._codes[mixed], axis=0, return_inverse=True)[1].ravel()
         order = np.argsort(vectors, kind="stable")
         for alike in np.split(order, np.flatnonzero(np.diff(vectors[order])) + 1):
@@ -123,7 +114,7 @@ class _Attachment:
                 own = self._nearest(row, start)
                 if own is not None:
                     self._join(row, own)
-                elif self._alike and self._window + self._spare >= len(self._sizes):
+                elif self._alike and self._window + self._spare >= len(self._made.sizes):
                     break  # all classes refused the row, and would refuse equal ones
         return self._classes
 
@@ -134,23 +125,23 @@ class _Attachment:
         wanted = 1
         while True:
             found, distances = np.empty((2, wanted), np.int64)
-            at_most = min(self._window + self._spare, len(self._sizes))
+            at_most = min(self._window + self._spare, len(self._made.sizes))
             count, seen = nearest(
                 row, start, self._window, at_most, self._stamp, self._recurring, found, distances,
-                *self._arrays,
+                self._rows, self._made, self._caps, self._members,
             )  # fmt: skip
             self._spare -= max(0, seen - self._window)
             for own in found[:count].tolist():
                 if self._accepts(row, own):
                     return int(own)
-                self._refused[own] = self._stamp
+                self._made.refused[own] = self._stamp
             if not count:
                 return None
             wanted *= 4
 
     def _accepts(self, row: int, own: int) -> bool:
         """Whether all constraints hold for the class with the row added."""
-        records = int(self._sizes[own]) + 1
+        records = int(self._made.sizes[own]) + 1
         population = None
         if self._population is not None:
             population = self._population((self._join_row(row, own) - self._first).tolist())
@@ -167,30 +158,31 @@ class _Attachment:
     def _class_counts(self, own: int) -> list[dict[int, int]]:
         """Return how often each value occurs in a class, by sensitive attribute; counted once."""
         if own not in self._contents:
-            rows = list(self._members(own))
+            rows = list(self._members_of(own))
             counted = (Counter(column) for column in self._codes[rows].T.tolist())
             self._contents[own] = [
                 {code: count for code, count in counts.items() if code != MISSING} for counts in counted
             ]
         return self._contents[own]
 
-    def _members(self, own: int) -> Iterator[int]:
-        row = int(self._latest[own])
+    def _members_of(self, own: int) -> Iterator[int]:
+        row = int(self._made.latest[own])
         while row >= 0:
             yield row
-            row = int(self._earlier[row])
+            row = int(self._made.earlier[row])
 
     def _join_row(self, row: int, own: int) -> NDArray[np.int32]:
-        return join_row(row, own, self._nodes, self._joins, self._ancestors)
+        return join_row(row, own, self._rows, self._made)
 
     def _join(self, row: int, own: int) -> None:
         for held, code in zip(self._class_counts(own), self._codes[row].tolist(), strict=True):
             if code != MISSING:
                 held[code] = held.get(code, 0) + 1
-        self._joins[own] = self._join_row(row, own)
+        made = self._made
+        made.joins[own] = self._join_row(row, own)
         self._classes[row] = own
-        self._sizes[own] += 1
-        self._earlier[row], self._latest[own] = self._latest[own], row
+        made.sizes[own] += 1
+        made.earlier[row], made.latest[own] = made.latest[own], row
 
 
 class _RememberedConstraints:

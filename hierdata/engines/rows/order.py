@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,17 @@ from hierdata.engines.rows.table import nodes_of, summable
 from hierdata.forest.forest import MISSING, Forest, Scope
 
 
-@dataclass(frozen=True)
-class RowLine:
-    """The rows of a scope by the places of their nodes in depth-first order, in the layout of compiled code.
+class RowLine(NamedTuple):
+    """The rows of a scope by the places of their nodes, in the layout of compiled code.
 
-    ``places[row, i]`` is the place of the row's node among those that occur at the i-th quasi-identifier;
-    ``first[i]`` is the row of ``above`` where the places of this quasi-identifier begin.
-    ``above[first[i] + place]`` are the ancestors of the node at a place, numbered over all hierarchies, and
-    ``losses[node]`` is LM' as an integer (``summable``).
+    The place of a node is its position in depth-first order among the nodes that occur at a quasi-identifier.
+    The join of some nodes is the join of the two at their least and their greatest place.
     """
 
-    places: NDArray[np.int32]
-    first: NDArray[np.int64]
-    above: NDArray[np.int32]
-    losses: NDArray[np.int64]
+    places: NDArray[np.int32]  # [row, quasi-identifier]
+    first: NDArray[np.int64]  # [quasi-identifiers + 1]: the row of ``above`` where its places begin
+    above: NDArray[np.int32]  # [first + place, depth]: the node's ancestors, -1 where the path has no entry
+    losses: NDArray[np.int64]  # [node, over all hierarchies]: LM' as an integer (``summable``)
 
     @classmethod
     def of(cls, forest: Forest, scope: Scope) -> RowLine:

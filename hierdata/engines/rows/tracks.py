@@ -67,10 +67,10 @@ class Apart:
         order = order[np.lexsort((self.groups[order], np.repeat(np.arange(len(blocks)), lengths)))]
         class_of = np.full(len(self.groups), -1, np.int64)
         below = bool(scope.kind)
-        arrays = (line.places, line.first, line.above, line.losses, class_of)
         deal(
-            ends - lengths, ends, least, WIDEST, below, order, self.groups, self.ends, scope.records, *arrays
-        )
+            ends - lengths, ends, least, WIDEST, below, order, self.groups, self.ends, scope.records, line,
+            class_of,
+        )  # fmt: skip
         if below:
             there = np.flatnonzero(class_of >= 0)
             keys = class_of[there] * (int(scope.records.max(initial=0)) + 1) + scope.records[there]

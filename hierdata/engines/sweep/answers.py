@@ -73,7 +73,7 @@ class Answers:
 
     def holds(self, rows: NDArray[np.int64]) -> bool:
         """Whether these rows may be a class."""
-        return bool(keeps_caps(0, len(rows), rows, *self.caps)) and (not self.asking or self._asked(rows))
+        return bool(keeps_caps(0, len(rows), rows, self.caps)) and (not self.asking or self._asked(rows))
 
     def ask(self, groups: Sequence[NDArray[np.int64]]) -> None:
         """Check groups that keep the caps, and store the decisions."""

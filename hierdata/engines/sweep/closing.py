@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from hierdata.engines.rows.order import RowLine
 from hierdata.engines.sweep.answers import Answers, best_depths
 from hierdata.engines.sweep.arrays import generalized_places
-from hierdata.engines.sweep.kernel import ASKED, LEFT, MADE, STATE, VISITS, mix_words, sweep
+from hierdata.engines.sweep.kernel import (
+    ASKED,
+    LEFT,
+    MADE,
+    STATE,
+    VISITS,
+    LatticeArrays,
+    SweepBuffers,
+    mix_words,
+    sweep,
+)
 from hierdata.forest.partition import SUPPRESSED
 
 VISITED = 256
@@ -29,20 +39,27 @@ def close_classes(line: RowLine, answers: Answers, progress: Callable[[int], Non
     classes = np.full(count, SUPPRESSED, np.int64)
     nodes = generalized_places(line.above)
     size = max(16, 2 ** (2 * count).bit_length())
-    left, grouped = np.arange(count), np.empty(count, np.int64)
-    state = np.zeros(STATE, np.int64)
-    state[LEFT] = count
+    codes = mix_words(np.arange(len(line.losses)))
+    lattice = LatticeArrays(best_depths(line, nodes), line.places, line.first, nodes, codes)
     groups = count // answers.least + 1
-    asked, prints = np.empty((groups, 2), np.int64), np.empty(groups, np.uint64)
-    arrays = (
-        best_depths(line, nodes), line.places, line.first, nodes,
-        mix_words(np.arange(len(line.losses))), answers.marks, left, classes, state,
-        np.empty(count, np.int64), np.empty(size, np.uint64), np.empty(size, np.int64),
-        grouped, asked, prints, answers.caps, answers.memory,
-    )  # fmt: skip
-    while sweep(answers.least, VISITED * count, answers.asking, *arrays):
-        found = asked[: state[ASKED]].tolist()
-        answers.ask([grouped[start:end] for start, end in found])
+    buffers = SweepBuffers(
+        state=np.zeros(STATE, np.int64),
+        left=np.arange(count),
+        slots=np.empty(count, np.int64),
+        keys=np.empty(size, np.uint64),
+        counts=np.empty(size, np.int64),
+        grouped=np.empty(count, np.int64),
+        asked=np.empty((groups, 2), np.int64),
+        asked_prints=np.empty(groups, np.uint64),
+    )
+    state = buffers.state
+    state[LEFT] = count
+    while sweep(
+        answers.least, VISITED * count, answers.asking, lattice, answers.marks, classes, buffers,
+        answers.caps, answers.memory,
+    ):  # fmt: skip
+        found = buffers.asked[: state[ASKED]].tolist()
+        answers.ask([buffers.grouped[start:end] for start, end in found])
         state[VISITS] += _WEIGHT * len(found)
         progress(count - int(state[LEFT]))
     assert state[MADE] == int(classes.max(initial=SUPPRESSED)) + 1

@@ -15,6 +15,7 @@ from hierdata.engines.sweep.kernel_improve import (
     CHANGED,
     COMPLETE,
     STATE,
+    PassBuffers,
     SweepClasses,
     dissolve,
     move,
@@ -79,14 +80,13 @@ def _run(
 ) -> NDArray[np.int64]:
     """Run one half of a pass; return its state."""
     rows = len(own.of)
-    state = np.zeros(STATE, np.int64)
-    members = np.empty(rows, np.int64)
     most = max(_AFFORDED, _COMPARED * rows)
-    arrays = (
-        order, looked_at, own, lines, answers.marks, answers.caps, answers.memory, state,
-        np.empty(_OPTIONS, np.int64), np.empty(_OPTIONS, np.int64), members,
-    )  # fmt: skip
-    while work(answers.least, most, answers.asking, *arrays):
-        answers.ask([members[: state[ASKED]]])
+    state, found, increases = np.zeros(STATE, np.int64), *np.empty((2, _OPTIONS), np.int64)
+    buffers = PassBuffers(state, found, increases, np.empty(rows, np.int64))
+    while work(
+        answers.least, most, answers.asking, order, looked_at, own, lines, answers.marks, answers.caps,
+        answers.memory, buffers,
+    ):  # fmt: skip
+        answers.ask([buffers.members[: state[ASKED]]])
     state[COMPLETE] = state[AT] == len(order)
     return state

@@ -1,8 +1,9 @@
-"""The inner loop of a lattice sweep: the groups of rows at each node, and what is remembered of answers.
+"""Inner loop of a lattice sweep: the groups of rows at each lattice node, and the cache of model answers.
 
-What a class holds is summed up in a print, the sum of its rows' ``marks``: equal prints, equal answers of the
-models, so nobody is asked twice. Rows of a group are told by a sum of 64 mixed bits too. Should two groups
-have the same, they are one class, published by the join of all: worse, and as safe.
+The print of a class is the sum of the ``marks`` of its rows, a 64-bit hash of what the models see. Models
+give classes of equal prints equal answers, so that each content is asked about once. The key of a group is a
+64-bit hash too. If two groups had the same key, they would become one class, published by the join of all its
+rows: with more loss, but as safe.
 """
 
 from __future__ import annotations
@@ -18,38 +19,62 @@ from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps, loss
 Words: TypeAlias = "NDArray[np.uint64]"
 
 LEFT, NODE, MADE, VISITS, ASKED, STATE = range(6)
-"""What is known of the work: rows without a class, the node to visit next, classes made, rows visited, and
-how many groups are to be asked about."""
+"""The state of a sweep: number of rows without a class, next lattice node, number of classes made, of row
+visits, and of groups that the models must be asked about."""
 UNKNOWN, NO, YES = range(3)
-"""What is remembered of a print."""
+"""Cached answers for a print."""
 
 
 class Lines(NamedTuple):
-    """Rows by their places, and what joins lose: ``pairs[pair_first[q] + low * width[q] + high]``.
+    """The rows by their places (``RowLine``), and the losses of joins.
 
-    Where ``pair_first[q]`` is -1 that is looked up in ``above`` and ``node_losses``, as in ``cutting``.
+    The loss of the join of two places of quasi-identifier q is ``pairs[pair_first[q] + low * width[q] +
+    high]``. If ``pair_first[q]`` is -1, there is no table and the join is searched in ``above``.
     """
 
-    places: Places
-    first: Numbers
-    width: Numbers
-    pair_first: Numbers
-    pairs: Numbers
-    above: Places
-    node_losses: Numbers
+    places: Places  # [row, quasi-identifier]
+    first: Numbers  # [quasi-identifier]: row of ``above`` where its places begin
+    width: Numbers  # [quasi-identifier]: number of its places
+    pair_first: Numbers  # [quasi-identifier]
+    pairs: Numbers  # tables of losses
+    above: Places  # [first + place, depth]: ancestors of the node, -1 where the path has no entry
+    node_losses: Numbers  # [node]: LM' as an integer
 
 
 class Memory(NamedTuple):
-    """What the models said: an open table of prints, with YES or NO beside each, UNKNOWN where it is free."""
+    """The cache of model answers: a hash table with open addressing."""
 
-    prints: Words
-    answers: NDArray[np.int8]
-    filled: Numbers
+    prints: Words  # [slot], a power of two of them
+    answers: NDArray[np.int8]  # [slot]: YES or NO, UNKNOWN for a free slot
+    filled: Numbers  # [1]: number of used slots
+
+
+class LatticeArrays(NamedTuple):
+    """The nodes of a generalization lattice, and the hierarchy nodes of the rows at each depth."""
+
+    depths: Places  # [lattice node, quasi-identifier]: depth; lattice nodes in the order of their visits
+    places: Places  # [row, quasi-identifier]
+    first: Numbers  # [quasi-identifiers + 1]: the row of ``generalized`` where its places begin
+    generalized: Places  # [first + place, depth]: hierarchy node
+    codes: Words  # [hierarchy node]: its number as 64 mixed bits
+
+
+class SweepBuffers(NamedTuple):
+    """The state of a sweep, working memory, and (``asked``, ``asked_prints``) questions for the caller."""
+
+    state: Numbers  # [STATE]
+    left: Numbers  # [row]: the first ``state[LEFT]`` are the rows without a class
+    slots: Numbers  # [row left]: its slot in the hash table
+    keys: Words  # [slot]: key of a group, in a table of a power of two
+    counts: Numbers  # [slot]: rows of the group, 0 for a free slot
+    grouped: Numbers  # [row]: the rows of the groups, group after group
+    asked: Numbers  # [question, 2]: start and end of a group in ``grouped``
+    asked_prints: Words  # [question]: print of the group
 
 
 @jit
 def join_loss(q: int, low: int, high: int, lines: Lines) -> int:
-    """The loss of the join of the nodes at two places of a quasi-identifier, the lower one first."""
+    """Return the loss of the join of the nodes at two places of quasi-identifier q; low <= high."""
     if lines.pair_first[q] >= 0:
         return lines.pairs[lines.pair_first[q] + low * lines.width[q] + high]  # type: ignore[no-any-return]
     return loss_between(lines.first[q] + low, lines.first[q] + high, lines.above, lines.node_losses)
@@ -57,7 +82,7 @@ def join_loss(q: int, low: int, high: int, lines: Lines) -> int:
 
 @jit
 def mix_word(word: int) -> np.uint64:
-    """A number that spreads over 64 bits (the finalizer of splitmix64)."""
+    """Mix a number into 64 bits (the finalizer of splitmix64)."""
     z = np.uint64(word) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -66,7 +91,7 @@ def mix_word(word: int) -> np.uint64:
 
 @jit
 def mix_words(numbers: Numbers) -> Words:
-    """``mix_word`` of each number."""
+    """Apply ``mix_word`` to each number."""
     found = np.empty(len(numbers), np.uint64)
     for at in range(len(numbers)):
         found[at] = mix_word(numbers[at])
@@ -75,7 +100,7 @@ def mix_words(numbers: Numbers) -> Words:
 
 @jit
 def recall_answer(one: np.uint64, prints: Words, answers: NDArray[np.int8]) -> int:
-    """What was said of a class of this print."""
+    """Return the cached answer for a class of this print."""
     mask = np.uint64(len(prints) - 1)
     at = one & mask
     while answers[at] != UNKNOWN:
@@ -87,7 +112,7 @@ def recall_answer(one: np.uint64, prints: Words, answers: NDArray[np.int8]) -> i
 
 @jit
 def remember(new: Words, said: NDArray[np.bool_], memory: Memory) -> None:
-    """Enter answers; a table that is half full is emptied before, so that it stays small."""
+    """Cache answers; a table that would be more than half full is emptied before."""
     prints, answers, filled = memory
     mask = np.uint64(len(prints) - 1)
     if 2 * (filled[0] + len(new)) > len(prints):
@@ -107,38 +132,31 @@ def sweep(
     least: int,
     most_visits: int,
     asking: bool,
-    lattice: Places,
-    places: Places,
-    first: Numbers,
-    generalized: Places,
-    codes: Words,
+    lattice: LatticeArrays,
     marks: Words,
-    left: Numbers,
     classes: Numbers,
-    state: Numbers,
-    slots: Numbers,
-    keys: Words,
-    counts: Numbers,
-    grouped: Numbers,
-    asked: Numbers,
-    asked_prints: Words,
+    buffers: SweepBuffers,
     caps: Caps,
     memory: Memory,
 ) -> bool:
-    """Close groups node by node until somebody must be asked (True) or nothing is left to do (False).
+    """Close groups node by node until the models must be asked (return True) or the sweep ends (return
+    False).
 
-    ``lattice[node]`` is the depth of every quasi-identifier; ``generalized[place, depth]`` the node there,
-    ``codes`` its number as 64 mixed bits. When asked, ``grouped[asked[i, 0]:asked[i, 1]]`` are rows of
-    print ``asked_prints[i]``; the answers are remembered, and the next call visits the node again.
+    A group of rows that are equal at the depths of a lattice node becomes a class if it has at least
+    ``least`` rows, keeps the caps and satisfies the models. Without ``asking`` the caps decide alone. On True
+    the caller must ask about the groups ``grouped[asked[i, 0]:asked[i, 1]]`` of print ``asked_prints[i]`` and
+    cache the answers in ``memory``; the next call visits the node again. The sweep ends after ``most_visits``
+    row visits. ``marks`` [row] are the marks; ``classes`` [row] receives the classes.
     """
-    groups, first_group, most, reach, shares, tally = caps
+    node_depths, places, first, generalized, codes = lattice
+    state, left, slots, keys, counts, grouped, asked, asked_prints = buffers
     prints, answers, _ = memory
     width = places.shape[1]
     depths = np.empty(width, np.int64)
-    while state[NODE] < len(lattice) and state[LEFT] >= least and state[VISITS] < most_visits:
+    while state[NODE] < len(node_depths) and state[LEFT] >= least and state[VISITS] < most_visits:
         rows = state[LEFT]
         for q in range(width):
-            depths[q] = lattice[state[NODE], q]
+            depths[q] = node_depths[state[NODE], q]
         size = 16
         while size < 2 * rows:
             size *= 2
@@ -155,7 +173,7 @@ def sweep(
             keys[slot] = key
             counts[slot] += 1
             slots[at] = slot
-        # Groups that are large enough stand together, in the order of their first rows.
+        # Collect the groups that are large enough, in the order of their first rows.
         filled = 0
         for at in range(rows):
             slot = slots[at]
@@ -176,7 +194,7 @@ def sweep(
             while keys[slot] != key or counts[slot] == 0:
                 slot = (slot + np.uint64(1)) & mask
             end = -counts[slot] - 1
-            if keeps_caps(start, end, grouped, groups, first_group, most, reach, shares, tally):
+            if keeps_caps(start, end, grouped, caps):
                 answer = YES
                 if asking:
                     own = np.uint64(0)

@@ -1,4 +1,4 @@
-"""The inner loops of gathering: how close rows stand, which are nearest to one, and who joins it next."""
+"""Inner loops of gathering classes: density around rows, nearest rows, and which row joins next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hierdata.engines.sweep.kernel import Lines, join_loss
 
 @jit
 def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numbers:
-    """For each row the loss of the join with its ``nearest``-th nearest row of the sample."""
+    """Return for each row the loss of the join with its ``nearest``-th nearest row of the sample."""
     places = lines.places
     found = np.empty(len(rows), np.int64)
     distances = np.empty(nearest, np.int64)
@@ -44,9 +44,10 @@ def crowding(rows: Numbers, sample: Numbers, nearest: int, lines: Lines) -> Numb
 def near(
     row: int, start: int, end: int, order: Numbers, classes: Numbers, lines: Lines, found: Numbers
 ) -> int:
-    """Write the rows without a class among ``order[start:end]`` that are nearest to a row, itself first.
+    """Write the rows without a class in ``order[start:end]`` that are nearest to a row to ``found``.
 
-    Nearest is the least loss of the join, then the first in the order; answer how many there are.
+    The row itself comes first, the others by the loss of the join with it, ties by the order. Return the
+    number of rows.
     """
     places = lines.places
     distances = np.empty(len(found), np.int64)
@@ -78,7 +79,7 @@ def near(
 
 @jit
 def gather(size: int, wanted: int, found: Numbers, lines: Lines) -> None:
-    """Move on to the front, from ``found[size]`` on, the rows that raise the loss least, until ``wanted``."""
+    """Extend the class ``found[:size]`` to ``wanted`` rows, each time by the row that adds the least loss."""
     places = lines.places
     columns = places.shape[1]
     low = places[found[0]].copy()

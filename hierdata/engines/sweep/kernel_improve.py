@@ -1,9 +1,9 @@
-"""The inner loops of improving classes: dissolving one, moving one row, where that loses less.
+"""Inner loops of improving classes: dissolving a class, or moving a row, if that lowers the loss.
 
-A class is known by the least and the greatest place of every quasi-identifier in depth-first order, as in
-``cutting``: the node it publishes is the join of those two. Nothing is asked in the middle of a change: it is
-undone, the caller remembers the answer, and the change is tried anew. A loss times a number of rows fits into
-64 bits, since that of all rows does (``engines.rows.table.summable``).
+The published node of a class at a quasi-identifier is the join of its least and its greatest place
+(``RowLine``). When a model must be asked, the change is undone, the caller caches the answer, and the change
+is tried again. A loss times a number of rows fits into 64 bits, because that of all rows does
+(``engines.rows.table.summable``).
 """
 
 from __future__ import annotations
@@ -17,31 +17,40 @@ from hierdata.engines.rows.kernel import Caps, Numbers, Places, keeps_caps
 from hierdata.engines.sweep.kernel import NO, UNKNOWN, YES, Lines, Memory, Words, join_loss, recall_answer
 
 AT, SEEN, ASKED, CHANGED, COMPLETE, STATE = range(6)
-"""What is known of half a pass: the entry of the order to look at next, how many classes were looked at, how
-many rows are to be asked about, how many changes were made, and whether the order came to its end."""
+"""The state of half a pass: next position in the order, number of classes seen, number of rows to be asked
+about, number of changes made, and whether the end of the order was reached."""
 
 
 class SweepClasses(NamedTuple):
-    """Classes that change: members as a list that is linked both ways, least and greatest places, LM'."""
+    """The classes; their members are doubly linked lists."""
 
-    of: Numbers
-    latest: Numbers
-    earlier: Numbers
-    later: Numbers
-    sizes: Numbers
-    low: Places
-    high: Places
-    losses: Numbers
-    prints: Words
+    of: Numbers  # [row]: its class, -1 for none
+    latest: Numbers  # [class]: the last member, -1 for none
+    earlier: Numbers  # [row]: the member before it, -1 for none
+    later: Numbers  # [row]: the member after it, -1 for none
+    sizes: Numbers  # [class]: rows
+    low: Places  # [class, quasi-identifier]: least place
+    high: Places  # [class, quasi-identifier]: greatest place
+    losses: Numbers  # [class]: LM' of one of its rows, as an integer
+    prints: Words  # [class]: see ``sweep.kernel``
+
+
+class PassBuffers(NamedTuple):
+    """The state of half a pass, working memory, and in ``members`` a question for the caller."""
+
+    state: Numbers  # [STATE]
+    found: Numbers  # [option]: classes that a row may join, the best first
+    increases: Numbers  # [option]: increase of the total loss of the class
+    members: Numbers  # [row]: the first ``state[ASKED]`` are the rows to be asked about
 
 
 @jit
 def _candidates(
     row: int, own: int, room: int, classes: SweepClasses, lines: Lines, found: Numbers, increases: Numbers
 ) -> int:
-    """Write the classes but ``own`` whose loss the row raises least, by less than ``room``; answer how many.
+    """Write the other classes whose total loss the row raises least, by less than ``room``, to ``found``.
 
-    Best first; of equal ones the lower number.
+    The best comes first; of equal ones the lower number. Return how many there are.
     """
     places = lines.places
     _, _, _, _, sizes, lows, highs, losses, _ = classes
@@ -76,7 +85,7 @@ def _candidates(
 
 @jit
 def _span(own: int, classes: SweepClasses, lines: Lines) -> None:
-    """The least and greatest places of a class and its loss, from its members."""
+    """Compute the least and greatest places of a class and its loss from its members."""
     places = lines.places
     _, latest, earlier, _, _, lows, highs, losses, _ = classes
     member = latest[own]
@@ -97,7 +106,7 @@ def _span(own: int, classes: SweepClasses, lines: Lines) -> None:
 
 @jit
 def _take(row: int, classes: SweepClasses, marks: Words) -> None:
-    """Take a row out of its class; the span of the class stays as it was."""
+    """Remove a row from its class, without changing the span of the class."""
     of, latest, earlier, later, sizes, _, _, _, prints = classes
     own = of[row]
     before = earlier[row]
@@ -115,7 +124,7 @@ def _take(row: int, classes: SweepClasses, marks: Words) -> None:
 
 @jit
 def _give(row: int, own: int, classes: SweepClasses, marks: Words) -> None:
-    """Put a row into a class; the span of the class stays as it was."""
+    """Put a row into a class, without changing the span of the class."""
     of, latest, earlier, later, sizes, _, _, _, prints = classes
     before = latest[own]
     earlier[row] = before
@@ -130,7 +139,7 @@ def _give(row: int, own: int, classes: SweepClasses, marks: Words) -> None:
 
 @jit
 def _extend_class(row: int, own: int, increase: int, classes: SweepClasses, lines: Lines) -> None:
-    """Let a class span a row that it was given, which raised what it loses in all by ``increase``."""
+    """Extend the span of a class to a row that was put into it and raised its total loss by ``increase``."""
     _, _, _, _, sizes, lows, highs, losses, _ = classes
     for q in range(lows.shape[1]):
         lows[own, q] = min(lows[own, q], lines.places[row, q])
@@ -142,11 +151,10 @@ def _extend_class(row: int, own: int, increase: int, classes: SweepClasses, line
 def _verdict(
     own: int, asking: bool, classes: SweepClasses, caps: Caps, memory: Memory, members: Numbers
 ) -> int:
-    """Whether a class keeps the caps and satisfies the models; its rows are written to ``members``."""
+    """Return YES, NO or UNKNOWN for caps and models of a class; ``members`` receives its rows."""
     _, latest, earlier, _, _, _, _, _, own_prints = classes
-    groups, first_group, most, reach, shares, tally = caps
     prints, answers, _ = memory
-    if not asking and len(groups) == 0:
+    if not asking and len(caps.groups) == 0:
         return YES
     filled = 0
     member = latest[own]
@@ -154,14 +162,14 @@ def _verdict(
         members[filled] = member
         filled += 1
         member = earlier[member]
-    if not keeps_caps(0, filled, members, groups, first_group, most, reach, shares, tally):
+    if not keeps_caps(0, filled, members, caps):
         return NO
     return recall_answer(own_prints[own], prints, answers) if asking else YES
 
 
 @jit
 def start_classes(count: int, classes: SweepClasses, marks: Words, lines: Lines) -> None:
-    """Link the members of ``count`` classes and look at their spans."""
+    """Link the members of ``count`` classes and compute their spans."""
     of = classes.of
     for row in range(len(of)):
         own = of[row]
@@ -183,18 +191,17 @@ def dissolve(
     marks: Words,
     caps: Caps,
     memory: Memory,
-    state: Numbers,
-    found: Numbers,
-    increases: Numbers,
-    members: Numbers,
+    buffers: PassBuffers,
 ) -> bool:
-    """Dissolve the classes of the order whose members lose less elsewhere; True when somebody must be asked.
+    """Dissolve the classes of the order whose members lose less elsewhere; return True to ask the models.
 
-    Member after member, by its number, joins the class whose loss it raises least of those that accept it,
-    of which the ``len(found)`` best are looked at; all of it is undone if the sum is no less. When asked,
-    ``members[:state[ASKED]]`` are the rows, and the next call looks at the class again.
+    The members join, in ascending order, the class whose loss they raise least of those that accept them; the
+    ``len(found)`` best are tried. All is undone unless the total loss falls. On True the rows
+    ``members[:state[ASKED]]`` must be asked about, and the next call tries the class again. ``looked_at``
+    [class] counts the trials. It ends after ``most_seen`` classes seen.
     """
     _, _, _, _, sizes, lows, highs, losses, _ = classes
+    state, found, increases, members = buffers
     own_rows = np.empty(2 * least, np.int64)
     targets = np.empty(2 * least, np.int64)
     old_low = np.empty((2 * least, lows.shape[1]), lows.dtype)
@@ -274,18 +281,17 @@ def move(
     marks: Words,
     caps: Caps,
     memory: Memory,
-    state: Numbers,
-    found: Numbers,
-    increases: Numbers,
-    members: Numbers,
+    buffers: PassBuffers,
 ) -> bool:
-    """Move the rows of the order that lose less elsewhere, one by one; True when somebody must be asked.
+    """Move the rows of the order that lose less elsewhere, one by one; return True to ask the models.
 
-    A row joins the class whose loss it raises least of those that accept it, of which the ``len(found)``
-    best are looked at, if its own class loses more by it and holds without it. When asked,
-    ``members[:state[ASKED]]`` are the rows, and the next call looks at the row again.
+    A row joins the class whose loss it raises least of those that accept it; the ``len(found)`` best are
+    tried. It moves only if that lowers the total loss and its own class satisfies everything without it. On
+    True the rows ``members[:state[ASKED]]`` must be asked about, and the next call tries the row again.
+    ``looked_at`` [row] counts the trials. It ends after ``most_seen`` classes seen.
     """
     of, _, _, _, sizes, lows, highs, losses, _ = classes
+    state, found, increases, members = buffers
     while state[AT] < len(order) and state[SEEN] < most_seen:
         row = order[state[AT]]
         own = of[row]

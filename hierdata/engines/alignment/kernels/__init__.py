@@ -1,1 +1,1 @@
-"""Compiled loops over arrays; they know nothing of hierdata."""
+"""Compiled loops of the alignment; they depend on arrays only."""

@@ -1,13 +1,12 @@
-"""Algorithm 1 (MLevAnonytree, ML section 4) over integer arrays: what aligning two trees costs.
+"""Algorithm 1 (MLevAnonytree, ML section 4) over integer arrays: the loss of aligning two trees.
 
-The first tree is a class representative, the second a record; both are rows of ``kernels.arrays``. Losses
+The first tree is a class representative, the second a record; both are rows as in ``kernels.arrays``. Losses
 are integers: LM' times the forest's scale, summed over both trees. No call changes a tree (erratum ML-9),
-both sides' unpaired subtrees count (ML-10), and a vertex pair that breaks a cap costs its two subtrees (ML-4,
-ML-5).
+the unpaired subtrees of both sides count (ML-10), and a vertex pair that breaks a cap costs its two subtrees
+(ML-4, ML-5).
 
-Trees are aligned list by list: a pair of records is a pair of lists of one. Every array that a compiled call
-hands on costs time, so a vertex with all it holds is one row, and what two vertices cost is worked out in
-one place.
+Trees are aligned list by list: a pair of records is a pair of lists of one. Passing arrays to a compiled call
+costs time, so a vertex is one row, and the loss of two vertices is computed in one place.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ __all__ = ["BENEFIT", "FRAME", "GREEDY", "INFINITY", "OPTIMAL", "align", "aligne
 
 # How children are paired.
 GREEDY, BENEFIT, OPTIMAL = range(3)
-# Columns of a frame: what is put aside of a pair of lists while the children of one of its pairs are aligned.
+# Columns of a frame: the variables of a pair of lists, saved while children of one of its pairs are aligned.
 (
     FIRST_A, COUNT_A, FIRST_B, COUNT_B, WALKER, LEVEL, WORD, PARTNER, BOUND, BEST, BEST_AT, BEST_FITS,
     TOTAL, LIGHTEST, FRAME,
 ) = range(15)  # fmt: skip
-# What the alignment does next: open a pair of lists, take the next tree of the shorter one, go on with its
-# partners, take back the loss of children.
+# The next task: open a pair of lists, take the next tree of the shorter one, go on with its partners, return
+# the loss of the children.
 _OPEN, _WALK, _SEARCH, _RETURN = range(4)
 
 INFINITY = 2**62
-_SHORT = 4  # partners that are looked at one by one, without sets
-_FEW = 16  # pairs of children that are looked at for a bound before they are aligned
+_SHORT = 4  # up to this many partners are compared one by one, without sets
+_FEW = 16  # up to this many pairs of children are bounded before they are aligned
 
 
 @lean
@@ -64,16 +63,16 @@ def _walk(
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> np.int64:
-    """``align`` under the published pairing and by benefit.
+    """Compute ``align`` with the published pairing, or by benefit.
 
-    The shorter list's trees look for partners in order. Partners come by the least node that the first
-    quasi-identifiers share, the deepest first (``under[node]`` is the set of partners below a node, as
-    bits), so that the search ends as soon as no loss up to the best can follow. Among equal losses the
-    first partner wins, whatever the order they are looked at. Children are aligned by the same code one
-    depth down, on frames instead of by recursion: the compiler's cache cannot hold recursive functions.
+    The trees of the shorter list choose their partners in order. Partners are visited by the depth of the
+    node that the first quasi-identifiers share, the deepest first (``under[node]`` is the set of partners
+    below a node), so that the search ends as soon as no better partner can follow. Among equal losses the
+    first partner wins, in whatever order they are visited. Children are aligned by the same code one depth
+    down, with frames instead of recursion, because the compiler's cache cannot hold recursive functions.
     """
     pairing, scale, first_slot, _ = settings
-    # Bound once: a tuple's arrays are slow to reach from loops.
+    # Unpacked once: arrays in a tuple are slow to access in loops.
     mates, free, unseen, under, _, _, _, _, frames, full, _ = work
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
     open_alignment(caps, full)
@@ -90,7 +89,7 @@ def _walk(
     while True:
         way = GREEDY if roots and depth == 0 else pairing
         if task == _OPEN:
-            total = np.int64(0)  # all suppressed; pairs take their gain off
+            total = np.int64(0)  # all trees suppressed; each pair then subtracts its gain
             for at in range(count_a):
                 mates[depth, at] = -1
                 total += scale * rep[first_a + at, WEIGHT]
@@ -151,10 +150,10 @@ def _walk(
         if task == _SEARCH:
             own_node = rep[first_a + i, FIRST_NODE] if from_a else rows[first_b + i, FIRST_NODE]
             own_weight = rep[first_a + i, WEIGHT] if from_a else rows[first_b + i, WEIGHT]
-            unfit = scale * (own_weight + lightest)  # no incompatible partner costs less
+            unfit = scale * (own_weight + lightest)  # the least loss with an incompatible partner
             task = _WALK
             while level >= 0 and task == _WALK:
-                # Level 0 holds all partners not seen yet, level n those with the same node at depth n.
+                # Level 0 holds all unseen partners, level n those with the same node at depth n.
                 above = -1 if own_node < 0 else ancestors[own_node, level]
                 if level > 0 and above < 0:
                     level -= 1
@@ -173,7 +172,7 @@ def _walk(
                     j = 64 * word + at_bit
                     unseen[depth, word] ^= one << np.uint64(at_bit)
                     if way == GREEDY and best_at < j and best <= least and best <= unfit:
-                        word += 1  # nor can any later one of this word win
+                        word += 1  # no later partner of this word can win either
                         continue
                     x = first_a + (i if from_a else j)
                     y = first_b + (j if from_a else i)
@@ -194,12 +193,12 @@ def _walk(
                         loss -= 2 * scale * rows[y, QUASI_COUNT]
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             exact = False
-                            loss -= 2 * scale * min(rep[x, BELOW], rows[y, BELOW])  # the rest stays over
+                            loss -= 2 * scale * min(rep[x, BELOW], rows[y, BELOW])  # the rest is suppressed
                     if way == GREEDY and (loss > best or (loss == best and j > best_at)):
-                        continue  # the caps can only add to it
+                        continue  # caps can only increase the loss
                     extra = np.int64(0)
                     if not exact and way == GREEDY and rep[x, CHILD_COUNT] * rows[y, CHILD_COUNT] <= _FEW:
-                        # Every child of the smaller family costs at least its cheapest partner.
+                        # Each child of the smaller family loses at least what it loses with its best partner.
                         fewer_a = rep[x, CHILD_COUNT] <= rows[y, CHILD_COUNT]
                         for few in range(min(rep[x, CHILD_COUNT], rows[y, CHILD_COUNT])):
                             cheapest = np.int64(INFINITY)
@@ -305,7 +304,7 @@ _call = call_of(_SIGNATURE)
 
 
 def aligner(pairing: int) -> int:
-    """The address of the code that aligns with this pairing, for ``Settings``; compiles it where needed."""
+    """Return the address of the code that aligns with this pairing; compile it if needed."""
     return address_of(align_optimally if pairing == OPTIMAL else _walk, _SIGNATURE)
 
 
@@ -323,11 +322,11 @@ def align(
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> np.int64:
-    """Loss of aligning two lists of sibling trees, both sides together; unpaired trees are suppressed.
+    """Return the loss of aligning two lists of sibling trees, both sides together.
 
-    ``mates[0, i]`` tells afterwards which of the second list the i-th of the first is aligned with, or -1: a
-    function of the two lists alone. ``size`` is the number of records that the first list already stands
-    for; ``roots`` says that both are single roots, which are aligned if they can be, whatever is gained.
+    Unpaired trees are suppressed. ``mates[0, i]`` receives the partner of the i-th tree of the first list, -1
+    for none; it depends on the two lists only. ``size`` is the number of records that the first list
+    represents. With ``roots`` both lists are single roots, which are aligned whenever the caps allow it.
     """
     loss: np.int64 = _call(
         settings.aligner,

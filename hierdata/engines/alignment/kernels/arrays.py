@@ -1,4 +1,4 @@
-"""The arrays that the compiled alignment reads, in the order of its arguments."""
+"""The arrays that the compiled alignment reads, and its working memory."""
 
 from __future__ import annotations
 
@@ -8,91 +8,106 @@ import numpy as np
 from numpy.typing import NDArray
 
 KIND, FIRST_CHILD, CHILD_COUNT, WEIGHT, BELOW, QUASI_COUNT, SLOT_COUNT, FIRST_NODE = range(8)
-"""Columns of a vertex row: vertex type, row of the first child, children, quasi-identifiers in the
-subtree and those below the vertex, its own quasi-identifiers, the caps on it (slots); from FIRST_NODE on its
-nodes (-1 if it has none), from ``first_slot`` on its groups.
+"""Columns of a vertex row: vertex type; row of the first child and number of children; numbers of
+quasi-identifiers in the subtree, below the vertex, and of the vertex itself; number of caps on the vertex
+(slots). Its nodes begin at FIRST_NODE (-1 if it has none), its groups at ``first_slot``.
 
-A row of a record has one group for each slot, -1 for a missing value; a row of a class representative has
-``size`` entries for each, one a member. Nodes are numbered over all hierarchies, groups over all caps."""
+A row of a record has one group for each slot, -1 for a missing value. A row of a class representative has
+``size`` groups for each slot, one for each member. Nodes are numbered over all hierarchies, groups over all
+caps."""
 
 CAP, LOW, HIGH = range(3)
-"""Columns of a cap: how many values a class may hold at one vertex among the groups LOW to HIGH."""
+"""Columns of a cap: the largest number of values at one vertex of a class in the groups LOW to HIGH."""
 
 (
     ROW_WORTH, COLUMN_WORTH, ROW_OF, COLUMN_OF, DISTANCE, FROM, REACHED, WAITING, MATE, GAIN, LEFT, OTHERS,
     STUCK, DEGREE, GROUPS, ROOM, ELDER, YOUNGER, DESK,
 ) = range(19)  # fmt: skip
-"""Rows of a desk, the working memory of a matching. Of ``assignment.match``: what a row and a column are
-worth (their potentials), who is matched with whom (-1 nobody), how far a column is from the row that looks
-for one, the row it is reached from, columns in the order in which they were reached, rows without a column,
-how many columns a row may have.
-Of ``leaves``: the partner of each of the first list (-1 nobody) and what the pair gains, those still without
-one, positions put aside, who was left beside a free partner that no cap lets it have; of the second list the
-groups as bits (``vertices.full_of``), and the least cap on them. Of ``pricing``: the two children of each of
-the second list."""
+"""Rows of a desk, the working memory of a matching.
+
+Used by ``assignment.match``: ROW_WORTH and COLUMN_WORTH are the dual potentials; ROW_OF and COLUMN_OF the
+matching (-1 for none); DISTANCE is the length of the shortest path to a column and FROM the row before it;
+REACHED lists columns in the order in which they were reached, WAITING rows without a column; DEGREE is the
+number of edges of a row.
+
+Used by ``leaves``: MATE is the partner of each vertex of the first list (-1 for none) and GAIN the gain of
+the pair; LEFT lists vertices without a partner, OTHERS holds positions temporarily; STUCK marks vertices
+whose free partners are all ruled out by caps. For the second list GROUPS holds the groups as bits
+(``vertices.full_of``) and ROOM the least cap on them.
+
+Used by ``families``: ELDER and YOUNGER are the numbers of the two children of each vertex of the second
+list."""
 
 MASK, STAMP, HELD = range(3)
-"""Columns of ``Scratch.full``; see there."""
+"""Columns of ``Scratch.full``."""
 
 
 class Settings(NamedTuple):
-    """How children are paired, what LM' is multiplied by, and the column of the first slot.
+    """The scalars of an alignment."""
 
-    ``aligner`` is the address of the code that aligns (``anonytree.aligner``), of this process only.
-    """
-
-    pairing: int
-    scale: int
-    first_slot: int
-    aligner: int
+    pairing: int  # how children are paired: GREEDY, BENEFIT or OPTIMAL of ``anonytree``
+    scale: int  # factor that makes LM' an integer
+    first_slot: int  # column of the first slot in a vertex row
+    aligner: int  # address of the code that aligns (``anonytree.aligner``), valid in this process only
 
 
 class Rules(NamedTuple):
-    """What a pair of vertices may cost and hold.
+    """The losses of pairs of vertices, and the caps on classes.
 
-    ``losses[node]`` is twice LM' times the scale. ``pair_losses[pair_row[a] + b]`` is the loss of the join
-    of nodes a and b; ``pair_row[a]`` is -1 where the hierarchy is too large for a table and the join is
-    searched in ``ancestors``. ``caps[group]`` bounds what a class that holds a value of the group may hold
-    at one vertex among the groups from LOW to HIGH, its own among them; LOW and HIGH are symmetric.
-    ``nests[node]`` tells whether the node's hierarchy is a tree in which no node costs more than those above.
+    ``pair_losses[pair_row[a] + b]`` is the loss of the join of nodes a and b. If the hierarchy is too large
+    for such a table, ``pair_row[a]`` is -1 and the join is searched in ``ancestors``.
+
+    A class that holds a value of a group at a vertex may hold at most CAP values there in the groups from LOW
+    to HIGH, which include the group itself. The relation is symmetric: if g is in the range of h, h is in the
+    range of g.
     """
 
-    pair_row: NDArray[np.int64]
-    pair_losses: NDArray[np.int64]
-    caps: NDArray[np.int64]
-    losses: NDArray[np.int64]
-    ancestors: NDArray[np.int32]
-    nests: NDArray[np.bool_]
+    pair_row: NDArray[np.int64]  # [node]
+    pair_losses: NDArray[np.int64]  # twice LM' times the scale
+    caps: NDArray[np.int64]  # [group, (CAP, LOW, HIGH)]
+    losses: NDArray[np.int64]  # [node]: twice LM' times the scale
+    ancestors: NDArray[np.int32]  # [node, depth]: -1 where the node's path has no entry
+    nests: NDArray[np.bool_]  # [node]: its hierarchy is a tree in which LM' never grows downwards
 
 
 class Scratch(NamedTuple):
-    """Working memory of the alignment, by depth.
+    """Working memory of the alignment. Sets of trees are bits, 64 in a word.
 
-    ``mates[depth, i]`` is the partner of the i-th tree of the first list; ``free`` and ``unseen`` are sets
-    of trees as bits, 64 a word; ``under[node]`` is the set of those below a node, empty between calls;
-    The optimal assignment works on ``desk`` and reads by row of the first list ``partners`` and what they
-    gain, ``gains``; ``near`` holds the sets of those that have yet to be looked at. ``frames`` is what is put
-    aside while children are aligned. ``full`` is the memory of ``vertices.full_of``: what it has found of a
-    vertex of the representative and in which alignment; the last row holds what is true of all, and the
-    alignment's number, which stays for as long as HELD is 1 there. ``prices`` is that of ``pricing``: what a
-    vertex gains with each of a list, and its children with theirs.
+    ``full`` caches the results of ``vertices.full_of``: MASK is the result for a vertex of the
+    representative, STAMP the number of the alignment in which it was computed. In the last row MASK is the
+    part that is the same for all vertices, STAMP the number of the current alignment, which does not change
+    while HELD is 1.
     """
 
-    mates: NDArray[np.int64]
-    free: NDArray[np.uint64]
-    unseen: NDArray[np.uint64]
-    under: NDArray[np.uint64]
-    partners: NDArray[np.int64]
-    gains: NDArray[np.int64]
-    near: NDArray[np.uint64]
-    desk: NDArray[np.int64]
-    frames: NDArray[np.int64]
-    full: NDArray[np.int64]
-    prices: NDArray[np.int64]
+    mates: NDArray[np.int64]  # [depth, i]: partner of the i-th tree of the first list, -1 for none
+    free: NDArray[np.uint64]  # [depth, word]: trees without a partner
+    unseen: NDArray[np.uint64]  # [depth, word]: free trees that the current tree has not been compared with
+    under: NDArray[np.uint64]  # [node, word]: trees below a node; empty between calls
+    partners: NDArray[np.int64]  # [depth, i, edge]: possible partners of the i-th tree, for the assignment
+    gains: NDArray[np.int64]  # [depth, i, edge]: gain of the pair
+    near: NDArray[np.uint64]  # [depth, i, word]: trees that the i-th has yet to be compared with
+    desk: NDArray[np.int64]  # [depth, row of a desk, position]
+    frames: NDArray[np.int64]  # [depth, column]: variables saved while children are aligned
+    full: NDArray[np.int64]  # [vertex and one row more, (MASK, STAMP, HELD)]
+    prices: NDArray[np.int64]  # [3, position]: gains of a vertex and of its two children, for ``families``
+
+
+class AlignmentArrays(NamedTuple):
+    """The records of a forest, and the rules and the working memory for aligning them."""
+
+    settings: Settings
+    work: Scratch
+    roots: NDArray[np.int64]  # [records + 1]: row of the record's root
+    rows: NDArray[np.int32]  # [vertex, column]
+    rules: Rules
 
 
 def scratch(depth: int, children: int, vertices: int, nodes: int, frame: int, assigning: bool) -> Scratch:
-    """Working memory for trees of this depth with at most this many vertices, and children of one of them."""
+    """Allocate working memory for trees of at most this depth, vertices, and children of one vertex.
+
+    ``nodes`` is the number of nodes of all hierarchies, ``frame`` the number of columns of a frame. Without
+    ``assigning`` the arrays of optimal pairing are empty.
+    """
     children = max(children, 1)
     words = (children + 63) // 64
     pairs = (depth + 1, children, children) if assigning else (depth + 1, 0, 0)

@@ -1,4 +1,4 @@
-"""Assignments of one side's items to the other's: the cheapest of all rows, the matching that gains most."""
+"""Assignment problems: the cheapest assignment of all rows, and the matching of largest gain."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ Edges: TypeAlias = "NDArray[np.int64]"
 
 @jit
 def assign(cost: NDArray[np.int64], rows: int, columns: int, column_of: NDArray[np.int64]) -> None:
-    """Write to ``column_of[row]`` the column of each row in a cheapest assignment; rows <= columns.
+    """Write the column of each row in a cheapest assignment to ``column_of``; rows <= columns.
 
-    Exact on integers, O(rows^2 columns). Deterministic: equal totals are settled by the order of rows and
-    columns.
+    Exact on integers, O(rows^2 columns). Ties are broken by the order of rows and columns.
     """
     infinity = np.int64(2**62)
     row_potential = np.zeros(rows + 1, np.int64)
     column_potential = np.zeros(columns + 1, np.int64)
-    row_at = np.zeros(columns + 1, np.int32)  # 1-based row in each column, 0 free
+    row_at = np.zeros(columns + 1, np.int32)  # 1-based row of each column, 0 for a free column
     came_from = np.zeros(columns + 1, np.int32)
     slack = np.empty(columns + 1, np.int64)
     done = np.empty(columns + 1, np.bool_)
@@ -74,24 +73,25 @@ def assign(cost: NDArray[np.int64], rows: int, columns: int, column_of: NDArray[
 
 @lean
 def gain_factor(most: np.int64, pairs: int) -> int:
-    """What gains are multiplied by, so that each pair can be worth 1 more where losses tie.
+    """Return the factor for gains that leaves room to add 1 for each pair, so that ties favor more pairs.
 
-    Pairs that save nothing are kept rather than suppressed: vertices without quasi-identifiers have no other
-    worth. ``most`` bounds what all pairs gain; 1 where the product is too large.
+    Pairs that gain nothing are then kept rather than suppressed, such as vertices without quasi-identifiers.
+    ``most`` bounds the gain of all pairs. The factor is 1, without that effect, if the product is too large.
     """
     return pairs + 1 if most <= 2**62 // (4 * (pairs + 1)) else 1
 
 
 @lean
 def match(partners: Edges, gains: Edges, rows: int, columns: int, desk: NDArray[np.int64]) -> np.int64:
-    """The most that a matching gains; ``desk[COLUMN_OF, row]`` tells each row's column, or -1.
+    """Return the largest gain of a matching; ``desk[COLUMN_OF, row]`` receives the row's column, or -1.
 
-    Row i may have the columns ``partners[i, :desk[DEGREE, i]]`` and gains above 0 by them; no row needs a
-    column. Exact on integers. Rows that can
-    have their best column at once take it, others bid for it (the row reduction of Jonker and Volgenant),
-    and for those still left alternating paths are searched. Throughout, worths bound gains: ``row + column
-    >= gain``, equal where matched, and only what is matched is worth anything at the end. Deterministic:
-    equal gains are settled by the order of rows and edges.
+    Row i may be matched with the columns ``partners[i, :desk[DEGREE, i]]``, with the positive gains
+    ``gains[i, :desk[DEGREE, i]]``; rows may stay unmatched. Exact on integers.
+
+    Rows whose best column is free take it. The others bid for it (the row reduction of Jonker and Volgenant),
+    and for rows still left shortest alternating paths are searched. The potentials (worths) are always
+    feasible: ``row + column >= gain``, with equality for matched pairs. At the end unmatched rows and columns
+    have the potential 0. Ties are broken by the order of rows and edges.
     """
     for j in range(columns):
         desk[COLUMN_WORTH, j] = 0
@@ -119,7 +119,7 @@ def match(partners: Edges, gains: Edges, rows: int, columns: int, desk: NDArray[
         waiting = _bid(partners, gains, waiting, desk)
     for at in range(waiting):
         _search(partners, gains, desk[WAITING, at], desk)
-    total = np.int64(0)  # the worths of both sides: no matching gains more, and this one gains as much
+    total = np.int64(0)  # the sum of the potentials is an upper bound, which this matching reaches
     for i in range(rows):
         total += desk[ROW_WORTH, i]
     for j in range(columns):
@@ -129,10 +129,10 @@ def match(partners: Edges, gains: Edges, rows: int, columns: int, desk: NDArray[
 
 @lean
 def _bid(partners: Edges, gains: Edges, waiting: int, desk: NDArray[np.int64]) -> int:
-    """Let each waiting row take its best column at the price at which the second best is as good.
+    """Let each waiting row take its best column at the price that makes its second best column as good.
 
-    Who loses a column by that bids in turn, as long as prices rise, a few times. Answers how many rows still
-    wait.
+    A row that loses its column bids in turn while prices rise, up to a limit. Return the number of rows that
+    still wait.
     """
     again = 0
     k = 0
@@ -155,7 +155,7 @@ def _bid(partners: Edges, gains: Edges, waiting: int, desk: NDArray[np.int64]) -
                 other = j
         desk[ROW_WORTH, i] = second
         if at < 0:
-            continue  # nothing is left to gain
+            continue  # no column gains anything
         loser = desk[ROW_OF, at]
         if best > second:
             desk[COLUMN_WORTH, at] += best - second
@@ -178,11 +178,11 @@ def _bid(partners: Edges, gains: Edges, waiting: int, desk: NDArray[np.int64]) -
 
 @lean
 def _search(partners: Edges, gains: Edges, start: int, desk: NDArray[np.int64]) -> None:
-    """Match a row along the shortest alternating path, to a free column or to a row that can do without."""
-    limit = desk[ROW_WORTH, start]  # what it costs to leave ``last`` without a column
+    """Match a row along the shortest alternating path, to a free column or a row that gives up its column."""
+    limit = desk[ROW_WORTH, start]  # the cost of leaving ``last`` without a column
     last = i = start
     distance = np.int64(0)
-    reached = 0  # columns whose distance is final come first in REACHED
+    reached = 0  # number of columns with a final distance, the first ones in REACHED
     seen = 0
     end = -1
     while True:

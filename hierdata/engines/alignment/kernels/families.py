@@ -1,6 +1,6 @@
-"""Pairs of vertices whose children are one or two leaves: what all pairs with one vertex gain, in one go.
+"""Gains of all pairs of two lists of vertices with at most two children, which are leaves.
 
-The same gains as pair by pair, in loops without decisions, which processors cannot foresee.
+The gains are those of computing pair by pair, but the loops have no branches that are hard to predict.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hierdata.engines.alignment.kernels.vertices import CLOSED, FEW_GROUPS, fits
 from hierdata.engines.jit import inline_kernel, lean
 
 MOST = 64
-"""Vertices of a list that are priced all at once; of more, most are far from each other."""
+"""The longest second list that is priced at once; in longer lists most pairs gain nothing."""
 
 
 @lean
@@ -44,35 +44,29 @@ def price_families(
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> bool:
-    """Write for each of a run of one type with whom of another it may be aligned, and what that gains.
+    """Write the possible partners of each vertex of the first run, and the gains, for the assignment.
 
-    Gains of 0 count if ``times`` is more than 1 (``assignment.spread``). Answers False, and writes nothing of
-    use, unless there are at most ``MOST`` in the second run, nobody has more than two children, all children
-    have one type, and those of the second run are leaves that stand one behind the other.
+    Both runs have one vertex type. Pairs that gain 0 count if ``times`` is more than 1
+    (``assignment.gain_factor``). Return False, with the memory undefined, unless the second run has at most
+    ``MOST`` vertices, no vertex has more than two children, all children have one type, and the children of
+    the second run are leaves in consecutive rows.
     """
-    scale = settings.scale
-    first_slot = settings.first_slot
     desk = work.desk[depth]
     prices = work.prices
-    full = work.full
-    pair_row, pair_losses, caps, losses, ancestors, _ = rules
     nobody = _line_up(first_b, count_b, rows, desk) if count_b <= MOST else -1
     child_b = rows[first_b, FIRST_CHILD]
     if nobody <= 0 or not _small(first_a, count_a, rep, rows[child_b, KIND]):
         return False
     none = np.int64(0)
-    unfit = -(np.int64(2**62) // times)  # outweighs whatever children gain
+    unfit = -(np.int64(2**62) // times)  # outweighs any gain of children
     for i in range(count_a):
         x = first_a + i
-        _price(
-            x, first_b, count_b, unfit, size, first_slot, scale, rep, rows,
-            pair_row, pair_losses, caps, losses, ancestors, full, prices[0],
-        )  # fmt: skip
+        _price(x, first_b, count_b, unfit, size, settings, rep, rows, rules, work.full, prices[0])
         for at in range(2):
             if at < rep[x, CHILD_COUNT]:
                 _price(
-                    rep[x, FIRST_CHILD] + at, child_b, nobody, none, size, first_slot, scale, rep, rows,
-                    pair_row, pair_losses, caps, losses, ancestors, full, prices[1 + at],
+                    rep[x, FIRST_CHILD] + at, child_b, nobody, none, size, settings, rep, rows, rules,
+                    work.full, prices[1 + at],
                 )  # fmt: skip
             else:
                 for v in range(nobody):
@@ -94,7 +88,7 @@ def price_families(
 
 @inline_kernel
 def _small(first: int, count: int, rep: NDArray[np.int32], kind: int) -> bool:
-    """Whether each vertex of a run has at most two children, all of one type."""
+    """Return whether each vertex of a run has at most two children, all of this type."""
     small = True
     for x in range(first, first + count):
         small = small and rep[x, CHILD_COUNT] <= 2
@@ -105,10 +99,10 @@ def _small(first: int, count: int, rep: NDArray[np.int32], kind: int) -> bool:
 
 @inline_kernel
 def _line_up(first: int, count: int, rows: NDArray[np.int32], desk: NDArray[np.int64]) -> int:
-    """Number the children of a run through; answer how many there are, -1 unless all are as asked.
+    """Number the children of a run; return how many there are, -1 if the run does not qualify.
 
-    ``desk[ELDER]`` and ``desk[YOUNGER]`` tell the numbers of a vertex's children; that behind the last stands
-    for a child that is not there.
+    ``desk[ELDER]`` and ``desk[YOUNGER]`` receive the numbers of the two children of a vertex. A missing child
+    gets the number after the last one.
     """
     start = behind = rows[first, FIRST_CHILD]
     small = True
@@ -135,24 +129,21 @@ def _price(
     count: int,
     unfit: np.int64,
     size: int,
-    first_slot: int,
-    scale: int,
+    settings: Settings,
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
-    pair_row: NDArray[np.int64],
-    pair_losses: NDArray[np.int64],
-    caps: NDArray[np.int64],
-    losses: NDArray[np.int64],
-    ancestors: NDArray[np.int32],
+    rules: Rules,
     full: NDArray[np.int64],
     prices: NDArray[np.int64],
 ) -> None:
-    """Write what ``x`` gains by its own quasi-identifiers with each of ``count`` vertices of its type.
+    """Write the gain of ``x`` by its own quasi-identifiers with each of ``count`` vertices of its type.
 
-    ``unfit`` stands for those that no cap lets it be aligned with.
+    Vertices that the caps rule out get ``unfit``.
     """
+    first_slot = settings.first_slot
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
     mask = full_of(x, size, first_slot, rep, caps, full)
-    most = 2 * scale * np.int64(rows[first, QUASI_COUNT])
+    most = 2 * settings.scale * np.int64(rows[first, QUASI_COUNT])
     for at in range(count):
         prices[at] = most
     for column in range(FIRST_NODE, FIRST_NODE + rows[first, QUASI_COUNT]):
@@ -170,7 +161,7 @@ def _price(
     elif (mask >> FEW_GROUPS) & 1:
         for column in range(first_slot, first_slot + rows[first, SLOT_COUNT]):
             for at in range(count):
-                group = rows[first + at, column]  # bit 63, that of a missing value, is never set
+                group = rows[first + at, column]  # a missing value is bit 63, which is never set
                 prices[at] = unfit if (mask >> (group & 63)) & 1 else prices[at]
     else:
         for at in range(count):

@@ -1,6 +1,6 @@
-"""Lists of leaves: what pairing them gains at most against suppressing them.
+"""The largest gain of pairing two lists of leaves, compared with suppressing them.
 
-A vertex that nothing is aligned below is a leaf here, whether it has children or not.
+A vertex counts as a leaf if nothing below it is aligned, even if it has children.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from hierdata.engines.alignment.kernels.assignment import gain_factor, match
 from hierdata.engines.alignment.kernels.vertices import CLOSED, CROWDED, FEW_GROUPS, fits, full_of, own_gain
 from hierdata.engines.jit import inline_kernel, lean, lowest_bit
 
-_FREE = 2**62 - 1  # the room of a vertex that no cap is on
+_FREE = 2**62 - 1  # room of a vertex without caps
 
 
 @inline_kernel
@@ -41,24 +41,22 @@ def few_leaves_gain(
     x: int,
     y: int,
     size: int,
-    first_slot: int,
-    scale: int,
+    settings: Settings,
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
-    pair_row: NDArray[np.int64],
-    pair_losses: NDArray[np.int64],
-    caps: NDArray[np.int64],
-    losses: NDArray[np.int64],
-    ancestors: NDArray[np.int32],
+    rules: Rules,
     full: NDArray[np.int64],
 ) -> np.int64:
-    """What the children of two vertices gain at most; -1 where that is not seen at once."""
+    """Return the largest gain of the children of two vertices; -1 if the case is not simple enough."""
     first_a = rep[x, FIRST_CHILD]
     first_b = rows[y, FIRST_CHILD]
     count_a = rep[x, CHILD_COUNT]
     count_b = rows[y, CHILD_COUNT]
     if min(count_a, count_b) > 1 and max(count_a, count_b) > 2:
         return np.int64(-1)
+    scale = settings.scale
+    first_slot = settings.first_slot
+    pair_row, pair_losses, caps, losses, ancestors, _ = rules
     straight = crossed = best = np.int64(0)
     for a in range(count_a):
         for b in range(count_b):
@@ -96,18 +94,18 @@ def leaves_gain(
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> np.int64:
-    """What two lists of leaves of one type gain at most, by one quasi-identifier whose hierarchy is a tree.
+    """Return the largest gain of two lists of leaves of one type with one quasi-identifier in a tree.
 
-    ``desk[MATE, i]`` tells the partner of the i-th; with ``counting`` pairs that gain nothing are made too,
-    so that there are as many as there can be.
+    ``desk[MATE, i]`` receives the partner of the i-th leaf. With ``counting`` pairs that gain nothing are
+    made too, so that the number of pairs is largest among the matchings of the same gain.
 
-    What a pair gains grows with the depth of the node it shares, so a list gains at most, summed over all
-    nodes, the node's part of that times the smaller number of leaves below it on either side. Leaves are
-    matched where they share the deepest nodes first, which reaches this sum unless both sides have leaves
-    left below a node that no cap lets be aligned; a leaf that may join nobody below a node does not count
-    there. Only what lies under the topmost node above such a place
-    goes through the assignment solver. Of partners that share as deep a node the one whose groups have most
-    room is taken: some of a longer list stay over, and room for rare groups is left for records to come.
+    The gain of a pair grows with the depth of the node that both share. So the total is bounded by a sum over
+    all nodes: what sharing the node gains over sharing its parent, times the smaller number of leaves below
+    the node on either side. Leaves are matched greedily, the deepest shared nodes first. This reaches the
+    bound unless caps leave unmatched leaves on both sides below a node; leaves that fit no leaf of the other
+    side below the node do not count there. Only the leaves below the topmost node above such a node go
+    through the assignment solver. Of partners that share an equally deep node the one whose groups have most
+    room is taken, which leaves room for rare groups in the class.
     """
     scale = settings.scale
     first_slot = settings.first_slot
@@ -135,7 +133,7 @@ def leaves_gain(
             group = rows[y, first_slot + slot]
             if group >= 0:
                 room = min(room, caps[group, CAP])
-                groups |= np.int64(1) << (group & 63)  # only read where they are few
+                groups |= np.int64(1) << (group & 63)  # only read if there are few groups
         desk[ROOM, j] = room
         desk[GROUPS, j] = groups
         if room <= 0:
@@ -150,7 +148,7 @@ def leaves_gain(
                 deepest = max(deepest, level)
                 if above == node:
                     break
-    # Those that some partner may not join come first: they have the least choice.
+    # Vertices that some partners may not join come first, because they have the least choice.
     left = 0
     others = 0
     for i in range(count_a):
@@ -212,7 +210,7 @@ def leaves_gain(
             above = ancestors[rep[first_a + i, FIRST_NODE], level]
             if above >= 0:
                 mask = full[first_a + i, MASK]
-                # Where pairs are asked for, the solver tells of equals.
+                # With ``counting`` the solver decides among matchings of the same gain.
                 anybody = counting or (mask >> FEW_GROUPS) & 1 == 0
                 stays_over = False
                 for word in range(words):
@@ -225,8 +223,8 @@ def leaves_gain(
                     desk[STUCK, i] = 1
                     stuck = True
     if stuck:
-        total = _unstick(
-            first_a, count_a, first_b, size, counting, depth, lowest, total, settings, work, rep, rows, rules
+        total += _unstick(
+            first_a, count_a, first_b, size, counting, depth, lowest, settings, work, rep, rows, rules
         )
     for j in range(count_b):
         node = rows[first_b + j, FIRST_NODE]
@@ -248,14 +246,13 @@ def _unstick(
     counting: bool,
     depth: int,
     lowest: int,
-    total: np.int64,
     settings: Settings,
     work: Scratch,
     rep: NDArray[np.int32],
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> np.int64:
-    """Match anew whatever shares a topmost node with a stuck leaf; answer the new total."""
+    """Match all leaves below the topmost node of each stuck leaf again; return the change of the gain."""
     desk = work.desk[depth]
     partners = work.partners[depth]
     gains = work.gains[depth]
@@ -266,6 +263,7 @@ def _unstick(
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
     words = under.shape[1]
     none = np.uint64(0)
+    more = np.int64(0)
     for stuck in range(count_a):
         if desk[STUCK, stuck] == 0:
             continue
@@ -290,7 +288,7 @@ def _unstick(
         for k in range(count):
             i = desk[LEFT, k]
             if desk[MATE, i] >= 0:
-                total -= desk[GAIN, i]
+                more -= desk[GAIN, i]
             degree = 0
             x = first_a + i
             mask = full_of(x, size, first_slot, rep, caps, full)
@@ -316,5 +314,5 @@ def _unstick(
                 if partners[k, edge] == desk[COLUMN_OF, k]:
                     desk[MATE, i] = desk[OTHERS, partners[k, edge]]
                     desk[GAIN, i] = gains[k, edge] // times
-                    total += desk[GAIN, i]
-    return total
+                    more += desk[GAIN, i]
+    return more

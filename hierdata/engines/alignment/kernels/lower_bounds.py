@@ -1,11 +1,11 @@
-"""What aligning two trees costs at least, from the histograms of their values over taxonomy nodes.
+"""Lower bounds of the loss of aligning two trees, from histograms of their values over hierarchy nodes.
 
-``alignment.lower_bounds`` makes the histograms and says why this is a bound. For a tree with counts a and one
-with counts b, of which each column is worth w,
+``alignment.lower_bounds`` builds the histograms and proves the bound. For trees with the counts a and b in
+columns of weight w,
 
     bound = totals of both - 2 * sum of w * min(a, b),
 
-so only the columns are looked at where the first tree has anything.
+so only columns where the first tree has a positive count are read.
 """
 
 from __future__ import annotations
@@ -19,28 +19,26 @@ from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT
 from hierdata.engines.jit import jit, lean
 
 HIGHEST = 255
-"""Counts are clipped to this on both sides, which can only lower the bound."""
+"""Counts are clipped to this value on both sides, which can only lower the bound."""
 
 
 class Histograms(NamedTuple):
-    """``counts[record, column]`` values pass a node of a column; ``weights[column]`` is what one is worth.
+    """The histograms of all records over hierarchy nodes; see ``alignment.lower_bounds``.
 
-    Losses are LM' times the forest's scale. ``totals[record]`` is the bound of a record with an empty tree:
-    what its counts are worth together, and what it loses whatever it is aligned with. Nodes are those of all
-    hierarchies, numbered through: ``passes[node]`` are the columns that a value published as the node passes
-    (-1 for none), ``lost[node]`` is what it has lost already. ``columns[column]`` is the first node that is
-    counted in a column, as a rule the only one.
+    Losses are LM' times the forest's scale. The nodes of all hierarchies are numbered consecutively.
     """
 
-    counts: NDArray[np.uint8]
-    weights: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    passes: NDArray[np.int32]
-    lost: NDArray[np.int64]
+    counts: NDArray[np.uint8]  # [record, column]: values whose path passes a node of the column
+    weights: NDArray[np.int64]  # [column]: loss of a value whose partner does not share the node
+    columns: NDArray[np.int64]  # [column]: its first node, usually the only one
+    totals: NDArray[np.int64]  # [record]: bound of aligning the record with an empty tree
+    passes: NDArray[
+        np.int32
+    ]  # [node, level]: columns on the path of a value published as the node, -1 for none
+    lost: NDArray[np.int64]  # [node]: loss of a value published as the node
 
     def bounds(self, record: int, others: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """The bounds of the others with a record; of all records by default."""
+        """Return the bounds of a record with the others; with all records by default."""
         others = np.arange(len(self.counts)) if others is None else others
         out = np.empty(len(others), np.int64)
         bounds_to(self.counts[record], self.totals[record], others, self, out)
@@ -55,7 +53,7 @@ def count_values(
     scale: int,
     histograms: Histograms,
 ) -> None:
-    """Count values, each given by its record and its node; one that stays ``alone`` only costs ``scale``."""
+    """Count values, each given by its record and its node; a value that is ``alone`` only costs ``scale``."""
     counts, weights, totals = histograms.counts, histograms.weights, histograms.totals
     passes, lost = histograms.passes, histograms.lost
     for at in range(len(nodes)):
@@ -75,9 +73,9 @@ def count_values(
 def histogram_of(
     rep: NDArray[np.int32], count: int, histograms: Histograms, vector: NDArray[np.uint8]
 ) -> np.int64:
-    """Write to ``vector`` the histogram of a class representative of ``count`` vertices; answer its total.
+    """Write the histogram of a class representative of ``count`` vertices to ``vector``; return its total.
 
-    Also for a record whose rows begin at 0, of which no vertex has been set aside.
+    Also for a record whose rows begin at 0 and in which no vertex is alone.
     """
     weights, passes, lost = histograms.weights, histograms.passes, histograms.lost
     for column in range(len(vector)):
@@ -103,7 +101,7 @@ def bounds_to(
     histograms: Histograms,
     out: NDArray[np.int64],
 ) -> None:
-    """Write to ``out`` the bounds of records with the tree that has this histogram and total."""
+    """Write to ``out`` the bounds of other records with the tree that has this histogram and total."""
     counts, weights, totals = histograms.counts, histograms.weights, histograms.totals
     columns = np.empty(len(vector), np.int64)
     own = np.empty(len(vector), np.int64)
@@ -131,9 +129,9 @@ def bounds_to_all(
     histograms: Histograms,
     out: NDArray[np.int64],
 ) -> None:
-    """The same of all records, column after column, several records at once.
+    """Write to ``out`` the bounds of all records, column by column, which vectorizes over records.
 
-    ``by_column[column, record]`` is ``counts[record, column]``, one column after the other in memory.
+    ``by_column[column, record]`` is ``counts[record, column]``, with the columns contiguous in memory.
     """
     weights, totals = histograms.weights, histograms.totals
     for record in range(len(out)):
@@ -142,7 +140,7 @@ def bounds_to_all(
         own = np.int64(vector[column])
         worth = 2 * weights[column]
         counts = by_column[column]
-        if own == 1:  # as most are; without products
+        if own == 1:  # the most frequent case needs no products
             for record in range(len(out)):
                 out[record] -= worth if counts[record] > 0 else 0
         elif own > 1:

@@ -1,7 +1,8 @@
-"""Optimal pairing: what aligning two lists of sibling trees loses if every list of children is matched best.
+"""Optimal pairing: the loss of aligning two lists of sibling trees with an optimal matching at every level.
 
-A pair of vertices is worth what it saves against suppressing both: by its own quasi-identifiers, and what the
-best pairs of its children save. Both are 0 or more, so what is best for two lists is best for all above them.
+The gain of a pair of vertices is what it saves compared with suppressing both: by its own quasi-identifiers,
+and by the best pairs of its children. Both are at least 0, so a matching that is optimal for two lists of
+children is part of an optimal matching above them.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from hierdata.engines.alignment.kernels.leaves import few_leaves_gain, leaves_ga
 from hierdata.engines.alignment.kernels.vertices import fits, open_alignment, own_gain
 from hierdata.engines.jit import lean, lowest_bit
 
-# Columns of a frame: the two lists; the run of one vertex type that is matched, and where the next begins;
-# the pair whose children are aligned, and what it gains by itself; what the lists have gained so far.
+# Columns of a frame: the two lists; the runs of one vertex type that are being matched; the pair whose
+# children are being aligned and its own gain; the gain of the lists so far.
 (
     FIRST_A, COUNT_A, FIRST_B, COUNT_B, RUN_A, LENGTH_A, RUN_B, LENGTH_B, AT_A, AT_B, OWN, GAINED,
 ) = range(12)  # fmt: skip
-# What comes next: open a pair of lists, take their next vertex type, take back what children gain, go on with
-# its pairs.
+# The next task: open a pair of lists, take their next vertex type, return the gain of children, go on with
+# the pairs of the type.
 _OPEN, _RUN, _RETURN, _FILL = range(4)
 
 
@@ -53,10 +54,10 @@ def align_optimally(
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> np.int64:
-    """The loss of ``anonytree.align`` under optimal pairing, and ``mates[0]``; ``roots`` makes no difference.
+    """Compute ``anonytree.align`` with optimal pairing; ``roots`` makes no difference.
 
-    Only vertices of one type are paired, so a list is matched type by type. Of the first lists' matchings of
-    the same loss one with the most pairs is taken; further down only the loss is asked for.
+    Only vertices of one type are paired, so a list is matched type by type. Of the matchings of the first
+    lists with the same loss, one with the most pairs is taken; further down only the loss matters.
     """
     mates = work.mates
     frames = work.frames
@@ -180,10 +181,7 @@ def align_optimally(
                         own = own_gain(x, y, scale, rep, rows, pair_row, pair_losses, losses, ancestors)
                         below = np.int64(0)
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
-                            below = few_leaves_gain(
-                                x, y, size, first_slot, scale, rep, rows,
-                                pair_row, pair_losses, caps, losses, ancestors, full,
-                            )  # fmt: skip
+                            below = few_leaves_gain(x, y, size, settings, rep, rows, rules, full)
                         if own == 0 and below == 0 and times == 1:
                             continue
                         if below < 0:
@@ -238,10 +236,11 @@ def _find_near(
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> None:
-    """Write to ``near`` who of the second list may gain something by whom of the first, caps aside.
+    """Mark pairs with positive gain in ``near``, ignoring caps; some pairs without gain may be marked too.
 
-    That is who shares a node other than the root by a quasi-identifier, its own or a child's. Everybody is
-    near everybody where a root saves something too, or where children have children on both sides.
+    A pair is marked if both share a node other than the root at a quasi-identifier of their own or of a
+    child. All pairs are marked if sharing a root gains something too, or if children have children on both
+    sides.
     """
     near = work.near[depth]
     under = work.under
@@ -304,7 +303,7 @@ def _find_near(
 
 @lean
 def _everybody(count_a: int, count_b: int, near: NDArray[np.uint64]) -> None:
-    """Let each of the first list be near each of the second."""
+    """Mark all pairs of two lists in ``near``."""
     for i in range(count_a):
         for word in range((count_b + 63) >> 6):
             near[i, word] = np.uint64(0)

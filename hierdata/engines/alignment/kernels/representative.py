@@ -1,8 +1,8 @@
-"""The inner loops of Algorithm 2 (MLevCluTree, ML section 4): grow one class from a seed record."""
+"""Inner loops of Algorithm 2 (MLevCluTree, ML section 4): grow one class from a seed record."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     QUASI_COUNT,
     SLOT_COUNT,
     WEIGHT,
+    AlignmentArrays,
     Rules,
     Scratch,
     Settings,
@@ -28,9 +29,19 @@ Ordinals: TypeAlias = "NDArray[np.int64]"
 Taken: TypeAlias = "NDArray[np.bool_]"
 
 
+class ClassBuffers(NamedTuple):
+    """The representative of a class that is being grown, its members' vertices, and room for new ones."""
+
+    rep: Rows  # [vertex of the representative, column]
+    members: Ordinals  # [member, vertex of the representative]: the member's vertex
+    new: Rows  # as ``rep``
+    new_members: Ordinals  # as ``members``
+    queue: Ordinals  # [vertex of the representative, 2]: aligned vertices of representative and record
+
+
 @lean
 def copy_rows(rep: Rows, count: int, target: Rows) -> None:
-    """``target[:count] = rep[:count]``, which takes the compiler seconds as a slice."""
+    """Run ``target[:count] = rep[:count]``; a slice assignment takes seconds to compile."""
     for row in range(count):
         for column in range(rep.shape[1]):
             target[row, column] = rep[row, column]
@@ -38,7 +49,7 @@ def copy_rows(rep: Rows, count: int, target: Rows) -> None:
 
 @lean
 def copy_members(members: Ordinals, size: int, count: int, target: Ordinals) -> None:
-    """``target[:size, :count] = members[:size, :count]``, likewise."""
+    """Run ``target[:size, :count] = members[:size, :count]``; see ``copy_rows``."""
     for row in range(size):
         for column in range(count):
             target[row, column] = members[row, column]
@@ -77,10 +88,10 @@ def merge(
     rows: Rows,
     rules: Rules,
 ) -> int:
-    """Align a record with the representative of ``size`` members and write the new one.
+    """Align a record with a representative of ``size`` members and write the new representative.
 
-    Answers its number of vertices. The representative keeps the order of its own children; what has no
-    compatible partner is gone.
+    Return its number of vertices. The children of the old representative keep their order. Vertices without a
+    compatible partner are dropped.
     """
     first_slot = settings.first_slot
     queue[0, 0] = 0
@@ -102,7 +113,7 @@ def merge(
         for member in range(size):
             new_members[member, v] = members[member, a]
         new_members[size, v] = b
-        if rep[a, CHILD_COUNT] > 0 and rows[b, CHILD_COUNT] > 0:  # the call itself costs
+        if rep[a, CHILD_COUNT] > 0 and rows[b, CHILD_COUNT] > 0:  # saves the cost of the call
             align(
                 rep[a, FIRST_CHILD], rep[a, CHILD_COUNT], rows[b, FIRST_CHILD], rows[b, CHILD_COUNT],
                 size, False, settings, work, rep, rows, rules,
@@ -120,7 +131,7 @@ def merge(
 
 @lean
 def weigh(rep: Rows, count: int) -> None:
-    """Count the quasi-identifiers of each vertex of a representative: all below it, and its own too."""
+    """Count the quasi-identifiers below each vertex of a representative, and with its own: BELOW, WEIGHT."""
     for v in range(count - 1, -1, -1):
         rep[v, BELOW] = 0
         for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
@@ -133,23 +144,20 @@ def pair_losses_to(
     seed: int,
     others: Ordinals,
     out: Ordinals,
-    settings: Settings,
-    work: Scratch,
-    rep: Rows,
-    members: Ordinals,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> None:
-    """Write to ``out`` the loss of aligning each of the others with the seed, which is left in ``rep``."""
-    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
+    """Write to ``out`` the loss of aligning each of the others with the seed; overwrites ``buffers``."""
+    settings, work, roots, rows, rules = arrays
+    rep = buffers.rep
+    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, buffers.members)
     for at in range(len(others)):
         out[at] = align(0, 1, roots[others[at]], 1, 1, True, settings, work, rep, rows, rules)
 
 
 @lean
 def _sink(at: int, count: int, heap: Ordinals, bounds: Ordinals) -> None:
-    """Let a place sink in the heap of least bounds, the first of equals on top."""
+    """Restore the min-heap of bounds below a position; equal bounds are ordered by place."""
     place = heap[at]
     bound = bounds[place]
     while 2 * at + 1 < count:
@@ -174,19 +182,16 @@ def begin(
     near: Ordinals,
     near_losses: Ordinals,
     histograms: Histograms,
-    settings: Settings,
-    work: Scratch,
-    rep: Rows,
-    members: Ordinals,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int]:
-    """Begin a class with ``seed`` and fill ``near`` with those nearest to it, of equals the first ones.
+    """Begin a class with ``seed`` and fill ``near`` with the nearest of ``remaining``, ties by their order.
 
-    Who remains is taken by the bound of the loss, until no bound is below the losses that are found: they
-    are those of a scan over all. Answers how many are near, and how many pair losses were evaluated.
+    Records are aligned by rising bounds until no bound is below the losses found, which gives the result of
+    a full scan. Return the number of near records and the number of pair losses evaluated.
     """
+    settings, work, roots, rows, rules = arrays
+    rep = buffers.rep
     bounds = np.empty(len(remaining), np.int64)
     bounds_to(histograms.counts[seed], histograms.totals[seed], remaining, histograms, bounds)
     heap = np.empty(len(remaining), np.int64)
@@ -197,7 +202,7 @@ def begin(
             waiting += 1
     for at in range(waiting // 2 - 1, -1, -1):
         _sink(at, waiting, heap, bounds)
-    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, members)
+    plant(roots[seed], roots[seed + 1] - roots[seed], settings.first_slot, rows, rep, buffers.members)
     window = len(near)
     places = np.empty(window, np.int64)
     count = 0
@@ -232,7 +237,7 @@ def begin(
 
 @lean
 def take_out(used: Ordinals, taken: Taken, remaining: Ordinals) -> int:
-    """Move those who still remain to the front of ``remaining``, in their order; answer how many they are."""
+    """Mark ``used`` as taken, move the other records to the front of ``remaining``, return their number."""
     for record in used:
         taken[record] = True
     count = 0
@@ -252,28 +257,22 @@ def grow(
     near: Ordinals,
     near_bounds: Ordinals,
     near_count: int,
-    histograms: Histograms,
-    settings: Settings,
-    work: Scratch,
-    queue: Ordinals,
     joined: Ordinals,
-    rep: Rows,
-    members: Ordinals,
-    new: Rows,
-    new_members: Ordinals,
-    roots: Ordinals,
-    rows: Rows,
-    rules: Rules,
+    histograms: Histograms,
+    buffers: ClassBuffers,
+    arrays: AlignmentArrays,
 ) -> tuple[int, int, int]:
     """Let a class of ``have`` records and ``count`` vertices grow to ``until`` records (DECISIONS 22).
 
-    Who joins is taken out of ``near`` and entered in ``joined``; ``rep`` is the representative, ``members``
-    holds each member's vertices. ``near_bounds`` are bounds of the next pair losses; of a seed alone, the
-    losses themselves. With ``picky`` only those may join whose root fits; the caps are no longer those that
-    the histograms know of, so all are looked at. Answers the representative's number of vertices; the size
-    at which its root had to be suppressed, or at which nobody fitted, 0 if never (all who join are lost with
-    it); and how many pair losses were evaluated.
+    The class is in ``buffers``. A record that joins is removed from ``near`` and entered in ``joined``.
+    ``near_bounds`` are lower bounds of the next pair losses; for a class of one they are the losses
+    themselves. With ``picky`` a record joins only if its root fits. The caps are then not those of the
+    histograms, so all of ``near`` are aligned. Return the number of vertices of the representative; the size
+    at which its root had to be suppressed or no record fitted, 0 if never (all records that join are then
+    lost with it); and the number of pair losses evaluated.
     """
+    rep, members, new, new_members, queue = buffers
+    settings, work, roots, rows, rules = arrays
     lost_at = 0
     evaluated = 0
     vector = np.empty(histograms.counts.shape[1], np.uint8)

@@ -1,4 +1,4 @@
-"""Two vertices: the least node above two nodes, whether the caps let them be aligned, and what that gains."""
+"""Pairs of vertices: the join of two nodes, whether the caps allow aligning them, and the gain."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from hierdata.engines.alignment.kernels.arrays import (
 )
 from hierdata.engines.jit import inline_kernel, lean
 
-# Bits of ``full_of``: groups come first.
+# Bits of ``full_of``; the lower bits are groups.
 FEW_GROUPS = 60
-"""The group bits count: there are few groups, and each cap is on its own group alone."""
+"""The group bits are valid: there are few groups, and each cap is on its own group alone."""
 CROWDED = 61
-"""No further value of some group that the vertex holds may join it."""
+"""Some group of the vertex has reached its cap."""
 CLOSED = 62
-"""Nothing may join it."""
+"""No vertex may join it."""
 
 
 @lean
 def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
-    """The least node above both: the deepest common entry of their ancestor rows."""
+    """Return the join of two nodes: the deepest common entry of their ancestor rows."""
     if a == b:
         return a
     node: int
@@ -37,15 +37,12 @@ def join(a: int, b: int, ancestors: NDArray[np.int32]) -> int:
         node = ancestors[a, level]
         if node >= 0 and node == ancestors[b, level]:
             break
-    return node  # all share the root
+    return node  # all nodes share the root
 
 
 @lean
 def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
-    """Forget in ``full`` what was true of the alignment before; the class or the caps may be others.
-
-    Unless they are ``held``.
-    """
+    """Invalidate the results in ``full``, because class and caps may have changed, unless they are held."""
     if full[full.shape[0] - 1, HELD] == 1:
         return
     one = np.int64(1)
@@ -62,7 +59,7 @@ def open_alignment(caps: NDArray[np.int64], full: NDArray[np.int64]) -> None:
 
 @lean
 def hold(full: NDArray[np.int64], held: bool) -> None:
-    """Say whether class and caps are the same in the next alignment as in the last one."""
+    """Set whether the next alignments have the class and the caps of the last one."""
     full[full.shape[0] - 1, HELD] = held
 
 
@@ -75,9 +72,9 @@ def full_of(
     caps: NDArray[np.int64],
     full: NDArray[np.int64],
 ) -> np.int64:
-    """What caps say of vertex ``x`` of a class of ``size`` whoever comes, as bits; found once an alignment.
+    """Return what the caps rule out at vertex ``x`` of a class of ``size``, as bits; cached for an alignment.
 
-    Bit ``group`` tells that no further value of the group may join it, if bit ``FEW_GROUPS`` is set.
+    If bit ``FEW_GROUPS`` is set, bit ``group`` says that no further value of the group may join.
     """
     last = full.shape[0] - 1
     mask: np.int64 = full[x, MASK]
@@ -100,7 +97,7 @@ def full_of(
                     if few:
                         mask |= one << group
         if size == 1 and rep[x, own] >= 0 and caps[rep[x, own], CAP] <= 0:
-            mask |= one << CLOSED  # nobody has checked the seed itself yet
+            mask |= one << CLOSED  # the seed itself has not been checked yet
     full[x, MASK] = mask
     full[x, STAMP] = full[last, STAMP]
     return mask
@@ -117,7 +114,10 @@ def fits(
     caps: NDArray[np.int64],
     full: NDArray[np.int64],
 ) -> bool:
-    """Whether vertex ``y`` of a record may join ``x`` of a class of ``size``, both of one type."""
+    """Return whether the caps let vertex ``y`` of a record join ``x`` of a class of ``size``.
+
+    Both have one vertex type.
+    """
     mask = full_of(x, size, first_slot, rep, caps, full)
     if (mask >> CLOSED) & 1:
         return False
@@ -143,7 +143,7 @@ def fits(
                 other = rep[x, own + member]
                 if other < low or other > high:
                     continue
-                count = 1  # the newcomer is among those around it
+                count = 1  # the newcomer, which lies in the range of ``other``
                 for third in range(size):
                     if caps[other, LOW] <= rep[x, own + third] <= caps[other, HIGH]:
                         count += 1
@@ -164,7 +164,7 @@ def own_gain(
     losses: NDArray[np.int64],
     ancestors: NDArray[np.int32],
 ) -> np.int64:
-    """What two vertices of one type gain by their own quasi-identifiers if the caps allow it; 0 or more."""
+    """Return the gain, 0 or more, of two vertices of one type by their own quasi-identifiers; ignore caps."""
     gain = 2 * scale * np.int64(rows[y, QUASI_COUNT])
     for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
         left = rep[x, node]
