@@ -16,7 +16,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 
 def _share(number: Fraction) -> Fraction:
     if not 0 <= number <= 1:
-        raise ValueError("must lie between 0 and 1")
+        raise ValueError("must be between 0 and 1")
     return number
 
 

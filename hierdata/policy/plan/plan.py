@@ -210,7 +210,7 @@ def population_of(
         named = {policy.path(text).keys: column for text, column in table.columns.items()}
     for keys in named.keys() - set(at_root):
         raise PolicyError(
-            "a population table is compared with the record itself, not with what lies below it",
+            "a population table is compared with the record itself, not with vertices below it",
             path=str(policy.rules_by_keys[keys][0]),
         )
     compared = [
