@@ -33,7 +33,7 @@ def test_below_the_root_all_vertices_are_no_class(engine: str) -> None:
     }
     steps = {"steps": [{"kind": engine}]}
     told = refusal(records, fields=fields, recoding="anatomy", engine=steps)
-    assert "the smallest that was reached is 0.0" in told
+    assert "the smallest t that a class reached is 0.0" in told
 
 
 def test_clustree_is_told_what_comes_within() -> None:
