@@ -159,7 +159,7 @@ def test_classes_that_look_alike_in_two_blocks_are_one(
 def test_blocks_that_the_promise_does_not_allow_are_refused() -> None:
     with pytest.raises(PolicyError, match="blocks: recoding representatives looks at all records at once"):
         hierdata.anonymize(LINES, with_blocks(150, recoding="representatives"), resources=SERIAL)
-    with pytest.raises(PolicyError, match=r"blocks: 7 records are too few .* take 20 or more"):
+    with pytest.raises(PolicyError, match=r"blocks: 7 records are too few .* use 20 or more"):
         hierdata.anonymize(LINES, with_blocks(7), resources=SERIAL)
     ills = {"*": {"u": {}, "v": {}, "w": {}, "x": {}, "y": {}, "z": {}}}
     policy = {
