@@ -79,9 +79,9 @@ TRAITS: dict[str, RecodingTraits] = {
         publishes_value_sets=True,
         quasi_identifiers="published by the values of its class ({kind})",
         generalized="What the records of a class have. Of categories the set {a, b}, of numbers and dates "
-        "the range [least, greatest], both ends included; a single value is written as it is, and a text "
-        "that begins with { is always a set. In a set null is a missing value, and a text in quotes is "
-        "spelled as in JSON.",
+        "the range [least, greatest], both ends included; a value alone stands as it is, and a text that "
+        "begins with { is always a set. In a set null is a missing value, and a text in quotes is spelled as "
+        "in JSON.",
     ),
     "anatomy": RecodingTraits(
         judged_as="anatomy",
@@ -94,9 +94,9 @@ TRAITS: dict[str, RecodingTraits] = {
         partitions_each_type=True,
         groups_persons=True,
         quasi_identifiers="published as it is",
-        groups="Sensitive values are published apart. The group of a vertex leads to the rows of the same "
-        "group in the file that belongs to its type, where count says how many vertices of the group have "
-        "the values of the row.",
+        groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
+        "file that belongs to its type, where count says how many vertices of the group have the values of "
+        "the row.",
     ),
     "slicing": RecodingTraits(
         judged_as="slicing",
@@ -106,10 +106,10 @@ TRAITS: dict[str, RecodingTraits] = {
         "values of others in the group can strike them out.",
         separates_values=True,
         takes_sensitive_tables=True,
-        groups="Sensitive values are published apart. The group of a vertex leads to the rows of the same "
-        "group in each file that belongs to its type, where count says how many vertices of the group have "
-        "the values of the row. release.json names the sensitive fields of each file; nothing ties rows of "
-        "two files together.",
+        groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
+        "each file that belongs to its type, where count says how many vertices of the group have the values "
+        "of the row. release.json names the sensitive fields of each file; nothing ties rows of two files "
+        "together.",
     ),
 }
 """The built-in recodings, in the order of the policy's JSON Schema."""
