@@ -12,7 +12,7 @@ from hierdata.documents.document import Document
 from hierdata.errors import VerificationError
 from hierdata.pipeline.look_over import Notice, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
-from hierdata.pipeline.seeds import seed_of
+from hierdata.pipeline.seeds import order_key, seed_of
 from hierdata.progress import Progress
 from hierdata.release.gates import bind_gates, every_metric, pass_gates
 from hierdata.sources.open import AtHand, fetch_source
@@ -99,7 +99,8 @@ def _release_records(
         classes = cluster_blocks(blocks, prepared, recoding, seed, spread, notice)
         folder = Staging(staging)
         try:
-            publishing = Publishing(recoding, prepared, form, folder.path / "public", seed, metrics)
+            key_of_order = order_key(seed, prepared, overview.content)
+            publishing = Publishing(recoding, prepared, form, folder.path / "public", key_of_order, metrics)
             written, tallies = publishing.publish(classes)
             verdict = judge_files(*written.parts(form), prepared.rules, spread)
             if not verdict.passed:

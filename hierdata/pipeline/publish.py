@@ -92,13 +92,13 @@ class PublishBlock:
     recoding: Recoding
     frame: Frame
     heaviest: int
-    seed: bytes
+    order_key: bytes
     ranges: int
     spelling: RecordSpelling
 
     def __call__(self, block: Block) -> Iterator[tuple[int, Lines]]:
         """Yield lines by range."""
-        places = places_of(self.seed, block.encoded.ordinals.tolist())
+        places = places_of(self.order_key, block.encoded.ordinals.tolist())
         order = sorted(range(len(places)), key=places.__getitem__)
         forest = block.at(self.frame, self.heaviest)
         (part,) = self.recoding.publish(forest, block.partitions, order).parts
@@ -150,13 +150,16 @@ class Written:
 
 @dataclass(frozen=True)
 class Publishing:
-    """How classes are published: ``form`` and ``folder`` of the files, and the ``metrics`` to count for."""
+    """How classes are published: ``form`` and ``folder`` of the files, and the ``metrics`` to count for.
+
+    ``order_key`` is the key of the order of publication (see seeds).
+    """
 
     recoding: Recoding
     prepared: Prepared
     form: Form
     folder: Path
-    seed: bytes
+    order_key: bytes
     metrics: tuple[Metric, ...]
 
     def publish(self, classes: ClusteredBlocks) -> tuple[Written, Tallies]:
@@ -186,7 +189,7 @@ class Publishing:
         """Publish the only block, in this process."""
         (block,) = classes.blocks.collect()
         forest = block.at(self.prepared.frame, classes.heaviest)
-        order = order_of(self.seed, forest.record_count)
+        order = order_of(self.order_key, forest.record_count)
         publication = self.recoding.publish(forest, block.partitions, order)
         files: dict[str, Path] = {}
         for part in publication.parts:
@@ -201,7 +204,7 @@ class Publishing:
         spread, ranges = classes.spread, -(-self._total // _RANGE)
         spelling = RecordSpelling.of(self.form)
         publish = PublishBlock(
-            self.recoding, self.prepared.frame, classes.heaviest, self.seed, ranges, spelling
+            self.recoding, self.prepared.frame, classes.heaviest, self.order_key, ranges, spelling
         )
         _, watch = spread.progress_callbacks("publishing", self._total, classes.blocks.count)
         lines = classes.blocks.exchange(publish, ranges, watch)

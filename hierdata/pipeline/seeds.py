@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
+import json
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError
+from hierdata.release.verification import freeze
+from hierdata.version import __version__
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from hierdata.policy.plan.plan import Prepared
 
 BYTES = 16
 
@@ -33,14 +39,26 @@ def generator(seed: bytes, block: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=int.from_bytes(key)))
 
 
-def order_of(seed: bytes, count: int) -> list[int]:
+def order_key(seed: bytes, prepared: Prepared, content: bytes) -> bytes:
+    """Derive the key of the order of publication (DECISIONS 34).
+
+    The seed is bound to the policy with all files that it names, and to ``content``, the digest of the
+    collection. So two collections, or two policies, have unrelated orders under one seed.
+    """
+    policy = prepared.policy.model_dump(mode="json", serialize_as_any=True)
+    facts = freeze(prepared, __version__).model_dump(mode="json")
+    asked = json.dumps([policy, facts], sort_keys=True, default=str).encode()
+    return hmac.digest(seed, hashlib.sha256(asked).digest() + content, "sha256")
+
+
+def order_of(key: bytes, count: int) -> list[int]:
     """Return the ordinals in the order of publication, by a keyed hash, independent of the input's order."""
-    return sorted(range(count), key=places_of(seed, range(count)).__getitem__)
+    return sorted(range(count), key=places_of(key, range(count)).__getitem__)
 
 
-def places_of(seed: bytes, ordinals: Iterable[int]) -> list[bytes]:
-    """Return the hash of each ordinal; records are published in the order of hashes."""
-    keyed = hashlib.blake2b(key=_key(seed), person=b"order", digest_size=16)
+def places_of(key: bytes, ordinals: Iterable[int]) -> list[bytes]:
+    """Return the hash of each ordinal under a key; records are published in the order of hashes."""
+    keyed = hashlib.blake2b(key=key, person=b"order", digest_size=16)
 
     def place(ordinal: int) -> bytes:
         own = keyed.copy()  # setting up the key for each would take a third of the time

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy as np
 from hierdata.documents.document import Document
 from hierdata.errors import InputError, PolicyError
 from hierdata.executors import EXECUTORS, Held
+from hierdata.pipeline.content import ContentDigest, watch_content
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.plan.block_size import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
@@ -54,12 +55,14 @@ class Sample:
 class Surveyed:
     """The survey of a split.
 
-    ``marks`` are those of its pseudonyms, by domain (see Traces). ``error`` is set if a record is wrong;
-    ``within`` tells that the error numbers the record within the split, not in the whole collection.
+    ``content`` has the digest of each record as it was decoded. ``marks`` are those of its pseudonyms, by
+    domain (see Traces). ``error`` is set if a record is wrong; ``within`` tells that the error numbers the
+    record within the split, not in the whole collection.
     """
 
     survey: Survey
     sample: Sample
+    content: bytearray = field(default_factory=bytearray)
     marks: dict[str, bytearray] = field(default_factory=dict)
     error: InputError | None = None
     within: bool = False
@@ -84,14 +87,15 @@ class SurveySplit:
         traces = Traces()
         read = _Reading(split)
         documents = iter(read) if self.schema is None else check_documents(iter(read), self.schema)
-        documents = self.treatment.documents(documents, traces=traces)
+        content = bytearray()
+        documents = self.treatment.documents(watch_content(documents, content), traces=traces)
         documents = count_items(sample.watch_documents(documents), "reading", None, self.progress)
         try:
             found = survey(documents, self.declared)
         except InputError as error:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
         found.pseudonyms.update(traces.made)
-        return Surveyed(found, sample, traces.marks)
+        return Surveyed(found, sample, content, traces.marks)
 
 
 class _Reading:
@@ -115,7 +119,10 @@ _SAMPLE = 40_000
 
 @dataclass(frozen=True)
 class Overview:
-    """What the survey found: the collection's statistics, and the splits, each with its sample."""
+    """What the survey found: the collection's statistics, and the splits, each with its sample.
+
+    ``content`` is the digest of all records as they were decoded (see ContentDigest).
+    """
 
     policy: Policy
     survey: Survey
@@ -123,6 +130,7 @@ class Overview:
     splits: tuple[Located, ...]
     held: Held[Surveyed]
     treatment: Treatment
+    content: bytes
 
 
 def check_key(treatment: Treatment, kind: str) -> None:
@@ -148,14 +156,14 @@ def survey_splits(
     hints = hints_of(collection, policy)
     flat = policy.tables is None and collection.form.format.is_tabular
     most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
-    found, sizes, held = _survey_splits(splits, policy, spread, most, treatment)
+    found, sizes, content, held = _survey_splits(splits, policy, spread, most, treatment)
     extended = policy.with_unlisted(found.shape, hints)
     if extended is not policy:  # the values of the kept fields have not been counted yet
         held.release()
-        found, sizes, held = _survey_splits(splits, extended, spread, most, treatment)
+        found, sizes, content, held = _survey_splits(splits, extended, spread, most, treatment)
     befores = accumulate(sizes, initial=0)
     located = tuple(Located(split, before) for split, before in zip(splits, befores, strict=False))
-    return Overview(extended, found, hints, located, held, treatment)
+    return Overview(extended, found, hints, located, held, treatment, content)
 
 
 def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
@@ -191,8 +199,8 @@ def order_elements(collection: Collection, overview: Overview) -> Form:
 
 def _survey_splits(
     splits: Sequence[InputSplit], policy: Policy, spread: RunContext, most: int, treatment: Treatment
-) -> tuple[Survey, list[int], Held[Surveyed]]:
-    """Survey all splits; return the survey, the number of records of each, and the held results."""
+) -> tuple[Survey, list[int], bytes, Held[Surveyed]]:
+    """Survey all splits; return the survey, the sizes of splits, the content's digest, the held results."""
     named = policy.record_schema
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
     inner, watch = spread.progress_callbacks("reading", None, len(splits))
@@ -201,11 +209,14 @@ def _survey_splits(
     total: Survey | None = None
     sizes: list[int] = []
     marks: defaultdict[str, bytearray] = defaultdict(bytearray)
-    for found, own, error, within in held.map(_statistics).collect():
-        for domain, some in own.items():
+    content = ContentDigest()
+    for split in held.map(_without_sample).collect():
+        found = split.survey
+        for domain, some in split.marks.items():
             marks[domain] += some
-        if error is not None:
-            raise _renumber_error(error, sum(sizes)) if within else error
+        if split.error is not None:
+            raise _renumber_error(split.error, sum(sizes)) if split.within else split.error
+        content.add(split.content)
         sizes.append(found.records)
         if total is None:
             total = found
@@ -213,11 +224,11 @@ def _survey_splits(
             total.merge(found)
     assert total is not None, "a collection has a split"
     total.repeated = find_repeated(marks, policy)
-    return total, sizes, held
+    return total, sizes, content.digest(), held
 
 
-def _statistics(surveyed: Surveyed) -> tuple[Survey, dict[str, bytearray], InputError | None, bool]:
-    return surveyed.survey, surveyed.marks, surveyed.error, surveyed.within
+def _without_sample(surveyed: Surveyed) -> Surveyed:
+    return replace(surveyed, sample=Sample(0))
 
 
 def find_repeated(marks: Mapping[str, bytearray], policy: Policy) -> dict[str, int]:
