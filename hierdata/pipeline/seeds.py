@@ -42,12 +42,16 @@ def generator(seed: bytes, block: int) -> np.random.Generator:
 def order_key(seed: bytes, prepared: Prepared, content: bytes) -> bytes:
     """Derive the key of the order of publication (DECISIONS 34).
 
-    The seed is bound to the policy with all files that it names, and to ``content``, the digest of the
-    collection. So two collections, or two policies, have unrelated orders under one seed.
+    The seed is bound to what the policy promises, to how values generalize and classes are searched, and to
+    ``content``, the digest of the collection. So two collections, or two policies, have unrelated orders
+    under one seed. It does not matter how the policy is written.
     """
-    policy = prepared.policy.model_dump(mode="json", serialize_as_any=True)
+    policy = prepared.policy
+    searched = policy.model_dump(
+        mode="json", include={"engine", "blocks", "effort", "empty"}, serialize_as_any=True
+    )
     facts = freeze(prepared, __version__).model_dump(mode="json")
-    asked = json.dumps([policy, facts], sort_keys=True, default=str).encode()
+    asked = json.dumps([searched, facts], sort_keys=True).encode()
     return hmac.digest(seed, hashlib.sha256(asked).digest() + content, "sha256")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 
 import hierdata
 from hierdata.release.release import Release
+from tests.orders import order_by_seed
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 STUDENTS = FIXTURES / "students"
@@ -55,6 +56,13 @@ def policy_for(source: object) -> Path:
 def published(source: Path, policy: Path, seed: bytes = SEED) -> Release:
     """The release of a bundled file; equal arguments, the same object."""
     return hierdata.anonymize(source, policy, seed=seed)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_order() -> Iterator[None]:
+    """Releases of all formats have one order; tests/redteam/test_reused_seeds.py tests the real one."""
+    with order_by_seed():
+        yield
 
 
 @pytest.fixture

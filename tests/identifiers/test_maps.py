@@ -120,7 +120,7 @@ def test_values_may_be_single_arrays_or_maps() -> None:
     assert sorted(json.dumps(one["scores"][0]["value"]) for one in found) == originals
 
 
-def test_dotted_paths_lead_to_the_same_place() -> None:
+def test_dotted_paths_lead_to_the_same_place(order_by_seed: None) -> None:
     dotted = {
         "stays": {"map": True},
         "$.stays[*]~": DATE,

@@ -75,7 +75,10 @@ def test_group_numbers_do_not_link_two_months() -> None:
         **POLICY,
         "recoding": "anatomy",
         "models": [{"kind": "distinct-l-diversity", "l": 4}],
-        "fields": {**POLICY["fields"], "$.age": {"role": "quasi", "interval": {"domain": [0, PEOPLE]}}},
+        "fields": {
+            **POLICY["fields"],
+            "$.age": {"role": "quasi", "interval": {"steps": [5], "domain": [0, PEOPLE]}},
+        },
     }
 
     def groups(month: int) -> list[Any]:
