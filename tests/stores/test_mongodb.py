@@ -124,7 +124,9 @@ def test_the_target_is_verified_like_a_file(source: Any, database: Database, tmp
     assert not hierdata.verify(source, POLICY, facts=facts).passed
 
 
-def test_classes_do_not_depend_on_where_records_come_from(source: Any, tmp_path: Path) -> None:
+def test_classes_do_not_depend_on_where_records_come_from(
+    source: Any, tmp_path: Path, order_by_seed: None
+) -> None:
     fields = {name: rule for name, rule in POLICY["fields"].items() if name != "$.income"}
     plain = POLICY | {"fields": fields | {"$.income": {"role": "identifier"}}}
     from_server = hierdata.anonymize(source, plain, seed=SEED)
