@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -116,8 +117,11 @@ def _require_room(out: Path) -> None:
 def _tell(release: Release, out: Path, as_json: bool, quiet: bool) -> None:
     """Print what was published and where it is."""
     if as_json:
+        from hierdata.release.layout import RELEASE_FILE
+
         paths = {"release": str(out), "public": str(out / "public"), "steward": str(out / "steward")}
-        print_json(release.report.public().model_dump(mode="json") | {"paths": paths})
+        public = json.loads((out / "public" / RELEASE_FILE).read_bytes())
+        print_json(public | {"paths": paths})
     elif not quiet:
         from hierdata.release.report.text import summary
 

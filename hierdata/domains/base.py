@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,6 +15,8 @@ from hierdata.documents.document import Scalar
 
 ROOT_LABEL = "*"
 
+LabelLoss: TypeAlias = Callable[[Scalar], Fraction]
+"""Returns LM' of a published label, 0..1. Raises Uncovered for what the domain does not publish."""
 Observed = Mapping[Scalar, int]
 """Distinct values of an attribute in the collection (missing is None), each with its number of occurrences.
 It may keep True and 1 apart although they are equal, so iterate over ``items()`` and never look up a key."""
@@ -109,6 +111,17 @@ class QuasiDomain(ABC, BaseModel):
         Values that the domain does not cover are left out: binding refuses them with record and path. Raises
         PolicyError if the domain itself is unusable.
         """
+
+    def describe(self, labels: Collection[Scalar], folder: Path) -> dict[str, Any]:
+        """Return the codebook for published ``labels``: of nothing but these and the policy."""
+        return self.compile({}, folder).codebook
+
+    def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
+        """Return LM' of the published ``labels``, by nothing but these and the policy.
+
+        With ``sets`` a text that begins with ``{`` is a set. By default ``*`` has 1 and everything else 0.
+        """
+        return lambda label: Fraction(label == ROOT_LABEL)
 
 
 def memoize(find: Callable[[Scalar], int]) -> Callable[[Scalar], int]:

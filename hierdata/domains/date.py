@@ -13,8 +13,17 @@ from pydantic import model_validator
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, Timestamp, one_type
 from hierdata.documents.scalars.days import date_of, day_of, spell_day, spelled_year
-from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, group_observed
+from hierdata.domains.base import (
+    Hierarchy,
+    LabelLoss,
+    Observed,
+    QuasiDomain,
+    Uncovered,
+    finder,
+    group_observed,
+)
 from hierdata.domains.bins import Bin, line
+from hierdata.domains.published import line_losses
 
 _ISO = re.compile(
     r"([0-9]{4}|[+-][0-9]{6,9})-([0-9]{2})-([0-9]{2})"
@@ -26,6 +35,8 @@ _HL7 = re.compile(
     r"(?:(?:[01][0-9]|2[0-3])(?:[0-5][0-9](?:[0-5][0-9](?:\.[0-9]{1,4})?)?)?(?:[+-][0-9]{4})?)?"
 )
 """Dates of HL7 version 2 and 3 (C-CDA): without separators, with at least the day."""
+_PERIOD = re.compile(r"([0-9]{4}|[+-][0-9]{6,9})(?:-([0-9]{2}))?")
+"""A year or month, as it is published."""
 _YEARS = {"year": 1, "decade": 10, "century": 100}
 _MONTHS = {"month": 1, "quarter": 3}
 _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
@@ -73,6 +84,34 @@ class Date(QuasiDomain):
         node_of = finder(nodes, parse_day, built.missing)
         codebook = {"kind": "date", "steps": list(self.steps)}
         return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
+
+    def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
+        """See QuasiDomain.published_losses; LM' is the days of a period or range over those of all."""
+        return line_losses(labels, _period, sets)
+
+
+def _period(label: Scalar) -> tuple[int, int]:
+    """Return the first and last day of a published day, period or range. Raises Uncovered for another label.
+
+    >>> _period("2001-02")[1] - _period("2001-02")[0], _period("[2001, 2002]")[1] - _period("2001-12-31")[0]
+    (27, 365)
+    """
+    if isinstance(label, str) and label.startswith("[") and label.endswith("]"):
+        first, comma, last = label[1:-1].partition(", ")
+        if not comma:
+            raise Uncovered
+        return _period(first)[0], _period(last)[1]
+    match = _PERIOD.fullmatch(label) if isinstance(label, str) else None
+    if match is None:
+        day = parse_day(label)
+        return day, day
+    year, month = int(match[1]), match[2]
+    try:
+        first_day = day_of(year, int(month or 1), 1)
+    except ValueError:
+        raise Uncovered from None
+    found = _periods_of("month" if month else "year")(first_day)
+    return found.low, found.high - 1
 
 
 def parse_day(value: Scalar) -> int:

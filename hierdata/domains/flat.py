@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
+    LabelLoss,
     Observed,
     QuasiDomain,
     Uncovered,
@@ -21,6 +23,7 @@ from hierdata.domains.base import (
     loss_of,
 )
 from hierdata.domains.number import Number, identity, one_spelling, restore_type
+from hierdata.domains.published import leaf_losses
 
 
 class Flat(QuasiDomain):
@@ -66,6 +69,10 @@ class Flat(QuasiDomain):
             {"kind": "flat"},
             len(keys),
         )
+
+    def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
+        """See QuasiDomain.published_losses; a set of n loses (n - 1) / (all published values - 1)."""
+        return leaf_losses(labels, sets)
 
 
 def _key(value: Scalar) -> str | Number:

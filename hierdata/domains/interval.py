@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -10,9 +10,18 @@ from typing import ClassVar, Literal
 from pydantic import model_validator
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered, finder, group_observed
+from hierdata.domains.base import (
+    Hierarchy,
+    LabelLoss,
+    Observed,
+    QuasiDomain,
+    Uncovered,
+    finder,
+    group_observed,
+)
 from hierdata.domains.bins import Bin, line
 from hierdata.domains.number import Exact, Number, decimals, exact, plain, restore_type, spell_fixed
+from hierdata.domains.published import line_losses
 
 
 class Interval(QuasiDomain):
@@ -78,6 +87,15 @@ class Interval(QuasiDomain):
             raise Uncovered
         return self.domain[0] if number < self.domain[0] else self.domain[1]
 
+    def describe(self, labels: Collection[Scalar], folder: Path) -> dict[str, object]:
+        """See QuasiDomain.describe; the form is decimal if any label shows that, or the policy."""
+        stated = (*self.steps, *(self.domain or ()))
+        return self._codebook(all(number.denominator == 1 for number in stated) and all(map(_whole, labels)))
+
+    def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
+        """See QuasiDomain.published_losses; LM' is the width of a bin or range over that of the domain."""
+        return line_losses(labels, _extent, sets, self.domain)
+
     def _codebook(self, integral: bool) -> dict[str, object]:
         book: dict[str, object] = {
             "kind": "interval",
@@ -96,6 +114,23 @@ def _label(number: Number, originals: list[Scalar]) -> Scalar:
         if all(isinstance(value, str) for value in originals)
         else restore_type(number, originals)
     )
+
+
+def _extent(label: Scalar) -> tuple[Number, Number]:
+    """Return the ends of a published number, bin or range. Raises Uncovered for another label."""
+    if not isinstance(label, str) or not label.startswith("["):
+        number = exact(label)
+        return number, number
+    low, comma, high = label[1:-1].partition(", ")
+    if not comma or label[-1] not in "])":
+        raise Uncovered
+    return exact(low), exact(high)
+
+
+def _whole(label: Scalar) -> bool:
+    """Return whether nothing in a label shows that the numbers are not whole."""
+    text = str(label)
+    return "." not in text and not text.endswith(")")
 
 
 def _spell_numbers(numbers: Iterable[Number]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -12,6 +14,7 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
+    LabelLoss,
     Observed,
     QuasiDomain,
     Uncovered,
@@ -19,7 +22,8 @@ from hierdata.domains.base import (
     group_observed,
     loss_of,
 )
-from hierdata.domains.number import identity, one_spelling, plain
+from hierdata.domains.number import exact, identity, one_spelling, plain
+from hierdata.domains.published import leaf_losses
 
 MASK = "*"
 
@@ -60,6 +64,16 @@ class Prefix(QuasiDomain):
             {"kind": "prefix", "keep": list(self.keep), "mask": MASK},
             len(originals),
         )
+
+    def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
+        """See QuasiDomain.published_losses; LM' is the share of characters that is masked."""
+        return leaf_losses(labels, sets, _mask_share)
+
+
+def _mask_share(label: Scalar) -> Fraction:
+    """Return the share of a code's characters that is masked."""
+    text = label if isinstance(label, str) else plain(exact(label))
+    return Fraction(text.count(MASK), len(text)) if text else Fraction(0)
 
 
 class _Nodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
+    LabelLoss,
     Observed,
     QuasiDomain,
     Uncovered,
@@ -23,6 +25,7 @@ from hierdata.domains.base import (
     loss_of,
 )
 from hierdata.domains.number import Number, exact, identity, one_spelling
+from hierdata.domains.published import members_of
 from hierdata.domains.tree import Tree, from_nested, read
 
 
@@ -89,6 +92,36 @@ class Taxonomy(QuasiDomain):
             _codebook(tree),
             tree.child_counts.count(0),
         )
+
+    def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
+        """See QuasiDomain.published_losses; a missing value in a set counts as one leaf."""
+        tree = self.compile({}, folder)
+        nodes: dict[str | Number, int] = {}
+        for node, label in enumerate(tree.labels[:-1]):
+            nodes.setdefault(str(label), node)
+        for node, label in enumerate(tree.labels[:-1]):
+            with suppress(Uncovered):
+                nodes.setdefault(exact(str(label)), node)
+
+        def node_of(label: Scalar) -> int:
+            found = nodes.get(identity(label), -1)
+            if found < 0 and isinstance(label, str):  # a text may spell a number, 1.0 the leaf 1
+                found = nodes.get(exact(label), -1)
+            if found < 0:
+                raise Uncovered
+            return found
+
+        def loss(label: Scalar) -> Fraction:
+            members = members_of(label, sets)
+            held = {node_of(member) for member in members if member is not None}
+            tops = [node for node in held if held.isdisjoint({*tree.ancestors[node]} - {node})]
+            if len(tops) == len(members) == 1:
+                return tree.lm[tops[0]]
+            leaves = sum((tree.lm[node] * (tree.leaves - 1) + 1 for node in tops), Fraction(0))
+            lost = (leaves + (None in members) - 1) / max(tree.leaves - 1, 1)
+            return min(lost, Fraction(1))
+
+        return loss
 
     def _values(self, tree: Tree) -> dict[str | Number, int]:
         """Return the nodes that values may name, by text and by number; the deepest of a one-label chain."""

@@ -19,7 +19,12 @@ from hierdata.sources.open import AtHand, fetch_source
 from hierdata.sources.stores import BATCH, store_at
 
 if TYPE_CHECKING:
+    from hierdata.pipeline.publish import Written
+    from hierdata.pipeline.read_back import Judged
+    from hierdata.pipeline.resources import RunContext
+    from hierdata.policy.plan.plan import Prepared
     from hierdata.release.release import Release
+    from hierdata.sources import Form
     from hierdata.sources.stores import Store
 
 
@@ -81,8 +86,8 @@ def _release_records(
     from hierdata.pipeline.cluster import cluster_blocks
     from hierdata.pipeline.delivery import Delivery, form_in
     from hierdata.pipeline.encode import encode_blocks
-    from hierdata.pipeline.judge import judge_files
     from hierdata.pipeline.publish import Publishing
+    from hierdata.pipeline.read_back import read_back
     from hierdata.pipeline.survey import order_elements
     from hierdata.release.files import write_files
     from hierdata.release.recodings import recoding_named
@@ -102,11 +107,12 @@ def _release_records(
             key_of_order = order_key(seed, prepared, overview.content)
             publishing = Publishing(recoding, prepared, form, folder.path / "public", key_of_order, metrics)
             written, tallies = publishing.publish(classes)
-            verdict = judge_files(*written.parts(form), prepared.rules, spread)
-            if not verdict.passed:
-                raise VerificationError("the judge did not confirm what was written; nothing was published")
+            judged = _judge_written(written, form, prepared, spread)
+            verdict = judged.verdict
             kept = pass_gates(gates, tallies)
-            report = write_files(folder.path, form, prepared, tallies, verdict, kept, hand.limitations)
+            splits = written.parts(form)[0]
+            found = read_back(folder.path / "public", splits, policy, form.format.name, judged, spread)
+            report = write_files(folder.path, prepared, tallies, verdict, kept, found, hand.limitations)
             elements = written.elements
 
             def read(place: Path, part: str) -> Iterator[Document]:
@@ -123,3 +129,14 @@ def _release_records(
             folder.remove()
             raise
     return release
+
+
+def _judge_written(written: Written, form: Form, prepared: Prepared, spread: RunContext) -> Judged:
+    """Judge what was written. Raises VerificationError if it does not pass."""
+    from hierdata.pipeline.judge import judge_files
+    from hierdata.pipeline.read_back import Judged
+
+    judged = Judged.by(prepared.rules, lambda rules: judge_files(*written.parts(form), rules, spread))
+    if not judged.verdict.passed:
+        raise VerificationError("the judge did not confirm what was written; nothing was published")
+    return judged

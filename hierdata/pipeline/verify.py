@@ -15,7 +15,13 @@ from hierdata.policy.plan.plan import judge_rules, many_keys, references, stated
 from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.policy import Policy
 from hierdata.progress import Progress, silent
-from hierdata.release.layout import check_plugins, find_release_files, read_parts, record_splits
+from hierdata.release.layout import (
+    check_plugins,
+    find_release_files,
+    read_parts,
+    record_splits,
+    records_format,
+)
 from hierdata.release.verification import confirm, read_facts
 from hierdata.sources.open import fetch_source
 
@@ -74,7 +80,10 @@ def _verdict(
 ) -> Verdict:
     """Run the steps of ``verify`` on fetched records."""
     from hierdata.pipeline.judge import judge_files
+    from hierdata.pipeline.read_back import Judged, read_back
+    from hierdata.release.public import build_codebook, build_release_file
 
+    stated = policy
     files = find_release_files(Path(published), policy) if isinstance(published, str | os.PathLike) else None
     found = None if files is None else files.facts
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
@@ -101,10 +110,13 @@ def _verdict(
     with (resources or Resources()).open_context(
         len(splits), None, progress or silent, list_plugins(policy)
     ) as spread:
-        verdict = judge_files(splits, read_parts(files, policy), rules, spread)
-    if frozen is not None and verdict.passed:
-        frozen.check_tables(policy, verdict)
-    claims = None if files is None else files.claims
-    if claims is not None and verdict.passed and (frozen is not None or original is not None):
-        confirm(claims, policy, verdict)
+        judged = Judged.by(rules, lambda own: judge_files(splits, read_parts(files, policy), own, spread))
+        verdict = judged.verdict
+        if frozen is not None and verdict.passed:
+            frozen.check_tables(policy, verdict)
+        has_facts = frozen is not None or original is not None
+        if files is not None and files.claims is not None and verdict.passed and has_facts:
+            folder = files.claims.parent
+            back = read_back(folder, splits, stated, records_format(files, policy), judged, spread)
+            confirm(folder, build_release_file(back), build_codebook(back))
     return verdict

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from hierdata.domains.levels import LevelScale
 from hierdata.domains.membership import breakpoints
@@ -16,62 +18,53 @@ from hierdata.metrics.tallies import Counted, Tallies, count_part
 from hierdata.policy.lint.lint import lint
 from hierdata.policy.lint.memberships import memberships
 from hierdata.policy.plan.plan import Prepared
-from hierdata.policy.plan.plugins import list_plugins
-from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
-from hierdata.records.identifiers import Action
-from hierdata.records.schema import Role, Schema
+from hierdata.policy.spec.fields import FieldRule
+from hierdata.records.schema import Schema
 from hierdata.release.gates import attacker_risks, bind_attackers
-from hierdata.release.layout import FACTS_FILE, published_files
+from hierdata.release.layout import CODEBOOK_FILE, FACTS_FILE, RELEASE_FILE
+from hierdata.release.public import ReadBack, build_codebook, build_release_file
 from hierdata.release.report.html import render
 from hierdata.release.report.models import (
-    Codebook,
-    CodebookField,
     Counts,
     Exact,
     GateVerdict,
     LevelRow,
     LevelTable,
     MembershipRow,
-    PluginUse,
-    PublishedFile,
+    Outcome,
+    ReleaseFile,
     StewardReport,
     Tally,
     costs,
     dump,
     figures,
-    identifier_sentences,
-    limitations,
 )
+from hierdata.release.report.sentences import ROUNDED_LOSS
 from hierdata.release.verification import freeze, promises
-from hierdata.sources import Form
 from hierdata.version import __version__
 
 
 def write_files(
     folder: Path,
-    form: Form,
     prepared: Prepared,
     tallies: Tallies,
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
+    found: ReadBack,
     stated: tuple[str, ...] = (),
 ) -> StewardReport:
     """Write all files of a release except the published data; return the steward's report.
 
-    ``stated`` are limitations of how the input was read. Raises TargetError where a file cannot be read or
-    written.
+    ``found`` is what was read back from the published data, ``stated`` are limitations of how the input was
+    read. Raises TargetError where a file cannot be written.
     """
-    book = codebook(prepared)
     tables = tallies[count_part].tables.value
-    try:
-        written = published_files(folder / "public")
-    except OSError as error:
-        raise TargetError(f"the release cannot be read ({error.strerror})") from None
-    report = build_report(form, written, prepared, tallies, verdict, gates, book, stated)
+    public = build_release_file(found)
+    report = build_report(public, prepared, tallies, verdict, gates, stated)
     files = {
-        folder / "public" / "release.json": dump(report.public()),
-        folder / "public" / "codebook.json": dump(book),
+        folder / "public" / RELEASE_FILE: dump(public),
+        folder / "public" / CODEBOOK_FILE: dump(build_codebook(found)),
         folder / FACTS_FILE: dump(freeze(prepared, __version__, tables)),
         folder / "steward" / "report.json": dump(report),
         folder / "steward" / "report.html": render(report).encode(),
@@ -85,52 +78,42 @@ def write_files(
 
 
 def build_report(
-    form: Form,
-    written: tuple[PublishedFile, ...],
+    public: ReleaseFile,
     prepared: Prepared,
     tallies: Tallies,
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
-    book: Codebook,
     stated: tuple[str, ...] = (),
 ) -> StewardReport:
-    """Build the steward's report: what was promised, achieved and lost."""
+    """Build the steward's report: what is public, and what was achieved and lost against the original."""
     policy = prepared.policy
-    exempt, absent = _reasons_given(policy)
     every = metrics_of(policy.metrics)
     measured = {name: metric.under(policy.diversity).figures(tallies) for name, metric in every.items()}
-    actions = {str(path): rule.stated_action for path, rule in policy.rules_by_keys.values()}
     attackers = bind_attackers(policy, prepared.schema, prepared.domains)
     counts: Counted = tallies[count_part]
+    shared = {name: getattr(public, name) for name in Outcome.model_fields}
+    rounded = (ROUNDED_LOSS,) if counts.rounded else ()
     return StewardReport(
-        version=__version__,
-        plugins=tuple(PluginUse(**vars(plugin)) for plugin in list_plugins(policy)),
-        dataset=policy.dataset,
-        recoding=policy.recoding,
-        format=form.format.name,
-        files=written,
-        tables=dict(counts.tables.value),
-        passed=verdict.passed,
+        **shared
+        | {
+            "tables": dict(counts.tables.value),
+            "promises": promises(policy, verdict),
+            "limitations": (*public.limitations, *rounded, *stated),
+        },
         class_size=prepared.constraints.min_class_size,
-        promises=promises(policy, verdict),
         counts=_counts(prepared.schema, counts, verdict),
         metrics=figures({name: found for name, found in measured.items() if found}),
         attackers=attacker_risks(attackers, tallies),
         gates=gates,
         loss_exact=not counts.rounded,
-        limitations=limitations(
-            policy.models,
-            policy.recoding,
-            exempt,
-            loss_exact=not counts.rounded,
-            scopes=_scopes(prepared),
-        )
-        + _identifier_caveats(policy, absent)
-        + stated,
         costs=costs(counts.costs),
         levels=_levels(prepared, counts),
         reasons=_reasons(prepared.schema, counts),
-        fields={field.path: _treatment(field, actions[field.path], policy) for field in book.fields},
+        fields={
+            str(path): _treatment(rule, prepared.codebooks.get(str(path)), policy)
+            for path, rule in policy.rules_by_keys.values()
+            if rule.role is not None
+        },
         warnings=tuple(
             f"{finding.path}: {finding.message}"
             for finding in lint(policy, prepared.survey)
@@ -139,78 +122,24 @@ def build_report(
     )
 
 
-def codebook(prepared: Prepared) -> Codebook:
-    """Build the codebook: how to read the published values, without anything that only the data tell."""
-    policy = prepared.policy
-    books = prepared.codebooks
-    spelled = policy.recoding_traits.generalized
-    fields = []
-    for path, rule in policy.rules_by_keys.values():
-        if rule.role is not None:
-            fields.append(
-                CodebookField(
-                    path=str(path),
-                    role=rule.role,
-                    published=rule.published_as is not None,
-                    domain=books.get(str(path)),
-                    missing=rule.missing,
-                    exempt=rule.exempt,
-                    action=None if rule.stated_action is None else rule.stated_action.kind,
-                )
-            )
-    return Codebook(
-        version=__version__,
-        dataset=policy.dataset,
-        recoding=policy.recoding,
-        fields=tuple(fields),
-        groups=policy.recoding_traits.groups,
-        **({} if spelled is None else {"generalized": spelled}),
-    )
-
-
-def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the policy's reasons by path: why fields are exempt, why a missing pseudonym tells nothing."""
-    given = {keys: (str(policy.rules_by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
-    exempt = dict(one for keys, one in given.items() if keys not in policy.pseudonyms)
-    return exempt, {path: reason for path, reason in given.values() if path not in exempt and reason}
-
-
-def _identifier_caveats(policy: Policy, absent: dict[str, str]) -> tuple[str, ...]:
-    """Return the sentences on what the actions on identifiers and dates do not hide."""
-    return identifier_sentences(
-        [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
-        linked_domains(policy),
-        [str(policy.rules_by_keys[keys][0]) for keys in policy.date_shifts],
-        next((shift.days for shift in policy.date_shifts.values()), 0),
-        absent=absent,
-        per_run=policy.key == "per-run",
-    )
-
-
-def _scopes(prepared: Prepared) -> tuple[str, ...]:
-    """Return the paths of the vertex types that were partitioned independently."""
-    types = prepared.schema.types if prepared.policy.recoding_traits.partitions_each_type else ()
-    return tuple(kind.path for kind in types if kind.of_role(Role.SENSITIVE))
-
-
-def _treatment(field: CodebookField, action: Action | None, policy: Policy) -> str:
-    """Describe in a few words what happens to a field."""
-    if not field.published:
+def _treatment(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) -> str:
+    """Describe in a few words what happens to a field; ``book`` is that of a quasi-identifier."""
+    if rule.published_as is None:
         return "dropped"
-    role = _role_of(field, policy)
-    return role if action is None else action.describe(role)
+    role = _role_of(rule, book, policy)
+    return role if rule.stated_action is None else rule.stated_action.describe(role)
 
 
-def _role_of(field: CodebookField, policy: Policy) -> str:
+def _role_of(rule: FieldRule, book: Mapping[str, Any] | None, policy: Policy) -> str:
     """Describe in a few words the role of a published field in the promise."""
     traits = policy.recoding_traits
-    if field.exempt is not None:
+    if rule.exempt is not None:
         return "published as it stands, not judged"
-    if field.domain is None and traits.separates_values:
+    if book is None and traits.separates_values:
         return "sensitive: published apart, by group"
-    if field.domain is None:
+    if book is None:
         return "sensitive: published, protected within classes"
-    return f"quasi-identifier: {traits.quasi_identifiers.format(kind=field.domain['kind'])}"
+    return f"quasi-identifier: {traits.quasi_identifiers.format(kind=book['kind'])}"
 
 
 def _counts(schema: Schema, counts: Counted, verdict: Verdict) -> Counts:

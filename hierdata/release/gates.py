@@ -34,13 +34,12 @@ class BoundGate:
         """Return the verdict. The worst of several figures decides; without a figure the gate fails."""
         found = [figure for figure in self.metric.figures(tallies) if self.gate.figure in (None, figure.name)]
         if not found:
-            return GateVerdict(**self.stated, figure=None, value=None, exact=None, passed=False)
+            return GateVerdict(**(self.stated | {"figure": None}), value=None, exact=None, passed=False)
         worst = (max if self.gate.metric_class.better == "lower" else min)(
             found, key=lambda figure: Fraction(figure.value)
         )
         return GateVerdict(
-            **self.stated,
-            figure=worst.name,
+            **(self.stated | {"figure": worst.name}),
             value=float(worst.value),
             exact=worst.exact,
             passed=all(self.gate.holds(figure.value) for figure in found),
@@ -138,34 +137,13 @@ def pass_gates(gates: Iterable[BoundGate], tallies: Tallies) -> tuple[GateVerdic
     return verdicts
 
 
-def agree(verdicts: Sequence[GateVerdict], policy: Policy) -> bool:
-    """Return whether stated verdicts match the gates of this policy, and all say that the limit is kept."""
-    return len(verdicts) == len(policy.gates) and all(
-        _agrees(verdict, gate, policy) for verdict, gate in zip(verdicts, policy.gates, strict=True)
-    )
-
-
-def _agrees(verdict: GateVerdict, gate: Gate, policy: Policy) -> bool:
-    figures = gate.metric_class.gated and (gate.figure,)
-    paths = [str(policy.rules_by_keys[keys][0]) for keys in after(policy, gate.attacker_in(policy.attackers))]
-    repeated = describe_gate(policy, gate)
-    if verdict.value is None or verdict.figure not in (figures or paths):
-        return False
-    value = verdict.value if verdict.exact is None else Fraction(verdict.exact)
-    return (
-        verdict.passed
-        and gate.holds(value)
-        and float(value) == verdict.value
-        and {name: getattr(verdict, name) for name in repeated} == repeated
-    )
-
-
 def describe_gate(policy: Policy, gate: Gate) -> dict[str, Any]:
-    """Return what a verdict repeats of its gate: the attacker's keys by path, no values of a partition."""
+    """Return what is said of a gate whatever was measured: the keys by path, no values of a partition."""
     attacker = None if gate.metric_class.gated else gate.attacker_in(policy.attackers)
     return {
         "name": gate.name,
         "metric": gate.metric,
+        "figure": gate.figure,
         "operator": gate.operator,
         "limit": Exact.of(gate.value),
         "attacker": gate.attacker,

@@ -22,7 +22,7 @@ Counted: TypeAlias = Iterator[tuple[Document, int]]
 """Documents, each with the number of its equal copies."""
 
 FACTS_FILE = Path("steward") / "verification.json"
-PUBLIC_FILES = ("release.json", "codebook.json")
+RELEASE_FILE, CODEBOOK_FILE = PUBLIC_FILES = ("release.json", "codebook.json")
 """The files in public/ other than published data and XSD."""
 XSD_FILE = "records.xsd"
 """The schema of published XML."""
@@ -142,6 +142,11 @@ def record_splits(published: object, files: Released | None, policy: Policy) -> 
         _check_described(files.xsd, files.parts, policy)
     element = _element(RECORDS, policy)
     return form_of(files.records, policy, element).splits(files.records, alone=True)
+
+
+def records_format(files: Released, policy: Policy) -> str:
+    """Return the name of the format of the published records."""
+    return form_of(files.records, policy, _element(RECORDS, policy)).format.name
 
 
 def read_parts(files: Released | None, policy: Policy) -> dict[str, Iterator[Document]]:

@@ -44,7 +44,7 @@ def rewrite(release: Release, folder: Path, *, xml: bool) -> None:
         with path.open("wb") as stream:
             FORMATS[name]().write(documents, stream, Layout(("list", record) if xml else ()))
         file["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-    claims.write_text(json.dumps(stated), "utf-8")
+    claims.write_text(json.dumps(stated, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
 
 @pytest.mark.slow  # many runs from input to verdict, each judged three times

@@ -66,6 +66,7 @@ FAMILIES = {
             "scales": "value to level, once compiled",
             "sensitive": "the domain of a sensitive attribute",
             "proximity": "numbers near each other, for models and steps",
+            "published": "published labels and what they lose, for every domain",
             "semantic_partition": "values in semantic domains: no quasi-identifier's domain",
             "similarity": "semantic distance in taxonomies",
             "tree": "taxonomy files and nested trees",

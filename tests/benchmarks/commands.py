@@ -27,7 +27,7 @@ In a process of its own: to a child's peak counts what its parent held when it s
 
 @dataclass(frozen=True)
 class Taken:
-    """What a command took, and the release.json that it wrote."""
+    """What a command took, and the report.json that it wrote."""
 
     seconds: float
     cpu: float
@@ -53,5 +53,5 @@ def anonymize(
         text=True,
         env=environment,
     )
-    release = json.loads((out / "public" / "release.json").read_text(encoding="utf-8"))
+    release = json.loads((out / "steward" / "report.json").read_text(encoding="utf-8"))
     return Taken(*json.loads(done.stdout), release)

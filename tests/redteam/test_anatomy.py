@@ -72,7 +72,7 @@ def rewrite(folder: Path, parts: Parts, *, claims: bool) -> None:
         (folder / "public" / f"{part}.json").write_bytes(data)
         release["files"].append({"name": f"{part}.json", "sha256": hashlib.sha256(data).hexdigest()})
     if claims:
-        file.write_text(json.dumps(release), "utf-8")
+        file.write_text(json.dumps(release, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
 
 def passes(folder: Path) -> bool:
@@ -330,7 +330,7 @@ def test_what_is_promised_is_said_of_groups(folder: Path) -> None:
     assert "cannot be told apart" not in said, "every record can"
     assert "any person in a group of at least 2" in said
     assert "published as they are" in said
-    assert "at $ and at $.visits[*], each type by itself" in said
+    assert "hold $.ill and $.visits[*].cost, each type by itself" in said
     assert release["counts"]["k_raw"] is None
 
 

@@ -58,7 +58,7 @@ def rename(folder: Path, columns: dict[str, str], spell: Callable[[str], str]) -
     stated = json.loads(claims.read_text("utf-8"))
     for one in stated["files"]:
         one["sha256"] = hashlib.sha256((folder / "public" / one["name"]).read_bytes()).hexdigest()
-    claims.write_text(json.dumps(stated), "utf-8")
+    claims.write_text(json.dumps(stated, ensure_ascii=False, indent=2) + "\n", "utf-8")
 
 
 def test_keys_that_are_the_numbers_of_rows_pass(release: tuple[Path, dict[str, Any]]) -> None:

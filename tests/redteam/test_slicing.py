@@ -416,7 +416,7 @@ def test_values_joined_in_one_table_are_not_what_was_published(folder: Path, pol
     file = folder / "public" / "release.json"
     stated = json.loads(file.read_text("utf-8"))
     stated["tables"] |= {"sensitive-1": ["$.ill", "$.job", "$.pay"], "sensitive-2": []}
-    file.write_text(json.dumps(stated), "utf-8")
+    file.write_text(json.dumps(stated, ensure_ascii=False, indent=2) + "\n", "utf-8")
     assert not passes(folder, policy)
 
 

@@ -14,6 +14,9 @@ from hierdata.release.report.models import (
     LevelTable,
     MembershipRow,
     Promise,
+    PublicCounts,
+    PublicGate,
+    ReleaseFile,
     StewardReport,
     Tally,
     costs,
@@ -92,7 +95,7 @@ def steward_report(**changed: object) -> StewardReport:
         "counts": counts(),
         "metrics": figures({"lm_cost": lm_cost()}),
         "loss_exact": True,
-        "limitations": limitations([LevelAlphaK(k=5)], "generalization", {}, loss_exact=True),
+        "limitations": limitations([LevelAlphaK(k=5)], "generalization", {}),
         "fields": {"$.id": "dropped", GRADE: "sensitive: published, protected within classes"},
         "costs": costs({"pair_losses": 12_345, "records_left_over": 3, "records_lost_at_closing": 0}),
         "levels": {GRADE: grade_levels()},
@@ -100,3 +103,40 @@ def steward_report(**changed: object) -> StewardReport:
         "warnings": ("$.gpa: the smallest level is never reached",),
     }
     return StewardReport(**(content | changed))  # type: ignore[arg-type]
+
+
+def release_file() -> ReleaseFile:
+    gate = PublicGate(
+        name=None,
+        metric="lm_cost",
+        figure="per_value",
+        operator="<=",
+        limit=Exact.of(Fraction(4, 5)),
+        passed=True,
+        attacker=None,
+        keys=None,
+        semantic=False,
+        weight=None,
+        reason=None,
+    )
+    own = counts()
+    return ReleaseFile(
+        version="0.1.0",
+        dataset="students",
+        recoding="generalization",
+        format="json",
+        files=({"name": "records.json", "sha256": "0" * 64},),  # type: ignore[arg-type]
+        passed=True,
+        promises=promises(),
+        limitations=limitations([LevelAlphaK(k=5)], "generalization", {}),
+        counts=PublicCounts(
+            records=own.records.published,
+            classes=own.classes,
+            smallest_class=own.smallest_class,
+            largest_class=own.largest_class,
+            k_raw=own.k_raw,
+            k_exempt=own.k_exempt,
+        ),
+        metrics=figures({"published_lm_cost": lm_cost()}),
+        gates=(gate,),
+    )

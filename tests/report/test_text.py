@@ -40,14 +40,6 @@ def test_a_summary_tells_promised_achieved_and_lost() -> None:
     assert "0 records" not in text
 
 
-def test_the_public_summary_is_guarded_and_shorter() -> None:
-    text = summary(steward_report().public())
-    assert "600 of <605 records are published" in text
-    assert line(text, "$.courses[*].books[*]") == "$.courses[*].books[*] 0 of <5"
-    assert "Done and given up" not in text
-    assert "warning" not in text
-
-
 def test_when_everything_is_published_it_says_all() -> None:
     text = summary(steward_report(counts=counts(suppressed=0).model_copy(update={"smallest_class": 10})))
     assert "all 600 records are published, in 119 classes of 10." in text

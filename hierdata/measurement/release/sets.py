@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.domains.published import MISSING, split_set
 from hierdata.release.recodings.sets_and_ranges import (
-    MISSING,
     Content,
     content_label,
     extend_hierarchy,
@@ -57,24 +56,17 @@ class Sets:
     def _parse_set(self, label: str) -> Content:
         nodes: list[int] = []
         lacking = False
-        at = 1
-        while label[at - 1 :] != "}":
-            start = at
-            if label.startswith('"', at):
-                text, at = _read_quoted(label, at)
-                nodes.append(_find_node(self._texts, text))
-            else:
-                at = label.find("]", at) + 1 if label.startswith("[", at) else _end(label, at)
-                member = label[start:at]
-                if self._tree.axis is not None and member.startswith("["):
-                    nodes += self._range(member)
-                elif member == MISSING:
-                    lacking = True
-                else:
-                    nodes.append(_find_node(self._plain, member))
-            if at <= start or lacking > (label[at:] == "}"):
+        for member in split_set(label):
+            if lacking:  # a missing value is the last member
                 raise Uncovered
-            at += 2 if label.startswith(", ", at) else 1
+            if member.quoted:
+                nodes.append(_find_node(self._texts, member.text))
+            elif self._tree.axis is not None and member.text.startswith("["):
+                nodes += self._range(member.text)
+            elif member.text == MISSING:
+                lacking = True
+            else:
+                nodes.append(_find_node(self._plain, member.text))
         if not nodes:
             raise Uncovered
         return self._content(nodes, lacking)
@@ -91,22 +83,7 @@ class Sets:
         return _find_node(self._plain, least), _find_node(self._plain, greatest)
 
 
-def _end(label: str, at: int) -> int:
-    """Find the end of an unquoted member."""
-    comma = label.find(", ", at)
-    return comma if comma >= 0 else len(label) - 1
-
-
 def _find_node(nodes: dict[str, int], text: str) -> int:
     if text not in nodes:
         raise Uncovered
     return nodes[text]
-
-
-def _read_quoted(label: str, at: int) -> tuple[str, int]:
-    """Return the quoted text that begins at ``at``, and its end."""
-    try:
-        text, end = json.JSONDecoder().raw_decode(label, at)
-    except ValueError:
-        raise Uncovered from None
-    return str(text), end

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.number import exact, plain
+from hierdata.domains.published import MISSING
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.release.recodings.base import ByRecord
 
 _PLAIN = re.compile(r"[^\s,{}\[\]\"\\]+(?: +[^\s,{}\[\]\"\\]+)*")
-MISSING = "null"
 
 
 class Content(NamedTuple):

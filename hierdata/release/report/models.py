@@ -22,14 +22,15 @@ from hierdata.release.report.parts import (
     MembershipRow,
     Plain,
     Promise,
+    PublicCounts,
+    PublicGate,
     PublishedFile,
     Reached,
     Tally,
     costs,
     figures,
-    guard_count,
 )
-from hierdata.release.report.sentences import GUARDED_COUNTS, identifier_sentences, limitations
+from hierdata.release.report.sentences import identifier_sentences, limitations
 
 __all__ = [
     "FILES",
@@ -45,6 +46,8 @@ __all__ = [
     "MembershipRow",
     "Outcome",
     "Promise",
+    "PublicCounts",
+    "PublicGate",
     "PublishedFile",
     "Reached",
     "Reference",
@@ -56,7 +59,6 @@ __all__ = [
     "costs",
     "dump",
     "figures",
-    "guard_count",
     "identifier_sentences",
     "json_schemas",
     "limitations",
@@ -77,15 +79,11 @@ class PluginUse(Plain):
 
 
 class Outcome(Plain):
-    """What a release promises, achieved and lost.
+    """What both the recipients and the steward are told of a release.
 
     ``version`` is hierdata's; ``plugins`` are the plug-ins that the policy names. ``format`` is that of the
     records, ``files`` are the published files in ``public/``. ``tables`` lists, for each part other than the
-    records, the sensitive attributes whose values share its rows. ``class_size`` is the smallest class that
-    the models allow together; smaller counts are guarded in public. ``attackers`` has the risk figures of
-    each attacker of the policy, by metric. ``gates`` are the policy's limits on figures, which all passed.
-    ``loss_exact`` is false where losses had to be rounded (DECISIONS 17). ``limitations`` say what is not
-    promised.
+    records, the sensitive attributes whose values share its rows. ``limitations`` say what is not promised.
     """
 
     version: str
@@ -96,13 +94,7 @@ class Outcome(Plain):
     files: tuple[PublishedFile, ...]
     tables: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     passed: bool
-    class_size: Annotated[int, Field(ge=1)]
     promises: tuple[Promise, ...]
-    counts: Counts
-    metrics: dict[str, Measure]
-    attackers: dict[str, dict[str, Measure]] = Field(default={})
-    gates: tuple[GateVerdict, ...] = ()
-    loss_exact: bool
     limitations: tuple[str, ...]
 
     @property
@@ -123,29 +115,39 @@ class Outcome(Plain):
 
 
 class ReleaseFile(Outcome):
-    """``public/release.json``: what is promised, achieved and lost, for recipients of the records."""
+    """``public/release.json``, for recipients: a function of the public files, policy and build alone.
+
+    ``counts`` are those of the published records, ``metrics`` are over the published values, ``gates`` the
+    policy's limits, which all passed.
+    """
+
+    counts: PublicCounts
+    metrics: dict[str, Measure]
+    gates: tuple[PublicGate, ...] = ()
 
 
 class StewardReport(Outcome):
-    """``steward/report.json``: the same with plain counts, and what only the steward may know.
+    """``steward/report.json``: what was found against the original, which only the steward may know.
 
-    ``fields`` tells by path what happens to a field, ``costs`` are the engine's, ``levels`` are the tables of
-    levels by sensitive path, ``reasons`` say by vertex type why no more could be published, if an engine
-    knows, ``warnings`` are about the domains and the policy.
+    ``class_size`` is the smallest class that the models allow together. ``attackers`` has the risk figures of
+    each attacker of the policy, by metric. ``gates`` have the figures that were judged. ``loss_exact`` is
+    false where losses had to be rounded (DECISIONS 17). ``fields`` tells by path what happens to a field,
+    ``costs`` are the engine's, ``levels`` are the tables of levels by sensitive path, ``reasons`` say by
+    vertex type why no more could be published, if an engine knows, ``warnings`` are about the domains and the
+    policy.
     """
 
+    class_size: Annotated[int, Field(ge=1)]
+    counts: Counts
+    metrics: dict[str, Measure]
+    attackers: dict[str, dict[str, Measure]] = Field(default={})
+    gates: tuple[GateVerdict, ...] = ()
+    loss_exact: bool
     fields: dict[str, str]
     costs: dict[str, Cost]
     levels: dict[str, LevelTable]
     reasons: dict[str, str]
     warnings: tuple[str, ...]
-
-    def public(self) -> ReleaseFile:
-        """Return the public part of the report, with small counts guarded."""
-        counts = self.counts.guard(self.class_size)
-        shared = {name: getattr(self, name) for name in Outcome.model_fields}
-        hint = (GUARDED_COUNTS,) if counts.is_guarded else ()
-        return ReleaseFile(**(shared | {"counts": counts, "limitations": (*self.limitations, *hint)}))
 
 
 class CodebookField(Plain):
@@ -167,7 +169,7 @@ class CodebookField(Plain):
 
 
 class Codebook(Plain):
-    """``public/codebook.json``: how to read the published values. No counts, no facts from the data alone."""
+    """``public/codebook.json``: how to read the published values, from these values and the policy alone."""
 
     version: str
     dataset: str

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from hierdata.privacy.base import PrivacyModel
 
 Whole: TypeAlias = Annotated[int, Field(ge=0)]
-Guarded: TypeAlias = Annotated[str, Field(pattern="^<[0-9]+$")]
 Rational: TypeAlias = Annotated[str, Field(pattern="^-?[0-9]+(/[0-9]+)?$")]
 Held: TypeAlias = bool | None
 
@@ -161,23 +160,13 @@ def _exact(numbers: Mapping[str, Fraction]) -> dict[str, Exact]:
     return {letter: Exact.of(number) for letter, number in numbers.items()}
 
 
-def guard_count(count: int, k: int) -> int | str:
-    """Return a count as it may be published: one from 1 to k - 1 is written as less than k.
+class PublicGate(Plain):
+    """A gate of the policy, as it is published: what it asks for, and that it passed.
 
-    >>> guard_count(0, 5), guard_count(4, 5), guard_count(5, 5)
-    (0, '<5', 5)
-    """
-    return f"<{k}" if 0 < count < k else count
-
-
-class GateVerdict(Plain):
-    """A gate of the policy, and the figure that was judged.
-
-    ``figure`` is the metric's figure, or the path of the sensitive attribute that is worst; ``exact`` is its
-    value as a fraction, null where it is none. ``attacker`` is the name the policy gives, ``keys`` the
-    quasi-identifiers that the attacker knows, as paths or as one word for them. ``semantic`` tells that
-    values were counted by the blocks of a partition, ``weight`` whether each vertex or each person counts the
-    same; keys and weight are null where the metric measures the whole release.
+    ``figure`` is the figure that the policy names, if it names one. ``attacker`` is the name the policy
+    gives, ``keys`` the quasi-identifiers that the attacker knows, as paths or as one word for them.
+    ``semantic`` tells that values were counted by the blocks of a partition, ``weight`` whether each vertex
+    or each person counts the same; keys and weight are null where the metric measures the whole release.
     """
 
     name: str | None
@@ -185,8 +174,6 @@ class GateVerdict(Plain):
     figure: str | None
     operator: Literal["<=", "<", ">=", ">"]
     limit: Exact
-    value: float | None
-    exact: Rational | None
     passed: bool
     attacker: str | None
     keys: KeyForm | tuple[str, ...] | None
@@ -195,30 +182,23 @@ class GateVerdict(Plain):
     reason: str | None
 
 
+class GateVerdict(PublicGate):
+    """A gate of the policy, and the figure that was judged.
+
+    ``figure`` is the metric's figure, or the path of the sensitive attribute that is worst; ``exact`` is its
+    ``value`` as a fraction, null where it is none.
+    """
+
+    value: float | None
+    exact: Rational | None
+
+
 class Tally(Plain):
-    """The numbers in the input, published, and suppressed; small numbers are guarded in a public file."""
+    """The numbers in the input, published, and suppressed."""
 
-    input: Whole | Guarded
-    published: Whole | Guarded
-    suppressed: Whole | Guarded
-
-    def guard(self, k: int) -> Tally:
-        """Return the public form. Where a part is guarded, so is ``input``: no subtraction reveals it.
-
-        >>> Tally(input=603, published=600, suppressed=3).guard(5)
-        Tally(input='<605', published=600, suppressed='<5')
-        """
-        if isinstance(self.input, str) or isinstance(self.published, str) or isinstance(self.suppressed, str):
-            return self
-        parts = (guard_count(self.published, k), guard_count(self.suppressed, k))
-        most = sum(k - 1 if isinstance(part, str) else part for part in parts)
-        hidden = any(isinstance(part, str) for part in parts)
-        return Tally(input=f"<{most + 1}" if hidden else self.input, published=parts[0], suppressed=parts[1])
-
-    @property
-    def is_guarded(self) -> bool:
-        """Whether any of the three is written as a bound."""
-        return any(isinstance(count, str) for count in (self.input, self.published, self.suppressed))
+    input: Whole
+    published: Whole
+    suppressed: Whole
 
 
 class PublishedFile(Plain):
@@ -228,8 +208,8 @@ class PublishedFile(Plain):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class Counts(Plain):
-    """Records and vertices, before and after; ``vertices`` by path of the vertex type, the root's first.
+class ClassCounts(Plain):
+    """The classes of a release, as the judge finds them in the published files.
 
     ``k_raw`` is k over the records as written, spelling and order included, without sensitive values;
     ``k_exempt`` is k with the exempt fields compared too (null where there are none). With recoding
@@ -237,23 +217,24 @@ class Counts(Plain):
     given.
     """
 
-    records: Tally
-    vertices: dict[str, Tally]
     classes: Whole
     smallest_class: Whole
     largest_class: Whole
     k_raw: Whole | None
     k_exempt: Whole | None
 
-    def guard(self, k: int) -> Counts:
-        """Return the public form: without counts from 1 to k - 1."""
-        vertices = {path: tally.guard(k) for path, tally in self.vertices.items()}
-        return self.model_copy(update={"records": self.records.guard(k), "vertices": vertices})
 
-    @property
-    def is_guarded(self) -> bool:
-        """Whether any count is written as a bound."""
-        return any(tally.is_guarded for tally in (self.records, *self.vertices.values()))
+class PublicCounts(ClassCounts):
+    """The number of published records, and their classes."""
+
+    records: Whole
+
+
+class Counts(ClassCounts):
+    """Records and vertices, before and after; ``vertices`` by path of the vertex type, the root's first."""
+
+    records: Tally
+    vertices: dict[str, Tally]
 
 
 class Cost(Plain):

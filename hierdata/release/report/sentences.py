@@ -14,25 +14,20 @@ _ALWAYS = (
     "what a missing value tells, or several values together, is not limited.",
     "The promise is about this release alone: releases of a changing collection, or of overlapping ones, are "
     "not protected against being compared with each other.",
-    "The loss figures are exact: where the policy states no domain for a number or a date, they can tell how "
-    "far the collection's values lie apart.",
+    "Every figure in release.json is computed from the published files and the policy, so it tells nothing "
+    "about suppressed records that these do not tell. That the release exists at all, that every model and "
+    "gate passed, and why a record would be suppressed, still tell a little about them: this is not limited.",
 )
 
 _GROUPS = (
-    "Groups were made of vertices at {paths}, each type by itself, and the promise is stated for the "
-    "persons of each group by itself: what several groups of one person, or of persons who share more than "
-    "one group, tell together is not limited. The values of one vertex stay together in their row."
+    "Groups were made of the vertices that hold {paths}, each type by itself, and the promise is stated for "
+    "the persons of each group by itself: what several groups of one person, or of persons who share more "
+    "than one group, tell together is not limited. The values of one vertex stay together in their row."
 )
 
 ROUNDED_LOSS = (
     "The common denominator of the losses is too large for exact sums in 64 bits: each value's loss was "
     "rounded once to 2^-40 before the losses were added up."
-)
-
-GUARDED_COUNTS = (
-    "Counts from 1 to one below the class size are written as less than it. The loss figures are exact and "
-    "cover what was suppressed, so such a count can be worked out from them: it tells how much was "
-    "suppressed, never whose."
 )
 
 _PSEUDONYMS = (
@@ -93,24 +88,20 @@ def limitations(
     recoding: str,
     exempt: Mapping[str, str],
     *,
-    loss_exact: bool,
     scopes: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return what a release does not promise, one text per limitation.
 
-    ``exempt`` gives the policy's reason by path, ``scopes`` are the paths of the vertex types that were
-    partitioned independently. Raises KeyError for an unknown recoding.
+    ``exempt`` gives the policy's reason by path, ``scopes`` are the paths of the sensitive attributes whose
+    vertices were partitioned independently. Raises KeyError for an unknown recoding.
     """
     fields = (
         f"{path} is published as it stands and left out when records are compared. Reason given: {reason}"
         for path, reason in exempt.items()
     )
-    rounded = () if loss_exact else (ROUNDED_LOSS,)
-    groups = (
-        (_GROUPS.format(paths=" and at ".join(path or "the records" for path in scopes)),) if scopes else ()
-    )
+    groups = (_GROUPS.format(paths=" and ".join(scopes)),) if scopes else ()
     form = traits_of(recoding).limitation
-    return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields, *rounded)
+    return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields)
 
 
 def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hierdata.privacy.wording import describe_achieved, round_value
-from hierdata.release.report.models import Outcome, StewardReport
+from hierdata.release.report.models import StewardReport
 from hierdata.release.report.wording import (
     attacker_rows,
     count,
@@ -27,18 +27,17 @@ if TYPE_CHECKING:
     from hierdata.judge.rules import Judgement, Verdict
 
 
-def summary(report: Outcome) -> str:
-    """Summarize what was promised, achieved and lost; for the steward also costs and warnings."""
+def summary(report: StewardReport) -> str:
+    """Summarize for the steward what was promised, achieved and lost."""
     lines = [f"{report.dataset}: {verdict(report)}", describe_outcome(report)]
     lines += _section("Promised and achieved", _promises(report))
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
     lines += _section("What attackers learn", _attackers(report))
     lines += _section("Gates", _gates(report))
-    if isinstance(report, StewardReport):
-        lines += _section("Done and given up", _costs(report))
-        lines += [f"{place(path)}: {reason}" for path, reason in report.reasons.items()]
-        lines += [f"warning: {warning}" for warning in report.warnings]
+    lines += _section("Done and given up", _costs(report))
+    lines += [f"{place(path)}: {reason}" for path, reason in report.reasons.items()]
+    lines += [f"warning: {warning}" for warning in report.warnings]
     lines.append("What is not promised: see the limitations in release.json.")
     return "\n".join(lines)
 
@@ -89,31 +88,31 @@ def _columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def _promises(report: Outcome) -> Iterable[tuple[str, ...]]:
+def _promises(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for promise in report.promises:
         held = describe_standing(promise.held, promise.failing_classes)
         reached = describe_judgement(promise)
         yield promise.kind, parameters(promise), f"{held} ({reached})" if reached else held
 
 
-def _vertices(report: Outcome) -> Iterable[tuple[str, ...]]:
+def _vertices(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for path, tally in report.counts.vertices.items():
         yield place(path), of(tally), percent(tally.published, tally.input)
 
 
-def _metrics(report: Outcome) -> Iterable[tuple[str, ...]]:
+def _metrics(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for name, measure in report.metrics.items():
         shown = ", ".join(f"{figure} {round_value(value)}" for figure, value in measure.figures.items())
         yield name, f"{shown} ({measure.better} is better)"
 
 
-def _attackers(report: Outcome) -> Iterable[tuple[str, ...]]:
+def _attackers(report: StewardReport) -> Iterable[tuple[str, ...]]:
     if report.attackers:
         yield "", "", *risk_headings().values()
     yield from attacker_rows(report.attackers)
 
 
-def _gates(report: Outcome) -> Iterable[tuple[str, ...]]:
+def _gates(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for gate in report.gates:
         figure = "no figure" if gate.value is None else f"{gate.figure} {round_value(gate.value)}"
         yield gate.name or gate.metric, figure, f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"

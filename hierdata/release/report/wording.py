@@ -8,7 +8,7 @@ from typing import Any
 
 from hierdata.privacy import wording
 from hierdata.privacy.wording import number, round_value
-from hierdata.release.report.models import Outcome, Promise, Tally
+from hierdata.release.report.models import Promise, StewardReport, Tally
 from hierdata.release.report.parts import Exact, GateVerdict, Held, Measure
 
 
@@ -30,24 +30,22 @@ def attacker_rows(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tu
             yield name, path, *("" if value is None else round_value(value) for value in own)
 
 
-def count(value: int | str) -> str:
-    """Format a count, or the bound that replaces it.
+def count(value: int) -> str:
+    """Format a count.
 
-    >>> count(12345), count("<5")
-    ('12,345', '<5')
+    >>> count(12345)
+    '12,345'
     """
-    return f"{value:,}" if isinstance(value, int) else value
+    return f"{value:,}"
 
 
-def percent(part: int | str, whole: int | str) -> str:
-    """Format a share in percent, empty where a count is a bound; 0 % and 100 % only where exact.
+def percent(part: int, whole: int) -> str:
+    """Format a share in percent, empty for a share of nothing; 0 % and 100 % only where exact.
 
-    >>> percent(1, 3), percent(1, 100_000), percent(99_999, 100_000), percent("<5", 9), percent(0, 0)
-    ('33.3 %', '0.1 %', '99.9 %', '', '')
+    >>> percent(1, 3), percent(1, 100_000), percent(99_999, 100_000), percent(0, 0)
+    ('33.3 %', '0.1 %', '99.9 %', '')
     """
-    if isinstance(part, str) or isinstance(whole, str) or not whole:
-        return ""
-    return share(part / whole)
+    return share(part / whole) if whole else ""
 
 
 def share(part: float) -> str:
@@ -70,7 +68,7 @@ def place(path: str) -> str:
     return path or "records"
 
 
-def plural(amount: int | str, noun: str, many: str = "") -> str:
+def plural(amount: int, noun: str, many: str = "") -> str:
     """Format a count with its noun.
 
     >>> plural(1, "class", "classes"), plural(2, "record")
@@ -130,12 +128,12 @@ def describe_standing(held: Held, failing_classes: int) -> str:
     return "held" if held else f"FAILED in {plural(failing_classes, 'class', 'classes')}"
 
 
-def verdict(outcome: Outcome) -> str:
+def verdict(outcome: StewardReport) -> str:
     """Return the verdict in one sentence."""
     return "This release keeps its promise." if outcome.passed else "This release does NOT keep its promise."
 
 
-def describe_outcome(outcome: Outcome) -> str:
+def describe_outcome(outcome: StewardReport) -> str:
     """Describe in one sentence what was published."""
     counts = outcome.counts
     return f"{of(counts.records)} records are published, in {sizes(outcome)}."
@@ -148,7 +146,7 @@ def of(tally: Tally) -> str:
     return f"{count(tally.published)} of {count(tally.input)}"
 
 
-def sizes(outcome: Outcome) -> str:
+def sizes(outcome: StewardReport) -> str:
     """Describe the number and sizes of the classes, or of the groups of persons."""
     counts = outcome.counts
     least, most = counts.smallest_class, counts.largest_class

@@ -1,0 +1,132 @@
+"""Published labels, read without the original: the members of sets, and what each label loses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import ROOT_LABEL, LabelLoss, Uncovered, loss_of
+from hierdata.domains.number import Number, identity
+
+Extent: TypeAlias = "tuple[Number, Number]"
+"""The least and the greatest point that a label stands for."""
+
+MISSING = "null"
+"""The member of a set that stands for a missing value."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a published set; a ``quoted`` one is a text, another may spell a number or a range."""
+
+    text: str
+    quoted: bool = False
+
+
+def split_set(label: str) -> Iterator[Member]:
+    """Yield the members of a set ``{a, b}`` as they are spelled. Raises Uncovered for a malformed one.
+
+    >>> [member.text for member in split_set('{[20, 25], "a, b", null}')]
+    ['[20, 25]', 'a, b', 'null']
+    """
+    at = 1
+    if label in ("{", "{}"):
+        raise Uncovered
+    while label[at - 1 :] != "}":
+        start, quoted = at, label.startswith('"', at)
+        if quoted:
+            text, at = _read_quoted(label, at)
+        else:
+            at = label.find("]", at) + 1 if label.startswith("[", at) else _end(label, at)
+            text = label[start:at]
+        if at <= start:
+            raise Uncovered
+        yield Member(text, quoted)
+        at += 2 if label.startswith(", ", at) else 1
+
+
+def _end(label: str, at: int) -> int:
+    """Find the end of an unquoted member."""
+    comma = label.find(", ", at)
+    return comma if comma >= 0 else len(label) - 1
+
+
+def _read_quoted(label: str, at: int) -> tuple[str, int]:
+    """Return the quoted text that begins at ``at``, and its end."""
+    try:
+        text, end = json.JSONDecoder().raw_decode(label, at)
+    except ValueError:
+        raise Uncovered from None
+    return str(text), end
+
+
+def members_of(label: Scalar, sets: bool) -> list[Scalar]:
+    """Return the members of a label: those of a set where ``sets`` may be published, else itself alone.
+
+    A missing value is None.
+    """
+    if not sets or not isinstance(label, str) or not label.startswith("{"):
+        return [label]
+    return [
+        None if member.text == MISSING and not member.quoted else member.text for member in split_set(label)
+    ]
+
+
+def leaf_losses(
+    labels: Iterable[Scalar], sets: bool, of_one: LabelLoss = lambda label: Fraction(0)
+) -> LabelLoss:
+    """Return the losses of values without order; ``of_one`` gives that of a single label but the root.
+
+    A set of n has (n - 1) / (all - 1), where all are the different members published. The root has 1.
+    """
+    known = {_key(member) for label in labels for member in members_of(label, sets) if member != ROOT_LABEL}
+
+    def loss(label: Scalar) -> Fraction:
+        members = members_of(label, sets)
+        if len(members) > 1:
+            return loss_of(len(members), len(known | {None}) if None in members else len(known))
+        return Fraction(1) if members[0] == ROOT_LABEL else of_one(members[0])
+
+    return loss
+
+
+def _key(label: Scalar) -> str | Number | None:
+    return None if label is None else identity(label)
+
+
+def line_losses(
+    labels: Collection[Scalar],
+    extent: Callable[[Scalar], Extent],
+    sets: bool,
+    domain: Extent | None = None,
+) -> LabelLoss:
+    """Return the losses of numbers or dates: the width of a label over that of the domain, at most 1.
+
+    Without a stated ``domain`` it reaches from the least to the greatest point of all labels but the root. A
+    missing value in a set adds nothing. The root has 1.
+    """
+
+    def width_of(label: Scalar) -> Extent | None:
+        """Return what a label covers; None for the root."""
+        found = [extent(own) for own in members_of(label, sets) if own is not None and own != ROOT_LABEL]
+        if not found:
+            return None
+        return min(low for low, _ in found), max(high for _, high in found)
+
+    covered = [own for own in map(width_of, labels) if own is not None]
+    if domain is None and covered:
+        domain = min(low for low, _ in covered), max(high for _, high in covered)
+    span = Fraction(domain[1] - domain[0]) if domain is not None else Fraction(0)
+
+    def loss(label: Scalar) -> Fraction:
+        own = width_of(label)
+        if own is None:
+            return Fraction(1)
+        width = own[1] - own[0]
+        return min(width / span, Fraction(1)) if span else Fraction(bool(width))
+
+    return loss

@@ -1,0 +1,139 @@
+"""Read published files back for what is said about them: the values of quasi-identifiers, and the paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import is_
+from pathlib import Path
+
+from hierdata.documents.document import GROUP, Document
+from hierdata.errors import VerificationError
+from hierdata.judge import JudgeRules, Keys, Verdict
+from hierdata.judge.tokens import single, whole
+from hierdata.pipeline.resources import RunContext
+from hierdata.policy.plan.plan import stated_scales
+from hierdata.policy.policy import Policy
+from hierdata.policy.spec.values import Keep
+from hierdata.records.survey import PathSurvey, Survey, survey
+from hierdata.release.layout import published_files
+from hierdata.release.public import ReadBack
+from hierdata.sources import InputSplit
+
+
+@dataclass(frozen=True)
+class SurveyPublished:
+    """Survey a split of published records, counting the values of the ``declared`` fields.
+
+    With ``classes`` a document is a class: its representative counts once for each record.
+    """
+
+    declared: Mapping[Keys, frozenset[str]]
+    classes: bool
+
+    def __call__(self, split: InputSplit) -> Survey:
+        """Return the survey."""
+        documents = split.documents()
+        return survey(_members(documents) if self.classes else documents, self.declared)
+
+
+def _members(documents: Iterator[Document]) -> Iterator[Document]:
+    for document in documents:
+        inner = single(document.get("representative"))
+        if isinstance(inner, dict):
+            for _ in range(whole(single(document.get("@records", document.get("records")))) or 0):
+                yield inner
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Published files as they were judged: the rules, the verdict, and ``judge`` for other rules."""
+
+    rules: JudgeRules
+    verdict: Verdict
+    judge: Callable[[JudgeRules], Verdict]
+
+    @classmethod
+    def by(cls, rules: JudgeRules, judge: Callable[[JudgeRules], Verdict]) -> Judged:
+        """Judge by these rules."""
+        return cls(rules, judge(rules), judge)
+
+    def public_verdict(self, policy: Policy, vertices: frozenset[Keys]) -> Verdict:
+        """Return the verdict by what the policy and the published files tell alone, with these vertices.
+
+        Models that compare with the original are not judged then. Raises VerificationError if one fails.
+        """
+        scales = stated_scales(policy)
+        sensitive = tuple(
+            rule
+            if rule.reference is None and (rule.scale is None or scales[rule.keys] is not None)
+            else replace(rule, reference=None, scale=scales[rule.keys])
+            for rule in self.rules.sensitive
+        )
+        known = self.rules.vertices == vertices and all(map(is_, sensitive, self.rules.sensitive))
+        verdict = (
+            self.verdict if known else self.judge(replace(self.rules, vertices=vertices, sensitive=sensitive))
+        )
+        if any(judgement.held is False for judgement in verdict.judgements):
+            raise VerificationError(
+                "the release does not keep its promise towards those who know nothing but the published files"
+            )
+        return verdict
+
+
+def read_back(
+    folder: Path,
+    splits: Sequence[InputSplit],
+    policy: Policy,
+    format: str,
+    judged: Judged,
+    spread: RunContext,
+) -> ReadBack:
+    """Read the judged files of the public ``folder``; ``policy`` as it was stated, records in ``format``.
+
+    Which XML elements are vertices may depend on suppressed records. The verdict that is published takes
+    those for vertices that the policy or the published records show to be. Raises VerificationError if
+    the release fails then.
+    """
+    found = _survey(splits, policy, spread)
+    if isinstance(policy.unlisted, Keep):
+        if policy.recoding_traits.separates_values:
+            _drop_groups(found.shape)
+        policy = policy.with_unlisted(found.shape)
+        found = _survey(splits, policy, spread)
+    vertices = policy.vertices | frozenset(_find_repeated(found.shape, (), _lists(policy)))
+    return ReadBack(policy, found, judged.public_verdict(policy, vertices), format, published_files(folder))
+
+
+def _survey(splits: Sequence[InputSplit], policy: Policy, spread: RunContext) -> Survey:
+    declared = {keys: frozenset(policy.rules_by_keys[keys][1].missing) for keys in policy.quasi}
+    task = SurveyPublished(declared, policy.recoding_traits.publishes_classes)
+    if len(splits) == 1:
+        return task(splits[0])
+    held = spread.executor.hold(splits).map(task)
+    total = Survey(values={})
+    for found in held.collect():
+        total.merge(found)
+    held.release()
+    return total
+
+
+def _drop_groups(shape: PathSurvey) -> None:
+    """Remove the group numbers, which are no field of the records."""
+    shape.children.pop(GROUP, None)
+    for below in shape.children.values():
+        _drop_groups(below)
+
+
+def _lists(policy: Policy) -> frozenset[Keys]:
+    """Return the paths at which a class has a list of values, which is no vertex type."""
+    return frozenset(policy.sensitive) if policy.recoding_traits.publishes_classes else frozenset()
+
+
+def _find_repeated(shape: PathSurvey, keys: Keys, lists: frozenset[Keys]) -> Iterator[Keys]:
+    """Yield the paths that show several vertices in one place, or arrays."""
+    for key, below in shape.children.items():
+        path = (*keys, key)
+        if (below.arrays or below.longest > 1) and path not in lists:
+            yield path
+        yield from _find_repeated(below, path, lists)

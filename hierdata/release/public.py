@@ -1,0 +1,178 @@
+"""Build release.json and codebook.json from the published files, the policy and the build (DECISIONS 33)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from hierdata.domains.base import Uncovered
+from hierdata.errors import VerificationError
+from hierdata.judge import Verdict
+from hierdata.metrics.base import Figure
+from hierdata.policy.plan.plugins import list_plugins
+from hierdata.policy.plan.treatment import linked_domains
+from hierdata.policy.policy import Policy
+from hierdata.release.gates import describe_gate
+from hierdata.release.report.models import (
+    Codebook,
+    CodebookField,
+    PluginUse,
+    Promise,
+    PublicCounts,
+    PublicGate,
+    PublishedFile,
+    ReleaseFile,
+    figures,
+    identifier_sentences,
+    limitations,
+)
+from hierdata.release.verification import judgements_by_model
+from hierdata.version import __version__
+
+if TYPE_CHECKING:
+    from hierdata.records.survey import Survey
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """The published files as a reader finds them.
+
+    ``policy`` has a rule for each field that is published, ``survey`` the published values of its
+    quasi-identifiers. ``verdict`` is that of a judge who knows nothing else: a model without its facts is
+    not judged, but the release passed with them. ``format`` is that of the records.
+    """
+
+    policy: Policy
+    survey: Survey
+    verdict: Verdict
+    format: str
+    files: tuple[PublishedFile, ...]
+
+
+def build_release_file(found: ReadBack) -> ReleaseFile:
+    """Build ``release.json``. Raises VerificationError for a label that no domain publishes."""
+    policy, verdict = found.policy, found.verdict
+    return ReleaseFile(
+        version=__version__,
+        plugins=tuple(PluginUse(**vars(plugin)) for plugin in list_plugins(policy)),
+        dataset=policy.dataset,
+        recoding=policy.recoding,
+        format=found.format,
+        files=found.files,
+        tables=dict(verdict.tables),
+        passed=True,
+        promises=tuple(_public_promises(policy, verdict)),
+        counts=PublicCounts(
+            records=verdict.records,
+            classes=verdict.classes,
+            smallest_class=verdict.k,
+            largest_class=verdict.largest_class,
+            k_raw=verdict.k_raw,
+            k_exempt=verdict.k_exempt,
+        ),
+        metrics=figures(_published_figures(found)),
+        gates=tuple(PublicGate(**describe_gate(policy, gate), passed=True) for gate in policy.gates),
+        limitations=describe_limitations(policy, verdict),
+    )
+
+
+def build_codebook(found: ReadBack) -> Codebook:
+    """Build ``codebook.json``: how to read the published values."""
+    policy, survey = found.policy, found.survey
+    spelled = policy.recoding_traits.generalized
+    fields = []
+    for keys, (path, rule) in policy.rules_by_keys.items():
+        if rule.role is not None:
+            domain = policy.quasi.get(keys)
+            labels = [value for value in survey.values.get(keys, ()) if value is not None]
+            fields.append(
+                CodebookField(
+                    path=str(path),
+                    role=rule.role,
+                    published=rule.published_as is not None,
+                    domain=None if domain is None else domain.describe(labels, policy.folder),
+                    missing=rule.missing,
+                    exempt=rule.exempt,
+                    action=None if rule.stated_action is None else rule.stated_action.kind,
+                )
+            )
+    return Codebook(
+        version=__version__,
+        dataset=policy.dataset,
+        recoding=policy.recoding,
+        fields=tuple(fields),
+        groups=policy.recoding_traits.groups,
+        **({} if spelled is None else {"generalized": spelled}),
+    )
+
+
+def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
+    """Return what is not promised, one sentence each."""
+    exempt, absent = _reasons_given(policy)
+    apart = policy.recoding_traits.partitions_each_type
+    scopes = [path for paths in verdict.tables.values() for path in paths] if apart else []
+    return limitations(policy.models, policy.recoding, exempt, scopes=scopes) + identifier_sentences(
+        [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
+        linked_domains(policy),
+        [str(policy.rules_by_keys[keys][0]) for keys in policy.date_shifts],
+        next((shift.days for shift in policy.date_shifts.values()), 0),
+        absent=absent,
+        per_run=policy.key == "per-run",
+    )
+
+
+def _reasons_given(policy: Policy) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the policy's reasons by path: why fields are exempt, why a missing pseudonym tells nothing."""
+    given = {keys: (str(policy.rules_by_keys[keys][0]), reason) for keys, reason in policy.exempt.items()}
+    exempt = dict(one for keys, one in given.items() if keys not in policy.pseudonyms)
+    return exempt, {path: reason for path, reason in given.values() if path not in exempt and reason}
+
+
+def _public_promises(policy: Policy, verdict: Verdict) -> Iterator[Promise]:
+    """Yield the promises; what a model achieved is left out where only the original tells it."""
+    for model, judgements in judgements_by_model(policy, verdict):
+        known = [
+            judgement if judgement.held else replace(judgement, held=True, reason="", achieved={})
+            for judgement in judgements
+        ]
+        yield Promise.of(model, known, apart=policy.recoding_traits.groups_persons)
+
+
+def _published_figures(found: ReadBack) -> dict[str, tuple[Figure, ...]]:
+    """Return what the published quasi-identifier values lost and kept, by the public name of the metric."""
+    total, values = Fraction(0), 0
+    for count, lost in _losses(found):
+        values += count
+        total += lost
+    records = max(found.verdict.records, 1)
+    share = total / max(values, 1)
+    unit = "published quasi-identifier values"
+    return {
+        "published_lm_cost": (
+            Figure("total", total, unit, 0, values, "lower"),
+            Figure("per_record", total / records, unit, 0, None, "lower"),
+            Figure("per_value", share, "share", 0, 1, "lower"),
+        ),
+        "published_kept": (Figure("per_value", 1 - share, "share", 0, 1, "higher"),),
+    }
+
+
+def _losses(found: ReadBack) -> Iterator[tuple[int, Fraction]]:
+    """Yield for each quasi-identifier the number of its published values, and the sum of their LM'."""
+    policy = found.policy
+    for keys, domain in policy.quasi.items():
+        counted = [(label, count) for label, count in found.survey.values[keys].items() if label is not None]
+        labels = [label for label, _ in counted]
+        try:
+            loss = domain.published_losses(
+                labels, policy.folder, sets=policy.recoding_traits.publishes_value_sets
+            )
+            lost = sum((count * loss(label) for label, count in counted), Fraction(0))
+        except Uncovered:
+            raise VerificationError(
+                "a published value is not one that the policy's domain publishes",
+                path=str(policy.rules_by_keys[keys][0]),
+            ) from None
+        yield sum(count for _, count in counted), lost

@@ -1,0 +1,290 @@
+"""Twin of what is published beside JSON records: release.json from records and policy alone, slowly."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from hierdata.privacy import MODELS
+from hierdata.release.report.sentences import limitations
+from hierdata.version import __version__
+
+Record = dict[str, Any]
+Place = tuple[str, ...]
+
+
+def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
+    """The bytes of release.json, from the records beside it, a JSON array, and the policy."""
+    (file,) = public.glob("records.*")
+    records = json.loads(file.read_bytes(), parse_float=Decimal)
+    models = [MODELS[stated["kind"]](**stated) for stated in policy["models"]]
+    sensitive = [path for path, rule in policy["fields"].items() if rule["role"] == "sensitive"]
+    classes = group(records, policy)
+    told = {
+        "version": __version__,
+        "dataset": "records",
+        "recoding": policy.get("recoding", "generalization"),
+        "format": "json",
+        "files": [{"name": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}],
+        "tables": {},
+        "passed": True,
+        "promises": [
+            promise(model, stated, classes, sensitive)
+            for model, stated in zip(models, policy["models"], strict=True)
+        ],
+        "limitations": list(limitations(models, policy.get("recoding", "generalization"), {})),
+        "counts": {
+            "classes": len(classes),
+            "smallest_class": min(map(len, classes)),
+            "largest_class": max(map(len, classes)),
+            "k_raw": min(Counter(repr(stripped(record, sensitive)) for record in records).values()),
+            "k_exempt": None,
+            "records": len(records),
+        },
+        "metrics": metrics(records, policy),
+        "gates": [],
+    }
+    return (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def steps(path: str) -> list[str]:
+    """The keys of a path such as ``$.courses[*].code``."""
+    return path.removeprefix("$.").replace("[*]", "").split(".")
+
+
+def at(value: Any, keys: Sequence[str]) -> Iterator[Any]:
+    """Every single value at the keys."""
+    if isinstance(value, list):
+        for item in value:
+            yield from at(item, keys)
+    elif not keys:
+        yield value
+    elif keys[0] in value:
+        yield from at(value[keys[0]], keys[1:])
+
+
+def stripped(record: Record, sensitive: Sequence[str]) -> Any:
+    """The record as it is written, without sensitive values."""
+    hidden = [steps(path) for path in sensitive]
+
+    def copy(value: Any, here: list[str]) -> Any:
+        if isinstance(value, list):
+            return [copy(item, here) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {key: copy(item, [*here, key]) for key, item in value.items() if [*here, key] not in hidden}
+
+    return copy(record, [])
+
+
+def form(value: Any) -> Any:
+    """What can be compared of a stripped value: siblings in no order."""
+    if isinstance(value, list):
+        return ("list", tuple(sorted(map(form, value), key=repr)))
+    if isinstance(value, dict):
+        return ("object", tuple(sorted((key, form(item)) for key, item in value.items())))
+    return (type(value).__name__, value)
+
+
+def group(records: Sequence[Record], policy: Mapping[str, Any]) -> list[list[Record]]:
+    """The classes: records of one form."""
+    sensitive = [path for path, rule in policy["fields"].items() if rule["role"] == "sensitive"]
+    found: defaultdict[Any, list[Record]] = defaultdict(list)
+    for record in records:
+        found[form(stripped(record, sensitive))].append(record)
+    return list(found.values())
+
+
+def places(record: Record, path: str, sensitive: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+    """Each value at a sensitive path, with the forms of all vertices that lead to it."""
+    hidden = [steps(own) for own in sensitive]
+
+    def walk(
+        value: Any, keys: list[str], here: list[str], forms: tuple[Any, ...]
+    ) -> Iterator[tuple[Any, Any]]:
+        if isinstance(value, list):
+            for item in value:
+                own = form(copy(item, here))
+                yield from walk(item, keys, here, (*forms, own))
+        elif not keys:
+            if value is not None:
+                yield forms, value
+        elif keys[0] in value:
+            yield from walk(value[keys[0]], keys[1:], [*here, keys[0]], forms)
+
+    def copy(value: Any, here: list[str]) -> Any:
+        if isinstance(value, list):
+            return [copy(item, here) for item in value]
+        if not isinstance(value, dict):
+            return value
+        return {key: copy(item, [*here, key]) for key, item in value.items() if [*here, key] not in hidden}
+
+    yield from walk(record, steps(path), [], ())
+
+
+def tallies(
+    classes: Sequence[Sequence[Record]], path: str, sensitive: Sequence[str]
+) -> Iterator[tuple[int, Counter[Any]]]:
+    """The size of each class, and the values at each of its places."""
+    for members in classes:
+        found: defaultdict[Any, Counter[Any]] = defaultdict(Counter)
+        for record in members:
+            for place, value in places(record, path, sensitive):
+                found[place][value] += 1
+        for counted in found.values():
+            yield len(members), counted
+
+
+def exact(number: Fraction) -> dict[str, Any]:
+    return {"exact": str(number), "value": float(number)}
+
+
+def promise(
+    model: Any, stated: Mapping[str, Any], classes: Sequence[Sequence[Record]], sensitive: Sequence[str]
+) -> dict[str, Any]:
+    """A promise: words by the policy, what was achieved by the records; no t, which needs the original."""
+    kind = stated["kind"]
+    smallest = Fraction(min(map(len, classes)))
+    by_path: dict[str, dict[str, Fraction]] = {}
+    if kind != "k-anonymity":
+        for path in sensitive:
+            found = list(tallies(classes, path, sensitive))
+            by_path[path] = {}
+            if kind == "alpha-k":
+                by_path[path]["k"] = smallest
+                if found:
+                    by_path[path]["alpha"] = max(Fraction(max(own.values()), own.total()) for _, own in found)
+            elif kind == "frequency-l-diversity" and found:
+                by_path[path]["l"] = min(
+                    min(Fraction(own.total(), max(own.values())), Fraction(size)) for size, own in found
+                )
+            elif kind == "distinct-l-diversity" and found:
+                by_path[path]["l"] = min(Fraction(min(len(own), size)) for size, own in found)
+            else:
+                assert kind == "t-closeness" or not found
+    achieved = {"k": smallest} if kind == "k-anonymity" else {}
+    for own in by_path.values():
+        for letter, value in own.items():
+            worse = max if letter == "alpha" else min
+            achieved[letter] = worse(achieved.get(letter, value), value)
+    return {
+        "kind": kind,
+        "statement": model.promise(apart=False),
+        "parameters": model.model_dump(mode="json", exclude={"kind", "on"}),
+        "on": None,
+        "paths": list(by_path),
+        "held": True,
+        "achieved": {letter: exact(value) for letter, value in achieved.items()},
+        "failing_classes": 0,
+        "reason": "",
+        "by_path": {
+            path: {
+                "held": True,
+                "achieved": {letter: exact(value) for letter, value in own.items()},
+                "failing_classes": 0,
+            }
+            for path, own in by_path.items()
+        },
+    }
+
+
+def metrics(records: Sequence[Record], policy: Mapping[str, Any]) -> dict[str, Any]:
+    """What is lost and kept of the published quasi-identifier values."""
+    total, values = Fraction(0), 0
+    for path, rule in policy["fields"].items():
+        if rule["role"] == "quasi":
+            labels = [value for record in records for value in at(record, steps(path)) if value is not None]
+            values += len(labels)
+            total += sum((lost(label, labels, rule) for label in labels), Fraction(0))
+    share = total / max(values, 1)
+    unit = "published quasi-identifier values"
+    return {
+        "published_lm_cost": {
+            "exact": {
+                "total": str(total),
+                "per_record": str(total / len(records)),
+                "per_value": str(share),
+            },
+            "unit": {"total": unit, "per_record": unit, "per_value": "share"},
+            "low": {"total": 0, "per_record": 0, "per_value": 0},
+            "high": {"total": values, "per_record": None, "per_value": 1},
+            "better": "lower",
+            "total": float(total),
+            "per_record": float(total / len(records)),
+            "per_value": float(share),
+        },
+        "published_kept": {
+            "exact": {"per_value": str(1 - share)},
+            "unit": {"per_value": "share"},
+            "low": {"per_value": 0},
+            "high": {"per_value": 1},
+            "better": "higher",
+            "per_value": float(1 - share),
+        },
+    }
+
+
+def lost(label: Any, labels: Sequence[Any], rule: Mapping[str, Any]) -> Fraction:
+    """LM' of a published label by the definitions in docs/reference/release.md."""
+    if label == "*":
+        return Fraction(1)
+    if "interval" in rule:
+        ends = [bounds(own) for own in labels if own != "*"]
+        low, high = rule["interval"].get("domain") or (min(a for a, _ in ends), max(b for _, b in ends))
+        return width(bounds(label), low, high)
+    if "date" in rule:
+        days = [period(own) for own in labels if own != "*"]
+        return width(period(label), min(a for a, _ in days), max(b for _, b in days))
+    if "prefix" in rule:
+        return Fraction(str(label).count("*"), len(str(label)))
+    if "taxonomy" in rule:
+        tree = rule["taxonomy"]["tree"]["*"]
+        return Fraction(len(below(label, tree)) - 1, len(below(None, tree)) - 1)
+    return Fraction(0)
+
+
+def width(own: tuple[Any, Any], low: Any, high: Any) -> Fraction:
+    if own[0] == own[1]:
+        return Fraction(0)
+    return min(Fraction(own[1] - own[0]) / Fraction(high - low), Fraction(1)) if high != low else Fraction(1)
+
+
+def bounds(label: Any) -> tuple[Fraction, Fraction]:
+    numbers = re.findall(r"-?[0-9]+(?:\.[0-9]+)?", str(label))
+    return Fraction(numbers[0]), Fraction(numbers[-1])
+
+
+def period(label: str) -> tuple[int, int]:
+    """The first and last day of ``2001``, ``2001-03``, ``2001-03-04`` or ``[2001-01-01, 2009-12-31]``."""
+    found = re.findall(r"([0-9]{4})(?:-([0-9]{2}))?(?:-([0-9]{2}))?", label)
+    (year, month, day), (last_year, last_month, last_day) = found[0], found[-1]
+    first = datetime.date(int(year), int(month or 1), int(day or 1))
+    if last_day:
+        last = datetime.date(int(last_year), int(last_month), int(last_day))
+    elif last_month:
+        last = datetime.date(
+            int(last_year) + int(last_month) // 12, int(last_month) % 12 + 1, 1
+        ) - datetime.timedelta(1)
+    else:
+        last = datetime.date(int(last_year), 12, 31)
+    return first.toordinal(), last.toordinal()
+
+
+def below(label: Any, tree: Mapping[str, Any], inside: bool = False) -> list[str]:
+    """The leaves under a label of a nested tree, of the whole tree for None."""
+    found = []
+    for name, inner in tree.items():
+        here = inside or label is None or name == str(label)
+        if inner:
+            found += below(label, inner, here)
+        elif here:
+            found.append(name)
+    return found

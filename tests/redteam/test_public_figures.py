@@ -1,0 +1,245 @@
+"""What public/ says beside the records follows from them: it tells nothing more of who is suppressed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import hierdata
+from hierdata.policy.policy import Policy
+from hierdata.release.release import Release
+from tests.naive_public import release_bytes
+
+SEED = b"sixteen bytes or"
+DISEASES = ("HIV", "cold", "flu", "gout", "mumps")
+ENGINE = {"steps": [{"kind": "clustree", "window": 50, "pairing": "greedy", "grow": False}]}
+AS_PUBLISHED = {"suppressed": "as_published"} if "suppressed" in Policy.model_fields else {}
+"""Suppression as the papers print it: without it nobody would be suppressed alone."""
+
+LONE: dict[str, Any] = {
+    "version": 1,
+    "engine": ENGINE,
+    **AS_PUBLISHED,
+    "models": [{"kind": "k-anonymity", "k": 4}, {"kind": "t-closeness", "t": 1}],
+    "fields": {"$.zip": {"role": "quasi", "flat": True}, "$.disease": {"role": "sensitive"}},
+}
+
+
+def with_a_lone_person(run: int, disease: str) -> list[dict[str, Any]]:
+    """40 people in ten places, and one who is alone in an eleventh."""
+    rng = Random(run)
+    people = [{"zip": f"z{at // 4}", "disease": rng.choice(DISEASES)} for at in range(40)]
+    return [*people, {"zip": "alone", "disease": disease}]
+
+
+def public_files(release: Release) -> dict[str, bytes]:
+    """The files of public/ by their name."""
+    return {path.name: path.read_bytes() for path in (release.folder / "public").iterdir()}
+
+
+def candidates(run: int, disease: str) -> set[str]:
+    """The diseases that the suppressed person may have, for a reader who knows that one is suppressed.
+
+    The reader knows the program and tries each disease: those remain that give the same figures for the same
+    published records.
+    """
+    told = {}
+    for guess in DISEASES:
+        release = hierdata.anonymize(with_a_lone_person(run, guess), LONE, seed=SEED)
+        assert release.report.counts.records.suppressed == 1
+        told[guess] = figures_of(release)
+    return {guess for guess in DISEASES if told[guess] == told[disease]}
+
+
+def figures_of(release: Release) -> tuple[object, ...]:
+    """All that public/ says, but for the order of the records, which is drawn anew for each collection."""
+    files = public_files(release)
+    records = json.loads(files.pop("records.json"))
+    release_file = json.loads(files.pop("release.json"))
+    del release_file["files"]
+    return sorted(map(json.dumps, records)), release_file, files
+
+
+def test_the_disease_of_a_lone_suppressed_person_cannot_be_computed() -> None:
+    """With exact figures of the original in public/ one candidate was left in 27 of 40 runs."""
+    left = [len(candidates(run, DISEASES[run % 5])) for run in range(40)]
+    assert left.count(1) == 0
+    assert set(left) == {len(DISEASES)}
+
+
+# The same records, and one more who is suppressed and would widen or spell what is said about the others.
+OUTLIERS: dict[str, tuple[dict[str, Any], list[Any], Any]] = {
+    "numbers without a domain": (
+        {"interval": {"steps": [10]}},
+        [20, 21, 22, 23, 40, 41, 42, 43],
+        987,
+    ),
+    "dates": (
+        {"date": {"steps": ["day", "month", "year"]}},
+        ["2001-03-04", "2001-03-05", "2001-03-06", "2001-03-09"] * 2,
+        "1915-01-01",
+    ),
+    "postal codes": (
+        {"prefix": {"keep": [3, 1]}},
+        ["48123", "48124", "48125", "48126", "50100", "50101", "50102", "50103"],
+        "99999",
+    ),
+    "categories": ({"flat": True}, ["a"] * 4 + ["b"] * 4, "c"),
+}
+
+
+def of_outlier(name: str, *, there: bool) -> Release:
+    rule, values, alone = OUTLIERS[name]
+    rng = Random(3)
+    records = [{"q": value, "z": "same", "s": rng.choice(DISEASES)} for value in values]
+    policy = {
+        "version": 1,
+        "engine": ENGINE,
+        **AS_PUBLISHED,
+        "models": [{"kind": "k-anonymity", "k": 4}],
+        "fields": {
+            "$.q": {"role": "quasi", **rule},
+            "$.z": {"role": "quasi", "flat": True},
+            "$.s": {"role": "sensitive"},
+        },
+    }
+    return hierdata.anonymize(
+        [*records, {"q": alone, "z": "other", "s": "flu"}] if there else records, policy, seed=SEED
+    )
+
+
+@pytest.mark.parametrize("name", OUTLIERS)
+def test_an_outlier_who_is_suppressed_changes_no_figure(name: str) -> None:
+    without, outlier = (of_outlier(name, there=there) for there in (False, True))
+    assert outlier.report.counts.records.suppressed == 1
+    assert figures_of(outlier) == figures_of(without)
+
+
+def test_a_field_that_only_a_suppressed_person_has_is_not_named() -> None:
+    policy = {**LONE, "unlisted": {"keep": "nobody knows it"}}
+    people = with_a_lone_person(2, "flu")
+    people[-1]["rare"] = "x"
+    release = hierdata.anonymize(people, policy, seed=SEED)
+    assert release.report.counts.records.suppressed == 1
+    assert not any(b"rare" in content for content in public_files(release).values())
+
+
+def test_bins_are_spelled_by_the_whole_collection() -> None:
+    """A stated limitation (threat model, figures): the spelling tells that some number is not whole."""
+    rule, values, _ = OUTLIERS["numbers without a domain"]
+    spelled = []
+    for alone in (987, 98.5):
+        OUTLIERS["spelling"] = (rule, values, alone)
+        records = of_outlier("spelling", there=True).records()
+        spelled.append({str(record["q"]) for record in records})
+    del OUTLIERS["spelling"]
+    assert spelled == [{"[20, 29]", "[40, 49]"}, {"[20, 30)", "[40, 50)"}]
+
+
+def random_people(rng: Random, count: int) -> list[dict[str, Any]]:
+    """People with quasi-identifiers of every domain, some of them missing, and lists of visits."""
+
+    def visit() -> dict[str, Any]:
+        return {
+            "ward": rng.choice(("w1", "w2", "w3")),
+            "day": f"200{rng.randrange(3)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}",
+            "ill": rng.choice(DISEASES),
+        }
+
+    found = []
+    for _ in range(count):
+        person: dict[str, Any] = {
+            "age": rng.randrange(20, 60),
+            "zip": f"{rng.randrange(48, 50)}{rng.randrange(100, 130)}",
+            "job": rng.choice(("nurse", "doctor", "clerk", "driver")),
+            "pay": rng.choice(DISEASES),
+            "visits": [visit() for _ in range(rng.randrange(3))],
+        }
+        if rng.random() < 0.1:
+            del person[rng.choice(("age", "zip", "job", "pay"))]
+        found.append(person)
+    return found
+
+
+def random_policy(rng: Random) -> dict[str, Any]:
+    tree = {"*": {"hospital": {"nurse": None, "doctor": None}, "others": {"clerk": None, "driver": None}}}
+    models = [
+        [{"kind": "k-anonymity", "k": 3}],
+        [{"kind": "alpha-k", "k": 3, "alpha": "2/3"}],
+        [{"kind": "k-anonymity", "k": 2}, {"kind": "frequency-l-diversity", "l": "3/2"}],
+        [{"kind": "k-anonymity", "k": 3}, {"kind": "t-closeness", "t": "0.6"}],
+        [{"kind": "distinct-l-diversity", "l": 2}, {"kind": "k-anonymity", "k": 2}],
+    ]
+    domain = {"domain": [0, 100]} if rng.random() < 0.5 else {}
+    return {
+        "version": 1,
+        "models": rng.choice(models),
+        **rng.choice(({}, AS_PUBLISHED)),
+        "fields": {
+            "$.age": {"role": "quasi", "interval": {"steps": [1, 5, 20], **domain}},
+            "$.zip": {"role": "quasi", "prefix": {"keep": [4, 2]}},
+            "$.job": {"role": "quasi", "taxonomy": {"tree": tree}},
+            "$.pay": {"role": "sensitive"},
+            "$.visits[*].ward": {"role": "quasi", "flat": True},
+            "$.visits[*].day": {"role": "quasi", "date": {"steps": ["day", "month", "year"]}},
+            "$.visits[*].ill": {"role": "sensitive"},
+        },
+    }
+
+
+@pytest.mark.parametrize("run", range(25))
+def test_release_json_follows_byte_by_byte_from_the_published_records(run: int, tmp_path: Path) -> None:
+    rng = Random(run)
+    policy = random_policy(rng)
+    try:
+        release = hierdata.anonymize(random_people(rng, rng.randrange(20, 60)), policy, seed=SEED)
+    except hierdata.PromiseError:
+        pytest.skip("no class satisfies this policy")
+    shutil.copytree(release.folder / "public", tmp_path / "public")
+    stated = (tmp_path / "public" / "release.json").read_bytes()
+    (tmp_path / "public" / "release.json").unlink()
+    assert release_bytes(tmp_path / "public", policy) == stated
+    assert hierdata.verify(release.folder, policy).passed
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after"),
+    [
+        ("release.json", '"passed": true', '"passed":  true'),
+        ("release.json", "none of the person's sensitive values", "any value"),
+        ("release.json", '"records": ', '"records": 1'),
+        ("release.json", '"published_kept"', '"published_gain"'),
+        ("codebook.json", '"kind": "flat"', '"kind": "date"'),
+        ("codebook.json", '"role": "quasi"', '"role": "quasi "'),
+    ],
+)
+def test_verify_computes_again_what_is_said(file: str, before: str, after: str) -> None:
+    release = hierdata.anonymize(with_a_lone_person(4, "flu"), LONE, seed=SEED)
+    path = release.folder / "public" / file
+    text = path.read_text("utf-8")
+    assert before in text
+    path.write_text(text.replace(before, after, 1), "utf-8")
+    with pytest.raises(hierdata.VerificationError, match="claims differ"):
+        hierdata.verify(release.folder, LONE)
+
+
+def test_a_public_gate_tells_its_limit_but_no_figure() -> None:
+    gates = [
+        {
+            "name": "kept enough",
+            "metric": "suppression_ratio",
+            "figure": "records",
+            "operator": "<=",
+            "value": "0.5",
+        }
+    ]
+    release = hierdata.anonymize(with_a_lone_person(4, "flu"), {**LONE, "gates": gates}, seed=SEED)
+    (gate,) = json.loads(public_files(release)["release.json"])["gates"]
+    assert gate.keys().isdisjoint({"value", "exact"})
+    assert (gate["name"], gate["passed"], gate["limit"]["exact"]) == ("kept enough", True, "1/2")
+    assert release.report.gates[0].exact == "1/41"
