@@ -112,6 +112,8 @@ class Taxonomy(QuasiDomain):
             return found
 
         def loss(label: Scalar) -> Fraction:
+            if label == ROOT_LABEL:
+                return Fraction(1)
             members = members_of(label, sets)
             held = {node_of(member) for member in members if member is not None}
             tops = [node for node in held if held.isdisjoint({*tree.ancestors[node]} - {node})]

@@ -37,6 +37,7 @@ def check_domain(domain: QuasiDomain, values: Collection[Scalar], folder: Path =
     _check_joins(name, tree)
     _check_order(name, domain, tree, values, folder)
     _check_codebook(name, domain, tree)
+    _check_published(name, domain, tree, folder)
 
 
 def _node_of(name: str, tree: Hierarchy, value: Scalar) -> int:
@@ -111,3 +112,16 @@ def _check_codebook(name: str, domain: QuasiDomain, tree: Hierarchy) -> None:
         isinstance(kind, str) and kind == stated,
         f"{name} must have a codebook with its kind, {stated}",
     )
+
+
+def _check_published(name: str, domain: QuasiDomain, tree: Hierarchy, folder: Path) -> None:
+    """Check what is said about published labels: a codebook of the same kind, and losses by labels alone."""
+    labels = [label for label in tree.labels if label is not None]
+    book = domain.describe(labels, folder)
+    require(
+        book.get("kind") == tree.codebook.get("kind"),
+        f"{name} must describe labels by a codebook of its kind",
+    )
+    loss = domain.published_losses(labels, folder, sets=False)
+    require(all(0 <= loss(label) <= 1 for label in labels), f"{name} must have losses of labels from 0 to 1")
+    require(loss(ROOT_LABEL) == 1, f"{name} must have a loss of 1 for the published root")
