@@ -27,6 +27,8 @@ class RecodingTraits:
     """Whether each vertex type is partitioned independently, since quasi-identifiers are unchanged."""
     groups_persons: bool = False
     """Whether a class is a group of persons who share their sensitive values, not records that look alike."""
+    ties_values: bool = True
+    """Whether the file ties sensitive values to the records that have them."""
     publishes_classes: bool = False
     """Whether a published document is a class with lists of values, not a record."""
     publishes_value_sets: bool = False
@@ -63,6 +65,7 @@ TRAITS: dict[str, RecodingTraits] = {
         judged_as="representatives",
         limitation="Sensitive values are published by class and vertex, so that nobody can tell which of "
         "them belong to one record; whoever knows one can still leave it out and guess among the rest.",
+        ties_values=False,
         publishes_classes=True,
     ),
     "full_domain": RecodingTraits(
@@ -91,6 +94,7 @@ TRAITS: dict[str, RecodingTraits] = {
         "of a group, not records that look alike. Whoever knows values of others in the group can strike "
         "them out.",
         separates_values=True,
+        ties_values=False,
         partitions_each_type=True,
         groups_persons=True,
         quasi_identifiers="published as it is",
@@ -105,6 +109,7 @@ TRAITS: dict[str, RecodingTraits] = {
         "share a table are in the same rows: whoever knows one of them may read the others. Whoever knows "
         "values of others in the group can strike them out.",
         separates_values=True,
+        ties_values=False,
         takes_sensitive_tables=True,
         groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in "
         "each file that belongs to its type, where count says how many vertices of the group have the values "

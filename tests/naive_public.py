@@ -40,6 +40,7 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
             promise(model, stated, classes, sensitive)
             for model, stated in zip(models, policy["models"], strict=True)
         ],
+        "worst_guess": {path: exact(worst_guess(classes, path)) for path in sensitive},
         "limitations": list(limitations(models, policy.get("recoding", "generalization"), {})),
         "counts": {
             "classes": len(classes),
@@ -143,6 +144,21 @@ def tallies(
             yield len(members), counted
 
 
+def worst_guess(classes: Sequence[Sequence[Record]], path: str) -> Fraction:
+    """The largest share of the records of a class that show one value anywhere."""
+    return max(
+        Fraction(
+            max(Counter(value for record in own for value in shown(record, path)).values(), default=0),
+            len(own),
+        )
+        for own in classes
+    )
+
+
+def shown(record: Record, path: str) -> set[Any]:
+    return {value for value in at(record, steps(path)) if value is not None}
+
+
 def exact(number: Fraction) -> dict[str, Any]:
     return {"exact": str(number), "value": float(number)}
 
@@ -177,7 +193,7 @@ def promise(
             achieved[letter] = worse(achieved.get(letter, value), value)
     return {
         "kind": kind,
-        "statement": model.promise(apart=False),
+        "statement": statement(model, list(by_path)),
         "parameters": model.model_dump(mode="json", exclude={"kind", "on"}),
         "on": None,
         "paths": list(by_path),
@@ -194,6 +210,27 @@ def promise(
             for path, own in by_path.items()
         },
     }
+
+
+def statement(model: Any, paths: Sequence[str]) -> str:
+    """The sentence of the model; where a person may have several values, what it is not about.
+
+    Here all lists have quasi-identifiers, and so values are counted (DECISIONS 30).
+    """
+    said: str = model.promise(apart=False)
+    if several := [path for path in paths if "[*]" in path]:
+        where = " and ".join(several)
+        if model.kind in ("alpha-k", "frequency-l-diversity"):
+            said += (
+                f" Where a person may have several values at {where}, this is said of one of the values, not "
+                "of the person: all persons of a class may have one value in common."
+            )
+        else:
+            said += (
+                f" Where a person may have several values at {where}, all persons of a class may have one of "
+                "them in common."
+            )
+    return said
 
 
 def metrics(records: Sequence[Record], policy: Mapping[str, Any]) -> dict[str, Any]:

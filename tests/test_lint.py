@@ -287,3 +287,26 @@ def test_a_collection_smaller_than_a_class() -> None:
     assert [(one.severity, one.message) for one in found] == [
         ("error", "a class needs at least 3 records, and the collection has 2")
     ]
+
+
+ICD = "$.visits[*].diagnoses[*].icd"
+VISITS = [{"visits": [{"year": 2001, "diagnoses": [{"icd": "HIV"}, {"icd": "flu"}]}]}] * 9
+
+
+def read_as(recoding: str = "generalization", **reading: str) -> list[str]:
+    fields = {"$.visits[*].year": FLAT, ICD: {"role": "sensitive", **reading}}
+    models = [{"kind": "frequency-l-diversity", "l": 3}]
+    return messages(check(policy(fields, models=models, recoding=recoding), VISITS), ICD)
+
+
+def test_several_lists_of_a_record_are_better_judged_together() -> None:
+    (found,) = read_as()
+    assert found == (
+        "a record may have several of these lists, and each is judged by itself: state `within: record` to "
+        "limit what all of them show, or `within: place`"
+    )
+    assert read_as(within="record") == []
+    assert read_as(within="place") == []
+    assert all("lists" not in message for message in read_as(asks="value"))
+    assert read_as("anatomy") == []
+    assert any("with nothing suppressed, l = 2" in message for message in read_as(asks="value"))

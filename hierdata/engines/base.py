@@ -62,9 +62,15 @@ class Constraints:
         values = tuple(own if at == kind else tuple(() for _ in own) for at, own in enumerate(self.on_values))
         return Constraints(self.on_records, values, self.population if kind == 0 else None)
 
-    def view(self, records: int, counts: Mapping[int, int], root: Sequence[int]) -> ClassView:
+    def view(
+        self,
+        records: int,
+        counts: Mapping[int, int],
+        root: Sequence[int],
+        sets: Mapping[frozenset[int], int] | None = None,
+    ) -> ClassView:
         """Build the view of a class for a model; ``root`` holds the published nodes of the class's root."""
-        return ClassView(records, counts, None if self.population is None else self.population(root))
+        return ClassView(records, counts, None if self.population is None else self.population(root), sets)
 
     def without_mended(self, mended: Collection[Mended]) -> Constraints:
         """Return the constraints that a step must keep when later steps establish the rest.

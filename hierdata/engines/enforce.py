@@ -1,20 +1,23 @@
 """The last step of a search: judge what looks alike once published as one class (DECISIONS 24).
 
 A reader cannot tell classes with equal published forms apart, nor identical siblings. A model that is not
-monotone may hold in each of them and fail in their union.
+closed under unions or pooling may hold in each of them and fail in all together (DECISIONS 31).
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from hierdata.engines import Constraints
+from hierdata.engines.shown_sets import Pairs, ShownSets
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import exempt_types, ranks
 from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.privacy.base import Constraint
 
 Counts = list[Counter[int]]
 """The number of occurrences of each code, one counter per sensitive attribute."""
@@ -24,18 +27,22 @@ def coalesce(forest: Forest, partition: Partition, constraints: Constraints) -> 
     """Return a partition of whole records that satisfies the constraints in unions of classes and siblings.
 
     Every constraint must hold in each single class of ``partition``, except those that count a population:
-    they are checked again, because a recoding may publish other nodes than the search assumed. If a
+    they are checked again, because a recoding may publish other nodes than the search assumed. Nor need
+    presence hold below the root: it is judged here alone, over identical siblings or whole records. If a
     constraint fails at the root of classes with equal forms, the classes are added one by one, the largest
     first, the first of equally large ones. A class stays if all constraints hold in its union with those
     added before; the others are suppressed. Identical siblings below the root, over all classes with equal
     forms, are handled in the same way; a sibling that does not stay is suppressed with its subtree in all
-    members of its class. Suppression changes forms, so everything is checked again until nothing fails.
+    members of its class. If presence within records fails, the vertices with values of the attribute are
+    added one by one. Suppression changes forms, and which records show values, so everything is checked again
+    until nothing fails.
     ``costs`` counts ``records_lost_in_a_union`` and ``vertices_lost_in_a_pool``.
 
-    Returns ``partition`` itself if all constraints are monotone, as then no union can fail.
+    Returns ``partition`` itself if all constraints are closed under both, as then nothing can fail.
     """
     assert partition.kind == 0, "forms are those of whole records"
-    if not partition.class_count or all(constraint.monotone for constraint in constraints.all()):
+    closed = (one.closed_under_union and one.closed_under_pooling for one in constraints.all())
+    if not partition.class_count or all(closed):
         return partition
     search = _Search(forest, partition, constraints)
     while search.suppress_failures():
@@ -54,6 +61,8 @@ class _Search:
         self._class_of = partition.equivalence_class.copy()
         self._costs: Counter[str] = Counter()
         self._counted: dict[int, Counts] = {}
+        self._presence = [_ask_presence(own) for own in constraints.on_values]
+        self._in_records = [_ask_in_records(own) for own in constraints.on_values]
         self._exempt = exempt_types(forest.schema)
         kept = np.flatnonzero(self._shown >= 0)
         order = kept[np.argsort(self._shown[kept], kind="stable")]
@@ -103,6 +112,46 @@ class _Search:
                 for representative in pool:
                     if representative not in staying:
                         self._suppress(representative)
+        self._settle_records([*kept], records)
+
+    def _settle_records(self, roots: list[int], records: int) -> None:
+        """Suppress vertices until presence within records holds in the union of these classes."""
+        if not any(self._in_records[1:]):
+            return
+        every = list(roots)
+        for above in every:
+            every += self._below.get(above, ())
+        for kind, positions in enumerate(self._in_records[1:], 1):
+            for at in positions:
+                own = [v for v in every if self._forest.type[v] == kind and self._shown[v] >= 0]
+                if own and not self._stay_in_records(own, at, records):
+                    self._drop_from_records(own, at, records)
+
+    def _stay_in_records(self, own: list[int], at: int, records: int) -> bool:
+        sets, counts = ShownSets(), Counter[int]()
+        for representative in own:
+            sets.add(self._pairs(representative, at))
+            counts.update(self._counts(representative)[at])
+        return self._hold_in_records(own[0], at, counts, sets, records)
+
+    def _drop_from_records(self, own: list[int], at: int, records: int) -> None:
+        """Suppress the vertices that do not fit those before them."""
+        sets, counts = ShownSets(), Counter[int]()
+        for representative in own:
+            before = sets.add(self._pairs(representative, at))
+            trial = counts + self._counts(representative)[at]
+            if self._hold_in_records(representative, at, trial, sets, records):
+                counts = trial
+            else:
+                sets.restore(before)
+                self._suppress(representative)
+
+    def _hold_in_records(
+        self, representative: int, at: int, counts: Counter[int], sets: ShownSets, records: int
+    ) -> bool:
+        view = self._constraints.view(records, counts, self._root(representative), sets.counts)
+        bound = self._constraints.on_values[self._forest.type[representative]][at]
+        return all(constraint.holds(view) for constraint in bound if constraint.reading.of_record)
 
     def _compatible(self, place: list[int], records: int | None) -> dict[int, None]:
         """Return the representatives of a place that may stay together; all if all constraints hold.
@@ -110,7 +159,8 @@ class _Search:
         ``records`` is the size of their class; None at roots, whose members are the records.
         """
         # A single class holds, unless it is published by other nodes and so matches another population.
-        if len(place) == 1 and (records is not None or self._constraints.population is None):
+        asked = () if records is None else self._presence[self._forest.type[place[0]]]
+        if len(place) == 1 and not asked and (records is not None or self._constraints.population is None):
             return dict.fromkeys(place)
         own = [self._counts(representative) for representative in place]
         sizes = [len(self._behind[representative]) for representative in place]
@@ -118,32 +168,72 @@ class _Search:
         for counts in own:
             for pooled, held in zip(total, counts, strict=True):
                 pooled.update(held)
-        if self._hold(place[0], total, sum(sizes), records):
+        shown = {at: ShownSets() for at in asked}
+        for representative in place:
+            self._add_shown(shown, representative)
+        if self._hold(place[0], total, sum(sizes), records, shown):
             return dict.fromkeys(place)
+        shown = {at: ShownSets() for at in asked}
         kept: dict[int, None] = {}
         found, members = [Counter[int]() for _ in own[0]], 0
         for representative, counts, size in zip(place, own, sizes, strict=True):
             trial = [left + right for left, right in zip(found, counts, strict=True)]
-            if self._hold(representative, trial, members + size, records):
+            before = self._add_shown(shown, representative)
+            if self._hold(representative, trial, members + size, records, shown):
                 kept[representative] = None
                 found, members = trial, members + size
+            else:
+                for at, own_before in before.items():
+                    shown[at].restore(own_before)
         return kept
 
-    def _hold(self, representative: int, pooled: Counts, members: int, records: int | None) -> bool:
-        """Whether all constraints hold for the pooled values of ``members`` vertices."""
+    def _add_shown(
+        self, shown: dict[int, ShownSets], representative: int
+    ) -> dict[int, dict[int, frozenset[int]]]:
+        """Add the values of a representative's members; return what ``ShownSets.restore`` needs."""
+        return {at: sets.add(self._pairs(representative, at)) for at, sets in shown.items()}
+
+    def _hold(
+        self,
+        representative: int,
+        pooled: Counts,
+        members: int,
+        records: int | None,
+        shown: dict[int, ShownSets],
+    ) -> bool:
+        """Whether all constraints hold for the pooled values of ``members`` vertices.
+
+        ``shown`` has the sets of values of the records by attribute, where they count; at the root every
+        record shows one value.
+        """
         constraints, forest = self._constraints, self._forest
-        first = forest.first_node[forest.roots[forest.record_of[representative]]]
-        root = self._partition.nodes[first : first + len(forest.hierarchies[0])].tolist()
+        root, below = self._root(representative), records is not None
         if records is None:
             records = members
             view = constraints.view(records, {}, root)
             if not all(constraint.holds(view) for constraint in constraints.on_records):
                 return False
-        for counts, bound in zip(pooled, constraints.on_values[forest.type[representative]], strict=True):
-            view = constraints.view(records, counts, root)
-            if not all(constraint.holds(view) for constraint in bound):
+        bounds = constraints.on_values[forest.type[representative]]
+        for at, (counts, bound) in enumerate(zip(pooled, bounds, strict=True)):
+            view = constraints.view(records, counts, root, shown[at].counts if at in shown else None)
+            own = (one for one in bound if not (below and one.reading.of_record))
+            if not all(constraint.holds(view) for constraint in own):
                 return False
         return True
+
+    def _root(self, representative: int) -> list[int]:
+        """Return the published nodes of the root above a representative."""
+        forest = self._forest
+        first = forest.first_node[forest.roots[forest.record_of[representative]]]
+        nodes: list[int] = self._partition.nodes[first : first + len(forest.hierarchies[0])].tolist()
+        return nodes
+
+    def _pairs(self, representative: int, at: int) -> Pairs:
+        """Return record and code of each value behind a representative, at one of its attributes."""
+        forest, behind = self._forest, self._behind[representative]
+        codes = forest.sensitive[forest.first_sensitive[behind] + at]
+        there = codes >= 0
+        return [*zip(forest.record_of[behind[there]].tolist(), codes[there].tolist(), strict=True)]
 
     def _counts(self, representative: int) -> Counts:
         counted = self._counted.get(representative)
@@ -176,3 +266,17 @@ class _Search:
 
     def _class(self, root: int) -> int:
         return int(self._partition.equivalence_class[self._forest.record_of[root]])
+
+
+def _ask_presence(attributes: Sequence[Sequence[Constraint]]) -> list[int]:
+    """Return the positions of the attributes that a constraint asks for presence at a place."""
+    return [
+        at
+        for at, bound in enumerate(attributes)
+        if any(one.reading.asks == "presence" and not one.reading.of_record for one in bound)
+    ]
+
+
+def _ask_in_records(attributes: Sequence[Sequence[Constraint]]) -> list[int]:
+    """Return the positions of the attributes that a constraint asks for presence in whole records."""
+    return [at for at, bound in enumerate(attributes) if any(one.reading.of_record for one in bound)]

@@ -13,6 +13,7 @@ from dataclasses import replace
 from hierdata.documents.document import Document, sensitive_part
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.bench import ModelChecks
+from hierdata.judge.contents import PlaceContent, RecordContent
 from hierdata.judge.groups import GroupWalk, SensitiveTable, kinds_of, paths_by_part, read_tables
 from hierdata.judge.rules import JudgeRules, Verdict
 
@@ -46,6 +47,7 @@ def judge_groups(
     panel = ModelChecks(rules, attributes)
     groups = [(kind, group) for kind in kinds.values() for group in kind.groups.values()]
     for ordinal, (kind, group) in enumerate(groups):
-        panel.check_class(ordinal, group.persons, [group.tally], own=tuple(kind.places.values()))
+        place, whole = PlaceContent(group.tally), RecordContent(group.tally)
+        panel.check_class(ordinal, group.persons, [place], whole, own=tuple(kind.places.values()))
     verdict = panel.verdict([group.persons for _, group in groups], walk.found, malformed)
     return replace(verdict, records=records, tables=paths_by_part(tables, rules))

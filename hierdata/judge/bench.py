@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 
 from hierdata.errors import PolicyError
 from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.contents import PlaceContent, RecordContent, Tally
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
-from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
+from hierdata.privacy.base import BY_VALUE, ClassView, Constraint, PrivacyModel
 
 
 class _ModelCheck:
     """One model at one sensitive attribute. Vertices with equal summaries are decided once."""
 
-    def __init__(self, model: PrivacyModel, constraint: Constraint, path: str | None) -> None:
+    def __init__(
+        self,
+        model: PrivacyModel,
+        constraint: Constraint,
+        path: str | None,
+        *,
+        repeats: bool = False,
+        tied: bool = True,
+    ) -> None:
         self.model = model
         self.constraint = constraint
         self.path = path
+        self._repeats = repeats
+        self._tied = tied
         self.achieved: dict[str, Fraction] = {}
         self.failing: set[int] = set()
         self._decided: dict[object, bool] = {}
@@ -26,7 +38,9 @@ class _ModelCheck:
     def holds(self, view: ClassView, sizes: Hashable) -> bool:
         """Judge one vertex; ``sizes`` is the summary of its counts that most models use."""
         summary = sizes if self._by_sizes else self.constraint.summary(view.counts)
-        case = (view.records, view.population, summary)
+        # Only presence depends on what the single records show.
+        sets = None if view.sets is None else frozenset(view.sets.items())
+        case = (view.records, view.population, summary, sets)
         held = self._decided.get(case)
         if held is None:
             held = self._decided[case] = self.constraint.holds(view)
@@ -35,7 +49,16 @@ class _ModelCheck:
 
     def judgement(self) -> Judgement:
         """Return the result over all classes checked so far."""
-        return Judgement(self.model.kind, self.path, not self.failing, self.achieved, len(self.failing))
+        return Judgement(
+            self.model.kind,
+            self.path,
+            not self.failing,
+            self.achieved,
+            len(self.failing),
+            reading=self.constraint.reading,
+            repeats=self._repeats,
+            tied=self._tied,
+        )
 
 
 class ModelChecks:
@@ -46,33 +69,69 @@ class ModelChecks:
         self._not_judged = rules.not_judged
         self._on_records: list[_ModelCheck] = []
         self._on_values: list[list[_ModelCheck]] = [[] for _ in attributes]
+        self._in_records: list[list[_ModelCheck]] = [[] for _ in attributes]
         for index, bench in self._benches:
             if isinstance(bench, _ModelCheck):
-                (self._on_records if index < 0 else self._on_values[index]).append(bench)
+                of_record = bench.constraint.reading.of_record
+                on_values = self._in_records if of_record else self._on_values
+                (self._on_records if index < 0 else on_values[index]).append(bench)
         self._failing: dict[object, list[_ModelCheck]] = {}
+        self._tied = rules.ties_values
+        self._paths = tuple(attribute.rule.path for attribute in attributes)
+        self._guesses = [Fraction(0)] * len(attributes)
 
     def check_class(
         self,
         ordinal: int,
         records: int,
-        tallies: Iterable[dict[int, int]],
+        places: Iterable[PlaceContent],
+        whole: RecordContent | None,
         population: int | None = None,
         own: tuple[int, ...] | None = None,
     ) -> None:
         """Check every model on a class as a whole, and at each vertex with values of its attribute.
 
-        A tally counts the values at one vertex by ``code * attributes + index of the attribute``. ``own`` are
-        the attributes that a member of the class may have (None: all).
+        ``whole`` are the values of its records at all places, None where these records are judged elsewhere.
+        ``own`` are the attributes that a member of the class may have (None: all).
         """
         for bench in self._failing_as_whole(records, population, own):
             bench.failing.add(ordinal)
-        for tally in tallies:
-            for index, counts in _split_by_attribute(tally, len(self._on_values)):
-                view = ClassView(records, counts, population)
-                sizes = tuple(sorted(counts.values()))
-                for bench in self._on_values[index]:
-                    if not bench.holds(view, sizes):
-                        bench.failing.add(ordinal)
+        for place in places:
+            self._check(ordinal, records, population, place, self._on_values)
+        if whole is not None:
+            self._check(
+                ordinal, records, population, PlaceContent(whole.anywhere, whole.sets), self._in_records
+            )
+            self._guess(records, whole)
+
+    def _check(
+        self,
+        ordinal: int,
+        records: int,
+        population: int | None,
+        content: PlaceContent,
+        benches: Sequence[list[_ModelCheck]],
+    ) -> None:
+        """Check the values at one place, or those of the records as a whole."""
+        if not any(benches):
+            return
+        for index, counts in _split_by_attribute(content.tally, len(benches)):
+            view = ClassView(records, counts, population, content.sets.get(index))
+            sizes = tuple(sorted(counts.values()))
+            for bench in benches[index]:
+                if not bench.holds(view, sizes):
+                    bench.failing.add(ordinal)
+
+    def _guess(self, records: int, whole: RecordContent) -> None:
+        """Note the largest share of the records of a class that show one value, or could."""
+        most = [0] * len(self._guesses)
+        for joint, count in whole.anywhere.items():
+            index = joint % len(most)
+            most[index] = max(most[index], count)
+        for index, count in enumerate(most):
+            if count:
+                share = Fraction(min(count, records), max(records, 1))  # rows without persons are malformed
+                self._guesses[index] = max(self._guesses[index], share)
 
     def _failing_as_whole(
         self, records: int, population: int | None, own: tuple[int, ...] | None
@@ -83,7 +142,10 @@ class ModelChecks:
         if failing is None:
             view = ClassView(records, {}, population)
             chosen = range(len(self._on_values)) if own is None else own
-            benches = [*self._on_records, *(bench for index in chosen for bench in self._on_values[index])]
+            on_values = (
+                own_benches[index] for own_benches in (self._on_values, self._in_records) for index in chosen
+            )
+            benches = [*self._on_records, *chain.from_iterable(on_values)]
             failing = self._failing[case] = [bench for bench in benches if not bench.holds(view, ())]
         return failing
 
@@ -105,6 +167,7 @@ class ModelChecks:
             forbidden=dict(sorted(found.items())),
             malformed=malformed,
             not_judged=self._not_judged,
+            worst_guess=dict(zip(self._paths, self._guesses, strict=True)),
         )
 
 
@@ -130,19 +193,36 @@ def _benches(
             )
         for index in chosen:
             attribute = attributes[index]
+            keys, path = attribute.rule.keys, attribute.rule.path
+            repeats = any(keys[:end] in rules.vertices for end in range(1, len(keys) + 1))
+            tied = rules.ties_values
             try:
-                constraint = model.bind(attribute.domain())
+                constraint = model.bind_reading(attribute.domain(), attribute.rule.reading, tied=tied)
             except PolicyError as error:
                 reason = (
                     f"values without a level: {attribute.uncovered}" if attribute.uncovered else str(error)
                 )
-                found.append((index, Judgement(model.kind, attribute.rule.path, None, reason=reason)))
+                reading = attribute.rule.reading if model.limits_presence else BY_VALUE
+                found.append(
+                    (
+                        index,
+                        Judgement(
+                            model.kind,
+                            path,
+                            None,
+                            reason=reason,
+                            reading=reading,
+                            repeats=repeats,
+                            tied=tied,
+                        ),
+                    )
+                )
             else:
-                found.append((index, _ModelCheck(model, constraint, attribute.rule.path)))
+                found.append((index, _ModelCheck(model, constraint, path, repeats=repeats, tied=tied)))
     return found
 
 
-def _split_by_attribute(tally: dict[int, int], attributes: int) -> Iterable[tuple[int, dict[int, int]]]:
+def _split_by_attribute(tally: Tally, attributes: int) -> Iterable[tuple[int, dict[int, int]]]:
     """Split the counts at one vertex by attribute."""
     apart: dict[int, dict[int, int]] = {}
     for joint, count in tally.items():

@@ -123,6 +123,9 @@ def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
         ),
         forbidden=dict(sorted(forbidden.items())),
         malformed=sum(verdict.malformed for verdict in verdicts),
+        worst_guess={
+            path: max(verdict.worst_guess[path] for verdict in verdicts) for path in verdicts[0].worst_guess
+        },
     )
 
 

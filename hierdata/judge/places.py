@@ -1,66 +1,133 @@
-"""Classes as a walk finds them: the counts at each vertex of a class."""
+"""Classes as a walk finds them: the values at each vertex of a class, and those of each record."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.bench import ModelChecks
+from hierdata.judge.contents import PlaceContent, RecordContent, Sets, add_sets
 from hierdata.judge.reading import Seen
 from hierdata.judge.rules import JudgeRules, Verdict
 from hierdata.judge.walk import Children
 
 Codes: TypeAlias = "Callable[[int], int]"
 """Maps a sensitive value's code in the walk to our code."""
+Shown: TypeAlias = "dict[JudgedVertex, set[int]]"
+"""The codes that one record shows at each place."""
 
 
 class JudgedVertex:
     """A vertex of a class: how often each sensitive value occurs there, and the vertices below.
 
-    Identical siblings are one vertex here, since they cannot be distinguished.
+    Identical siblings are one vertex here, since they cannot be distinguished. ``sets`` has, by attribute,
+    the sets of values that records show here, where presence is asked for.
     """
 
-    __slots__ = ("below", "tally")
+    __slots__ = ("below", "sets", "tally")
 
     def __init__(self) -> None:
         self.tally: dict[int, int] = {}
+        self.sets: dict[int, Sets] = {}
         self.below: dict[tuple[str, str], JudgedVertex] = {}
 
-    def add(self, codes: list[int], children: Children, times: int, own: Codes | None = None) -> None:
+    def add(
+        self,
+        codes: list[int],
+        children: Children,
+        times: int,
+        own: Codes | None = None,
+        seen: set[int] | None = None,
+        shown: Shown | None = None,
+    ) -> None:
         """Add the values of a record's vertex, and those below it, ``times`` times.
 
-        ``own`` translates the codes; without it they are ours.
+        ``own`` translates the codes; without it they are ours. ``seen`` collects our codes, ``shown`` does so
+        by place.
         """
         tally = self.tally
-        for code in codes if own is None else map(own, codes):
+        codes = codes if own is None else [*map(own, codes)]
+        for code in codes:
             tally[code] = tally.get(code, 0) + times
+        if seen is not None:
+            seen.update(codes)
+            if shown is not None and codes:
+                shown.setdefault(self, set()).update(codes)
         below = self.below
         for mark, held, inner in children:
             place = below.get(mark)
             if place is None:
                 place = below[mark] = JudgedVertex()
-            place.add(held, inner, times, own)
+            place.add(held, inner, times, own, seen, shown)
 
-    def tallies(self) -> Iterator[dict[int, int]]:
-        """Yield the counts at each vertex of the class."""
+    def places(self) -> Iterator[PlaceContent]:
+        """Yield the values at each vertex of the class that has any."""
         if self.tally:
-            yield self.tally
+            yield PlaceContent(self.tally, self.sets)
         for place in self.below.values():
-            yield from place.tallies()
+            yield from place.places()
 
 
 class Class(JudgedVertex):
-    """A class: the root of its representative, its number of records, and how many of a population fit it."""
+    """A class: the root of its representative, its number of records, and how many of a population fit it.
 
-    __slots__ = ("population", "records")
+    ``anywhere`` and ``of_records`` are those of ``RecordContent``.
+    """
+
+    __slots__ = ("anywhere", "of_records", "population", "records")
 
     def __init__(self, population: int | None) -> None:
         super().__init__()
         self.records = 0
         self.population = population
+        self.anywhere: dict[int, int] = {}
+        self.of_records: dict[int, Sets] = {}
+
+    def add_record(
+        self, codes: list[int], children: Children, times: int, own: Codes | None, reading: Readings
+    ) -> None:
+        """Add a record that occurs ``times`` times (see ``add``), with what it shows at each place."""
+        seen: set[int] = set()
+        shown: Shown = {}
+        self.add(codes, children, times, own, seen, shown if reading.at_places else None)
+        anywhere = self.anywhere
+        for code in seen:
+            anywhere[code] = anywhere.get(code, 0) + times
+        for place, found in shown.items():
+            if kept := reading.select(found, reading.at_places):
+                add_sets(place.sets, kept, reading.attributes, times)
+        if reading.in_records and (kept := reading.select(seen, reading.in_records)):
+            add_sets(self.of_records, kept, reading.attributes, times)
+
+    def content(self) -> RecordContent:
+        """Return the values of the records at all their places together."""
+        return RecordContent(self.anywhere, self.of_records)
+
+    def occurrences(self) -> RecordContent:
+        """Return how often each value occurs at all places, for a file that does not tie it to records."""
+        counted: Counter[int] = Counter()
+        for place in self.places():
+            counted.update(place.tally)
+        return RecordContent(counted)
+
+
+class Readings:
+    """Which of the attributes, by their index, are asked for presence at a place or in a whole record."""
+
+    def __init__(self, rules: JudgeRules) -> None:
+        asked = [(at, rule.reading) for at, rule in enumerate(rules.sensitive)]
+        self.attributes = len(asked)
+        self.at_places = frozenset(
+            at for at, own in asked if own.asks == "presence" and own.within == "place"
+        )
+        self.in_records = frozenset(at for at, own in asked if own.of_record)
+
+    def select(self, codes: Collection[int], indices: frozenset[int]) -> set[int]:
+        """Return the joint codes of some attributes."""
+        return {code for code in codes if code % self.attributes in indices}
 
 
 class JudgedClasses:
@@ -70,6 +137,7 @@ class JudgedClasses:
         self._rules = rules
         self._attributes = attributes
         self._classes: dict[bytes, Class] = {}
+        self._readings = Readings(rules)
         # Records that are written alike, or alike with exempt fields compared, are always in one class.
         self._written: Counter[bytes] = Counter()
         self._bare: Counter[bytes] = Counter()
@@ -77,12 +145,16 @@ class JudgedClasses:
     def add(self, records: Iterable[Seen], own: Codes | None = None) -> None:
         """Put records into their classes (see JudgedVertex.add)."""
         classes, written, bare = self._classes, self._written, self._bare
+        readings, tied = self._readings, self._rules.ties_values
         for key, raw, unpardoned, members, times, population, codes, children in records:
             known = classes.get(key)
             if known is None:
                 known = classes[key] = Class(population)
             known.records += members
-            known.add(codes, children, times, own)
+            if tied:
+                known.add_record(codes, children, times, own, readings)
+            else:
+                known.add(codes, children, times, own)
             written[raw] += members
             if unpardoned is not None:
                 bare[unpardoned] += members
@@ -91,7 +163,8 @@ class JudgedClasses:
         """Return the verdict on these classes; ``found`` counts forbidden content."""
         panel = ModelChecks(self._rules, self._attributes)
         for ordinal, known in enumerate(self._classes.values()):
-            panel.check_class(ordinal, known.records, known.tallies(), known.population)
+            whole = known.content() if self._rules.ties_values else known.occurrences()
+            panel.check_class(ordinal, known.records, known.places(), whole, known.population)
         verdict = panel.verdict([known.records for known in self._classes.values()], found, malformed)
         return replace(
             verdict,

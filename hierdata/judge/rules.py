@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hierdata.privacy.base import PrivacyModel
+from hierdata.privacy.base import BY_VALUE, PrivacyModel, SensitiveReading
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Scalar
@@ -26,7 +26,7 @@ class SensitiveRule:
     ``scale`` gives the levels, if the policy states any. ``number`` says that text is read as numbers (XML
     and CSV have no other type). ``missing`` are the spellings of a missing value. ``taxonomy`` is the tree of
     the values, if the policy gives one. ``reference`` is how often each value occurs in the original
-    collection, None if this was not frozen.
+    collection, None if this was not frozen. ``reading`` says what is asked of the attribute (DECISIONS 30).
     """
 
     keys: Keys
@@ -36,6 +36,7 @@ class SensitiveRule:
     missing: frozenset[str] = frozenset()
     taxonomy: Hierarchy | None = None
     reference: Mapping[Scalar, int] | None = None
+    reading: SensitiveReading = BY_VALUE
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class JudgeRules:
     tokens: Mapping[Keys, str] = field(default_factory=dict)
 
     @property
+    def ties_values(self) -> bool:
+        """Whether the file ties sensitive values to records."""
+        return self.recoding not in ("representatives", "anatomy", "slicing")
+
+    @property
     def pardoned_paths(self) -> frozenset[Keys]:
         """The exempt paths with values that can be compared between records."""
         return self.exempt - self.tokens.keys()
@@ -85,7 +91,8 @@ class JudgeRules:
 class Judgement:
     """One model at one sensitive path (None for models on whole records), over all classes.
 
-    ``held`` is None if it could not be judged; ``reason`` then says why.
+    ``held`` is None if it could not be judged; ``reason`` then says why. ``reading`` is the question that was
+    judged. ``repeats``: a record may show several values there. ``tied``: the file ties them to the record.
     """
 
     model: str
@@ -94,6 +101,9 @@ class Judgement:
     achieved: Mapping[str, Fraction] = field(default_factory=dict)
     failing_classes: int = 0
     reason: str = ""
+    reading: SensitiveReading = BY_VALUE
+    repeats: bool = False
+    tied: bool = True
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,8 @@ class Verdict:
     removed. ``k_exempt`` is k with the exempt fields counted as form (None if there are none). Both are None
     if quasi-identifiers are published unchanged (anatomy).
     ``tables`` says for each separate part which sensitive attributes (their paths) it shows.
+    ``worst_guess`` is by sensitive path the largest share of a class's records that show one value anywhere;
+    where the file does not tie values to records, the largest share that could.
     ``forbidden`` counts occurrences by path, unlisted fields under ``<key>``. ``malformed`` counts
 
     - documents that are not class representatives, or show more values at a vertex than they state records;
@@ -130,19 +142,23 @@ class Verdict:
     malformed: int
     not_judged: tuple[str, ...]
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    worst_guess: Mapping[str, Fraction] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; a fraction is given as exact text and as a float."""
+
+        def exact(numbers: Mapping[str, Fraction]) -> dict[str, dict[str, Any]]:
+            return {name: {"exact": str(value), "value": float(value)} for name, value in numbers.items()}
+
         plain: dict[str, Any] = {**self.__dict__, "forbidden": dict(self.forbidden)}
         plain["tables"] = {part: list(paths) for part, paths in self.tables.items()}
+        plain["worst_guess"] = exact(self.worst_guess)
         plain["not_judged"] = list(self.not_judged)
         plain["judgements"] = [
             {
                 **judgement.__dict__,
-                "achieved": {
-                    letter: {"exact": str(value), "value": float(value)}
-                    for letter, value in judgement.achieved.items()
-                },
+                "achieved": exact(judgement.achieved),
+                "reading": dict(judgement.reading.__dict__),
             }
             for judgement in self.judgements
         ]

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from hierdata.documents.document import GROUP, Document, Scalar, sensitive_part
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.bench import ModelChecks
+from hierdata.judge.contents import PlaceContent, RecordContent
 from hierdata.judge.flat import RecordReader
 from hierdata.judge.groups import GroupWalk, Kind, SensitiveTable, kinds_of, paths_by_part, read_tables
 from hierdata.judge.places import Class
@@ -62,10 +63,12 @@ def judge_slices(
     panel = ModelChecks(rules, attributes)
     classes = forms.classes.values()
     for ordinal, own in enumerate(classes):
-        panel.check_class(ordinal, own.records, groups.tallies(own.ids), own.union.population)
+        tallies = [*groups.tallies(own.ids)]
+        whole = RecordContent(_add_up(tallies))
+        panel.check_class(ordinal, own.records, map(PlaceContent, tallies), whole, own.union.population)
     for ordinal, union in enumerate(forms.unions.values(), len(classes)):
         if pools := groups.pools(union):
-            panel.check_class(ordinal, union.records, pools, union.population)
+            panel.check_class(ordinal, union.records, map(PlaceContent, pools), None, union.population)
     verdict = panel.verdict([own.records for own in classes], walk.found, malformed)
     return replace(
         verdict,
@@ -164,16 +167,13 @@ class _Groups:
     def pools(self, union: Class) -> list[Tally]:
         """Return, for each vertex that may be in several groups, the values of all these groups together."""
         pooled = []
-        for ids in union.tallies():
+        for place in union.places():
             by_kind: defaultdict[int, list[int]] = defaultdict(list)
-            for code in ids:
+            for code in place.tally:
                 by_kind[code % len(self._kinds)].append(code)
             for codes in by_kind.values():
                 if len(codes) > 1:
-                    pool: Counter[int] = Counter()
-                    for tally in self.tallies(codes):
-                        pool.update(tally)
-                    pooled.append(dict(pool))
+                    pooled.append(_add_up(self.tallies(codes)))
         return pooled
 
     def _vertices(self, code: int) -> int:
@@ -203,6 +203,14 @@ def _attribute_tables(rules: JudgeRules, kind: Kind) -> list[dict[Keys, int]]:
     if stated is None or stated >= len(places):
         return [{own: index} for own, index in places.items()]
     return [places] * stated
+
+
+def _add_up(tallies: Iterable[Tally]) -> Tally:
+    """Return the counts of all tallies together."""
+    pool: Counter[int] = Counter()
+    for tally in tallies:
+        pool.update(tally)
+    return dict(pool)
 
 
 def _count_repeated(tables: Iterable[SensitiveTable]) -> int:

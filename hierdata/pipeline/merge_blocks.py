@@ -1,8 +1,8 @@
 """Unite classes of different blocks that look alike.
 
 Blocks are clustered independently, so classes of two blocks may look the same. To every reader they are one
-class, so metrics must count them as one. All constraints used with blocks are monotone, so they hold for the
-union.
+class, so metrics must count them as one. All constraints used with blocks are closed under unions,
+so they hold for the union.
 """
 
 from __future__ import annotations

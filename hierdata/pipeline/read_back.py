@@ -12,6 +12,7 @@ from hierdata.errors import VerificationError
 from hierdata.judge import JudgeRules, Keys, Verdict
 from hierdata.judge.tokens import single, whole
 from hierdata.pipeline.resources import RunContext
+from hierdata.policy.checks.readings import Readings, resolve_readings
 from hierdata.policy.plan.plan import stated_scales
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
@@ -58,16 +59,20 @@ class Judged:
         """Judge by these rules."""
         return cls(rules, judge(rules), judge)
 
-    def public_verdict(self, policy: Policy, vertices: frozenset[Keys]) -> Verdict:
-        """Return the verdict by what the policy and the published files tell alone, with these vertices.
+    def public_verdict(self, policy: Policy, vertices: frozenset[Keys], readings: Readings) -> Verdict:
+        """Return the verdict by what the policy and the published files tell alone.
+
+        These are the vertices, and how the sensitive attributes are read.
 
         Models that compare with the original are not judged then. Raises VerificationError if one fails.
         """
         scales = stated_scales(policy)
         sensitive = tuple(
             rule
-            if rule.reference is None and (rule.scale is None or scales[rule.keys] is not None)
-            else replace(rule, reference=None, scale=scales[rule.keys])
+            if rule.reference is None
+            and (rule.scale is None or scales[rule.keys] is not None)
+            and rule.reading == readings[rule.keys]
+            else replace(rule, reference=None, scale=scales[rule.keys], reading=readings[rule.keys])
             for rule in self.rules.sensitive
         )
         known = self.rules.vertices == vertices and all(map(is_, sensitive, self.rules.sensitive))
@@ -91,9 +96,9 @@ def read_back(
 ) -> ReadBack:
     """Read the judged files of the public ``folder``; ``policy`` as it was stated, records in ``format``.
 
-    Which XML elements are vertices may depend on suppressed records. The verdict that is published takes
-    those for vertices that the policy or the published records show to be. Raises VerificationError if
-    the release fails then.
+    Which XML elements are vertices, and so how values are read by default, may depend on suppressed records.
+    The verdict that is published takes those for vertices that the policy or the published records show to
+    be. Raises VerificationError if the release fails then.
     """
     found = _survey(splits, policy, spread)
     if isinstance(policy.unlisted, Keep):
@@ -101,8 +106,9 @@ def read_back(
             _drop_groups(found.shape)
         policy = policy.with_unlisted(found.shape)
         found = _survey(splits, policy, spread)
-    vertices = policy.vertices | frozenset(_find_repeated(found.shape, (), _lists(policy)))
-    return ReadBack(policy, found, judged.public_verdict(policy, vertices), format, published_files(folder))
+    repeated = frozenset(_find_repeated(found.shape, (), _lists(policy)))
+    verdict = judged.public_verdict(policy, policy.vertices | repeated, resolve_readings(policy, repeated))
+    return ReadBack(policy, found, verdict, format, published_files(folder))
 
 
 def _survey(splits: Sequence[InputSplit], policy: Policy, spread: RunContext) -> Survey:

@@ -91,6 +91,7 @@ def _verdict(
     known = {} if frozen is None else frozen.references
     vertices = frozenset() if frozen is None else frozen.vertices
     books = {} if frozen is None else frozen.file.quasi
+    readings = None if frozen is None else frozen.readings
     if original is not None:
         with (
             fetch_source(original, policy) as hand,
@@ -99,13 +100,13 @@ def _verdict(
             prepared = looked[1]
             policy = prepared.policy
         scales, vertices, books = prepared.scales, many_keys(prepared.schema), prepared.codebooks
-        known = references(prepared)
+        known, readings = references(prepared), prepared.readings
         if frozen is not None and not frozen.are_of(prepared):
             raise VerificationError(
                 "the facts frozen at publication differ from those of the original under this policy: the "
                 "file was changed, or it belongs to another input"
             )
-    rules = judge_rules(policy, scales, known, vertices, books)
+    rules = judge_rules(policy, scales, known, vertices, books, readings=readings)
     splits = record_splits(published, files, policy)
     with (resources or Resources()).open_context(
         len(splits), None, progress or silent, list_plugins(policy)

@@ -11,11 +11,20 @@ from pydantic import Field, model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
-from hierdata.domains.number import Number, identity
+from hierdata.domains.number import Number, identity, plain
 from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, FrequencyCaps, Share, among, require_domain
+from hierdata.privacy.base import (
+    ClassView,
+    Constraint,
+    Count,
+    FrequencyCaps,
+    Share,
+    among,
+    require_domain,
+)
 from hierdata.privacy.grouping import GroupingModel
+from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
 
 
 class AlphaK(GroupingModel):
@@ -59,6 +68,20 @@ class AlphaK(GroupingModel):
         marks = tuple(_key(value) in protected for value in domain.values)
         return _AlphaK(self.k, self.alpha, marks, everything=False)
 
+    @property
+    def limits_presence(self) -> bool:
+        """See PrivacyModel."""
+        return True
+
+    def bind_presence(
+        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint on the share of the records that show a protected value or group."""
+        bound = self.bind(domain)
+        assert bound.caps is not None
+        bounded = len(bound.caps.share) - 1  # the last group is that of values that are not protected
+        return GroupPresence("alpha", self.k, bound, within, tied, bounded=bounded)
+
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         which = f"No {self.count_noun()}" if self.values is None else "No protected value"
@@ -67,9 +90,18 @@ class AlphaK(GroupingModel):
             f"{which} can be guessed with a probability above {float(self.alpha):g} from a class."
         )
 
+    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
+        """Return one sentence for the reader."""
+        which = f"No {self.count_noun()}" if self.values is None else "No protected value"
+        return (
+            f"{among(self.k, apart)} "
+            f"{which} is among those of more than {plain(self.alpha)} of {persons_who_show(within, tied)}."
+        )
+
 
 class _AlphaK(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, k: int, alpha: Fraction, protected: tuple[bool, ...], *, everything: bool) -> None:
         self._k = k

@@ -51,18 +51,43 @@ Count = Annotated[int, Field(strict=True, ge=1)]
 
 
 @dataclass(frozen=True)
+class SensitiveReading:
+    """What is asked about a sensitive attribute (DECISIONS 30).
+
+    ``asks`` is ``value``: what is the value at this vertex, or ``presence``: is a value among those of the
+    person. ``within`` says over which values of the person presence is asked: those at one place, or those at
+    all places of the record.
+    """
+
+    asks: Literal["value", "presence"] = "value"
+    within: Literal["place", "record"] = "place"
+
+    @property
+    def of_record(self) -> bool:
+        """Whether the values of a record at all its places are taken together."""
+        return self.asks == "presence" and self.within == "record"
+
+
+BY_VALUE = SensitiveReading()
+"""The reading of the papers: shares are over the values at a vertex."""
+
+
+@dataclass(frozen=True)
 class ClassView:
     """What a model may see of a class at one vertex of its representative.
 
     ``records`` is the number of distinct records in the class. ``counts`` maps the code of a sensitive value
     (of the attribute that the constraint is bound to) to its number of occurrences there, pooled over
     identical siblings, without missing values (erratum ML-7). ``population`` is how many rows of the policy's
-    population table fit the published quasi-identifiers of the class's root; None without a table.
+    population table fit the published quasi-identifiers of the class's root; None without a table. ``sets``
+    maps each set of values that a record shows there to the number of such records; None if every record
+    shows at most one value.
     """
 
     records: int
     counts: Mapping[int, int]
     population: int | None = None
+    sets: Mapping[frozenset[int], int] | None = None
 
     @property
     def present(self) -> int:
@@ -73,6 +98,13 @@ class ClassView:
     def sizes(self) -> list[int]:
         """The positive counts, largest first."""
         return sorted((count for count in self.counts.values() if count), reverse=True)
+
+    @property
+    def record_sets(self) -> Mapping[frozenset[int], int]:
+        """The sets of values that the records show, each with its number of records; no empty set."""
+        if self.sets is not None:
+            return self.sets
+        return {frozenset((code,)): count for code, count in self.counts.items() if count}
 
 
 @dataclass(frozen=True)
@@ -129,14 +161,18 @@ class Closeness:
 class Constraint(ABC):
     """A model bound to one sensitive attribute's domain (or to none, for models on records). Immutable.
 
-    ``monotone``: the union of two classes that satisfy it satisfies it (tested, never assumed).
+    ``closed_under_union``: the union of two classes that satisfy it satisfies it. ``closed_under_pooling``:
+    two places of one class that satisfy it do so if they are one place (DECISIONS 31). Both are tested, never
+    assumed. ``reading`` is the question that it answers.
     ``min_class_size``: no smaller class can satisfy it at a vertex with one value per record.
     ``caps``: the model as FrequencyCaps if it has that form; the alignment enforces them as classes grow.
     ``closeness``: the model as Closeness if it has that form, equivalent to ``holds``.
     """
 
-    monotone: bool
+    closed_under_union: bool
+    closed_under_pooling: bool
     min_class_size: int
+    reading: SensitiveReading = BY_VALUE
     caps: FrequencyCaps | None = None
     closeness: Closeness | None = None
 
@@ -154,7 +190,8 @@ class Constraint(ABC):
     def summary(self, counts: Mapping[int, int]) -> Hashable:
         """Return a key that, with the number of records, determines the answers of the constraint.
 
-        A caller with many vertices needs to ask only once for each summary.
+        A caller with many vertices needs to ask only once for each summary. Where ``ClassView.sets`` is
+        given, a constraint on presence depends on it too.
         """
         return tuple(sorted(counts.values()))
 
@@ -214,12 +251,44 @@ class PrivacyModel(ABC, BaseModel):
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """Build the constraint for one attribute. Raises PolicyError if the domain lacks what it needs."""
 
+    @property
+    def limits_presence(self) -> bool:
+        """Whether it can be asked for the presence of a value among those of a person (DECISIONS 30)."""
+        return False
+
+    def bind_presence(
+        self, domain: SensitiveDomain, within: Literal["place", "record"] = "place", *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint on presence, of a model that ``limits_presence``.
+
+        ``tied``: the file ties values to records. Where it does not, each occurrence may be that of another
+        person. Raises PolicyError if the domain lacks what the model needs, TypeError without presence.
+        """
+        raise TypeError(f"{self.kind} does not limit presence")
+
+    def bind_reading(
+        self, domain: SensitiveDomain | None, reading: SensitiveReading, *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint for one attribute as it is read: by value where presence is not limited.
+
+        Raises PolicyError if the domain lacks what the model needs.
+        """
+        if reading.asks == "presence" and self.limits_presence and domain is not None:
+            return self.bind_presence(domain, reading.within, tied=tied)
+        return self.bind(domain)
+
     @abstractmethod
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence that states the promise to a reader of the report.
 
         ``apart``: sensitive values are published separately from the records, joined by group.
         """
+
+    def promise_presence(
+        self, within: Literal["place", "record"], *, apart: bool = False, tied: bool = True
+    ) -> str:
+        """Return the sentence on presence; see ``promise``. ``tied``: the file ties values to records."""
+        raise TypeError(f"{self.kind} does not limit presence")
 
     def weakest(self, left: Mapping[str, Fraction], right: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return the parameters achieved at both of two vertices, from those achieved at each.

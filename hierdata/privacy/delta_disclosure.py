@@ -72,7 +72,8 @@ class DeltaDisclosure(PrivacyModel):
 class _Disclosure(Constraint):
     """``ratio`` is the largest fraction below e^delta."""
 
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, reference: tuple[int, ...], ratio: Fraction) -> None:
         self._reference = reference
@@ -139,7 +140,8 @@ def _steps_below(top: int, bottom: int) -> int:
 class _AmongPresent(_Disclosure):
     """A value that is rare in one class and absent from another can be too rare in their union."""
 
-    monotone = False
+    closed_under_union = False
+    closed_under_pooling = False
 
     def _least_size(self, shares: tuple[Fraction, ...]) -> int:
         return least_room(shares)

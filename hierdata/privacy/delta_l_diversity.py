@@ -11,6 +11,7 @@ from hierdata.domains.proximity import Neighbourhoods, fullest_window
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
 from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, limit_neighbourhoods, numbers_of
+from hierdata.privacy.presence import NearPresence, Within, persons_who_show
 
 
 class DeltaLDiversity(PrivacyModel):
@@ -48,12 +49,32 @@ class DeltaLDiversity(PrivacyModel):
         around = Neighbourhoods.absolute(numbers_of(domain, self.kind), 2 * self.delta)
         return limit_neighbourhoods("l", self.l, around, symmetric=True)
 
+    @property
+    def limits_presence(self) -> bool:
+        """See PrivacyModel."""
+        return True
+
+    def bind_presence(
+        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint on the share of the records that show a value similar to one shown."""
+        around = Neighbourhoods.absolute(numbers_of(domain, self.kind), 2 * self.delta)
+        return NearPresence("l", self.l, around, self.bind(domain), within, tied)
+
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         near = plain(2 * self.delta)
         return (
             f"Nobody can tell from a class, with a probability above {1 / self.l}, that a sensitive value "
             f"lies within {near} of one that is shown there."
+        )
+
+    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
+        """Return one sentence for the reader."""
+        near = plain(2 * self.delta)
+        return (
+            f"At most {1 / self.l} of {persons_who_show(within, tied)} have a sensitive value within {near} "
+            "of any one that is shown there."
         )
 
 

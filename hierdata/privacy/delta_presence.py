@@ -64,7 +64,9 @@ class DeltaPresence(PrivacyModel):
 
 
 class _Presence(Constraint):
-    monotone = False  # a union may fit more people than its classes do, or hardly more than one class
+    # A union may fit more people than its classes do, or hardly more than one class.
+    closed_under_union = False
+    closed_under_pooling = True
     min_class_size = 1
 
     def __init__(self, least: Fraction, most: Fraction) -> None:

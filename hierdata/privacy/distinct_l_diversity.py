@@ -40,7 +40,8 @@ class DistinctLDiversity(GroupingModel):
 
 
 class _Distinct(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, least: int) -> None:
         self.min_class_size = least

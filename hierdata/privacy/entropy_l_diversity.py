@@ -54,7 +54,8 @@ class EntropyLDiversity(GroupingModel):
 
 
 class _Entropy(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, least: Fraction) -> None:
         self._least = least

@@ -12,6 +12,7 @@ from hierdata.domains.proximity import Neighbourhoods
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import Constraint, Diversity, NotNegative, PrivacyModel
 from hierdata.privacy.neighbourhood import BETWEEN_NUMBERS, limit_neighbourhoods, numbers_of
+from hierdata.privacy.presence import NearPresence, Within, persons_who_show
 
 
 class EpsilonMAnonymity(PrivacyModel):
@@ -49,9 +50,22 @@ class EpsilonMAnonymity(PrivacyModel):
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """Build the constraint for one attribute. Raises PolicyError if values are not numbers."""
+        return limit_neighbourhoods("m", self.m, self._around(domain), symmetric=not self.relative)
+
+    def _around(self, domain: SensitiveDomain | None) -> Neighbourhoods:
         intervals = Neighbourhoods.relative if self.relative else Neighbourhoods.absolute
-        around = intervals(numbers_of(domain, self.kind), self.epsilon)
-        return limit_neighbourhoods("m", self.m, around, symmetric=not self.relative)
+        return intervals(numbers_of(domain, self.kind), self.epsilon)
+
+    @property
+    def limits_presence(self) -> bool:
+        """See PrivacyModel."""
+        return True
+
+    def bind_presence(
+        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint on the share of the records that show a value near one shown."""
+        return NearPresence("m", self.m, self._around(domain), self.bind(domain), within, tied)
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
@@ -59,4 +73,12 @@ class EpsilonMAnonymity(PrivacyModel):
         return (
             f"Nobody can tell from a class, with a probability above {1 / self.m}, that a sensitive value "
             f"lies within {near} of one that is shown there."
+        )
+
+    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
+        """Return one sentence for the reader."""
+        near = f"{plain(self.epsilon)} times the size" if self.relative else plain(self.epsilon)
+        return (
+            f"At most {1 / self.m} of {persons_who_show(within, tied)} have a sensitive value within {near} "
+            "of any one that is shown there."
         )

@@ -8,8 +8,15 @@ from math import ceil
 from typing import ClassVar, Literal
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Diversity, FrequencyCaps, require_domain
+from hierdata.privacy.base import (
+    ClassView,
+    Constraint,
+    Diversity,
+    FrequencyCaps,
+    require_domain,
+)
 from hierdata.privacy.grouping import GroupingModel
+from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
 
 
 class FrequencyLDiversity(GroupingModel):
@@ -37,13 +44,30 @@ class FrequencyLDiversity(GroupingModel):
         groups = self.groups(require_domain(domain))
         return groups.wrap_constraint(_Frequency(self.l, groups.count))
 
+    @property
+    def limits_presence(self) -> bool:
+        """See PrivacyModel."""
+        return True
+
+    def bind_presence(
+        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint on the share of the records that show a value, or a group of them."""
+        return GroupPresence("l", 0, self.bind(domain), within, tied)
+
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         return f"No {self.count_noun()} can be guessed with a probability above {1 / self.l} from a class."
 
+    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
+        """Return one sentence for the reader."""
+        whose = persons_who_show(within, tied)
+        return f"No {self.count_noun()} is among those of more than {1 / self.l} of {whose}."
+
 
 class _Frequency(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, least: Fraction, values: int) -> None:
         self._least = least

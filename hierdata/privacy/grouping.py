@@ -113,7 +113,8 @@ class _OnGroups(Constraint):
     def __init__(self, constraint: Constraint, of_code: tuple[int, ...]) -> None:
         self._constraint = constraint
         self._of_code = of_code
-        self.monotone = constraint.monotone
+        self.closed_under_union = constraint.closed_under_union
+        self.closed_under_pooling = constraint.closed_under_pooling
         self.min_class_size = constraint.min_class_size
         if (caps := constraint.caps) is not None:
             self.caps = FrequencyCaps(

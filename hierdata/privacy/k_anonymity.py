@@ -36,7 +36,8 @@ class KAnonymity(PrivacyModel):
 
 
 class _AtLeast(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, k: int) -> None:
         self.min_class_size = k

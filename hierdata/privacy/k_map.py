@@ -50,7 +50,8 @@ class KMap(PrivacyModel):
 
 
 class _KMap(Constraint):
-    monotone = True  # everyone who fits one of the classes fits what is published of their union
+    closed_under_union = True  # everyone who fits one of the classes fits what is published of their union
+    closed_under_pooling = True
     min_class_size = 1
 
     def __init__(self, k: int) -> None:

@@ -19,6 +19,7 @@ from hierdata.privacy.base import (
     PrivacyModel,
     require_domain,
 )
+from hierdata.privacy.presence import ApartPresence, GroupPresence, Within, persons_who_show
 
 
 class LEDiversity(PrivacyModel):
@@ -68,6 +69,24 @@ class LEDiversity(PrivacyModel):
             )
         return (_Once if self.repeats == "forbid" else _Often)(self.l, self.e, domain.paths)
 
+    @property
+    def limits_presence(self) -> bool:
+        """See PrivacyModel."""
+        return True
+
+    def bind_presence(
+        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint by component of similar values; with ``forbid`` by pairs of records."""
+        bound = self.bind(domain)
+        paths = domain.paths or ()
+        if self.repeats == "forbid":
+            return ApartPresence(self.e, paths, bound, within, tied)
+        groups = components(paths, self.e)
+        count = max(groups, default=-1) + 1
+        bound.caps = FrequencyCaps(groups, (Fraction(1, self.l),) * count)
+        return GroupPresence("l", 0, bound, within, tied, whole=True)
+
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
         if self.repeats == "forbid":
@@ -80,9 +99,22 @@ class LEDiversity(PrivacyModel):
             f"apart in the taxonomy, and none can be guessed with a probability above {Fraction(1, self.l)}."
         )
 
+    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
+        """Return one sentence for the reader."""
+        if self.repeats == "forbid":
+            return (
+                f"At least {self.l} persons of a class show values wherever it shows any, and values of two "
+                f"persons are more than {plain(self.e)} apart in the taxonomy."
+            )
+        return (
+            f"No group of values connected by distances up to {plain(self.e)} in the taxonomy is among those "
+            f"of more than {Fraction(1, self.l)} of {persons_who_show(within, tied)}."
+        )
+
 
 class _Apart(Constraint):
-    monotone = False
+    closed_under_union = False
+    closed_under_pooling = False
 
     def __init__(self, least: int, e: Fraction, paths: tuple[NodePath, ...]) -> None:
         self.min_class_size = least

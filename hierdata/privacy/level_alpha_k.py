@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from hierdata.domains.number import plain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
 from hierdata.privacy.base import (
@@ -21,6 +22,7 @@ from hierdata.privacy.base import (
     among,
     require_domain,
 )
+from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
 
 _PAPER = tuple(Fraction(tenths, 10) for tenths in (8, 6, 4, 2, 1))
 
@@ -69,6 +71,17 @@ class LevelAlphaK(PrivacyModel):
             )
         return _LevelAlphaK(self.k, self.alpha, domain.levels)
 
+    @property
+    def limits_presence(self) -> bool:
+        """Whether the policy writes the alphas out; the paper's are for values (DECISIONS 30)."""
+        return "alpha" in self.model_fields_set
+
+    def bind_presence(
+        self, domain: SensitiveDomain, within: Within = "place", *, tied: bool = True
+    ) -> Constraint:
+        """Build the constraint on the share of the records that show a value of each level."""
+        return GroupPresence("levels", self.k, self.bind(domain), within, tied)
+
     def capacities(self, size: int) -> tuple[int, ...]:
         """Return how many of ``size`` values may be of each level: floor(size alpha) (erratum ML-6).
 
@@ -94,9 +107,18 @@ class LevelAlphaK(PrivacyModel):
             f"(from level 1 upwards: {shares})."
         )
 
+    def promise_presence(self, within: Within, *, apart: bool = False, tied: bool = True) -> str:
+        """Return one sentence for the reader."""
+        shares = ", ".join(plain(share) for share in self.alpha)
+        return (
+            f"{among(self.k, apart)} No sensitivity level has values among those of more than its share of "
+            f"{persons_who_show(within, tied)} (from level 1 upwards: {shares})."
+        )
+
 
 class _LevelAlphaK(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, k: int, alpha: tuple[Fraction, ...], levels: tuple[int, ...]) -> None:
         self.min_class_size = k

@@ -42,7 +42,8 @@ def limit_neighbourhoods(
 
 
 class _Uncrowded(Constraint):
-    monotone = False
+    closed_under_union = False
+    closed_under_pooling = False
 
     def __init__(self, letter: str, least: Fraction, around: Neighbourhoods, symmetric: bool) -> None:
         self.min_class_size = ceil(least)

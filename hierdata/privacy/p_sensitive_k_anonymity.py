@@ -45,7 +45,8 @@ class PSensitiveKAnonymity(PrivacyModel):
 
 
 class _PSensitive(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, least: int, k: int) -> None:
         self._least = least

@@ -48,7 +48,8 @@ class RecursiveCLDiversity(GroupingModel):
 
 
 class _Recursive(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, factor: Fraction, least: int) -> None:
         self._factor = factor

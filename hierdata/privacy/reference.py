@@ -99,7 +99,8 @@ class Likeness(Constraint):
     or a value occurs that the original lacks, no beta suffices, and nothing is achieved.
     """
 
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(
         self, reference: tuple[int, ...], ratios: Sequence[Fraction], ceilings: Sequence[Fraction] | None

@@ -100,7 +100,9 @@ class _Moved(Protocol):
 
 
 class _Closeness(Constraint):
-    monotone = True  # the distance is convex, and a union's shares are a mean of the classes' shares
+    # The distance is convex, and a union's shares are a mean of the classes' shares.
+    closed_under_union = True
+    closed_under_pooling = True
 
     def __init__(self, t: Fraction, reference: tuple[int, ...], ground: _Moved) -> None:
         self._t = t

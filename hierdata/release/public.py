@@ -18,6 +18,7 @@ from hierdata.release.gates import describe_gate
 from hierdata.release.report.models import (
     Codebook,
     CodebookField,
+    Exact,
     PluginUse,
     Promise,
     PublicCounts,
@@ -64,6 +65,7 @@ def build_release_file(found: ReadBack) -> ReleaseFile:
         tables=dict(verdict.tables),
         passed=True,
         promises=tuple(_public_promises(policy, verdict)),
+        worst_guess={path: Exact.of(share) for path, share in verdict.worst_guess.items()},
         counts=PublicCounts(
             records=verdict.records,
             classes=verdict.classes,

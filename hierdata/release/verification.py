@@ -19,9 +19,11 @@ from hierdata.domains.levels import Levels, LevelScale, scale_from_facts
 from hierdata.domains.number import canonical, exact, plain
 from hierdata.domains.scales import FrequencyScale
 from hierdata.errors import TargetError, VerificationError
+from hierdata.policy.checks.readings import Readings
 from hierdata.policy.plan.plan import References, many_keys, references, semantics
 from hierdata.policy.policy import Policy
 from hierdata.privacy import population
+from hierdata.privacy.base import SensitiveReading
 from hierdata.release.layout import CODEBOOK_FILE, RELEASE_FILE
 from hierdata.release.report.models import (
     Codebook,
@@ -46,6 +48,7 @@ class Facts:
     file: Verification
     scales: Mapping[Keys, LevelScale | None]
     references: References
+    readings: Readings
 
     @property
     def vertices(self) -> frozenset[Keys]:
@@ -91,7 +94,7 @@ def freeze(
     """Collect what verify needs besides policy and published files; ``tables`` are the publication's."""
     policy = prepared.policy
     sensitive = {}
-    taxonomies, known = semantics(policy), references(prepared)
+    taxonomies, known, readings = semantics(policy), references(prepared), prepared.readings
     for keys, rule in policy.sensitive.items():
         scale, taxonomy, reference = prepared.scales[keys], taxonomies[keys], known.get(keys)
         sensitive[str(policy.rules_by_keys[keys][0])] = SensitiveFacts(
@@ -99,6 +102,8 @@ def freeze(
             number=rule.number,
             taxonomy=None if taxonomy is None else taxonomy.codebook,
             reference=None if reference is None else _freeze_reference(reference),
+            asks=readings[keys].asks,
+            within=readings[keys].within,
         )
     return Verification(
         version=version,
@@ -131,6 +136,7 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
     _check_belongs(facts, policy, file)
     scales = {}
     counted = {}
+    readings = {}
     taxonomies = semantics(policy)
     for keys, rule in policy.sensitive.items():
         path = str(policy.rules_by_keys[keys][0])
@@ -148,7 +154,10 @@ def read_facts(file: Path | None, policy: Policy) -> Facts | None:
         taxonomy = taxonomies[keys]
         if found.taxonomy != (None if taxonomy is None else taxonomy.codebook):
             raise VerificationError("the frozen taxonomy differs from the policy's", path=path)
-    return Facts(facts, scales, counted)
+        readings[keys] = SensitiveReading(found.asks, found.within)
+        if rule.asks not in (None, found.asks) or rule.within not in (None, found.within):
+            raise VerificationError("the frozen reading differs from the policy's", path=path)
+    return Facts(facts, scales, counted, readings)
 
 
 def _check_belongs(facts: Verification, policy: Policy, file: Path) -> None:

@@ -56,8 +56,10 @@ def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
             _check_answers(model, constraint, domain, view)
     _check_summaries(name, model, constraint, multisets)
     _check_forms(name, constraint, multisets)
-    if constraint.monotone:
+    if constraint.closed_under_union:
         _check_unions(name, model, constraint, multisets)
+    if constraint.closed_under_pooling:
+        _check_pools(name, model, constraint, multisets)
 
 
 def _check_words(model: PrivacyModel) -> None:
@@ -255,9 +257,29 @@ def _check_unions(
         for union in _unions(one, other):
             require(
                 constraint.holds(union),
-                f"{name} is declared monotone: it holds for the values {dict(one.counts)} and "
-                f"{dict(other.counts)}, but not for both together",
+                f"{name} is declared closed under unions: it holds for the values {dict(one.counts)} and "
+                f"{dict(other.counts)}, but not for both classes together",
             )
+
+
+def _check_pools(
+    name: str, model: PrivacyModel, constraint: Constraint, multisets: list[dict[int, int]]
+) -> None:
+    small = [counts for counts in multisets if all(count < _MOST for count in counts.values())]
+    good = [view for counts in small for view in _views(model, counts)[:2] if constraint.holds(view)]
+    for one, other in combinations_with_replacement(good, 2):
+        if (one.records, one.population) == (other.records, other.population):
+            pool = ClassView(one.records, _both(one, other), one.population)
+            require(
+                constraint.holds(pool),
+                f"{name} is declared closed under pooling: it holds for the values {dict(one.counts)} and "
+                f"{dict(other.counts)} at two places of a class, but not for both at one place",
+            )
+
+
+def _both(one: ClassView, other: ClassView) -> dict[int, int]:
+    codes = one.counts.keys() | other.counts.keys()
+    return {code: one.counts.get(code, 0) + other.counts.get(code, 0) for code in codes}
 
 
 def _unions(one: ClassView, other: ClassView) -> Iterator[ClassView]:
@@ -265,8 +287,7 @@ def _unions(one: ClassView, other: ClassView) -> Iterator[ClassView]:
 
     Its published values fit everyone whom those of either class fit, and possibly more people.
     """
-    codes = one.counts.keys() | other.counts.keys()
-    counts = {code: one.counts.get(code, 0) + other.counts.get(code, 0) for code in codes}
+    counts = _both(one, other)
     records = one.records + other.records
     if one.population is None or other.population is None:
         yield ClassView(records, counts)

@@ -86,6 +86,7 @@ FAMILIES = {
         {
             "grouping": "what a model counts: values, or groups of them",
             "neighbourhood": "one predicate under two names: (delta,l) and (epsilon,m)",
+            "presence": "the second reading of the models that bound shares of groups",
             "population": "who in a population table fits a record",
             "reference": "comparing with the original: its counts, exact thresholds, likeness",
             "wording": "numbers and achieved parameters in words",

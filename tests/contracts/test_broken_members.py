@@ -42,7 +42,7 @@ class Told(Constraint):
     """As many records as are asked for, and more that it is told to do."""
 
     def __init__(self, model: ToldModel) -> None:
-        self.monotone = True
+        self.closed_under_union = self.closed_under_pooling = True
         self.min_class_size = model.least
         self.caps = FrequencyCaps((0, 1, 2, 3), (Fraction(1, 2),) * 4) if model.capped else None
         self._model = model
@@ -110,7 +110,8 @@ class Alone(FrequencyLDiversity):
 
 
 class _OneValue(Constraint):
-    monotone = True
+    closed_under_union = True
+    closed_under_pooling = True
     min_class_size = 1
 
     def holds(self, view: ClassView) -> bool:
@@ -120,8 +121,16 @@ class _OneValue(Constraint):
         return {"l": Fraction(0)} if view.counts else {}
 
 
-def test_a_model_that_is_not_monotone_must_say_so() -> None:
-    with pytest.raises(ContractError, match="Alone is declared monotone: it holds for the values"):
+def test_a_model_that_is_not_closed_under_unions_must_say_so() -> None:
+    with pytest.raises(ContractError, match="Alone is declared closed under unions: it holds for the values"):
+        check_model(Alone(l=1))
+
+
+def test_a_model_that_is_not_closed_under_pooling_must_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_OneValue, "closed_under_union", False)
+    with pytest.raises(
+        ContractError, match="Alone is declared closed under pooling: it holds for the values"
+    ):
         check_model(Alone(l=1))
 
 

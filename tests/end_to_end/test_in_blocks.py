@@ -171,7 +171,7 @@ def test_blocks_that_the_promise_does_not_allow_are_refused() -> None:
             "$.visits[*].ill": {"role": "sensitive", "taxonomy": {"tree": ills}},
         },
     }
-    with pytest.raises(PolicyError, match="not monotone"):
+    with pytest.raises(PolicyError, match="not closed under unions"):
         hierdata.anonymize(people(200), from_data(policy), resources=SERIAL)
 
 

@@ -190,7 +190,7 @@ def test_what_blocks_every_swap_leaves_the_classes_to_be_united() -> None:
 class Never(Constraint):
     """Only classes of one value: what no swap between these classes keeps."""
 
-    monotone = False
+    closed_under_union = closed_under_pooling = False
     min_class_size = 1
 
     def __init__(self, domain: Any) -> None:

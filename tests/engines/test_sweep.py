@@ -107,7 +107,7 @@ def test_answers_are_remembered_and_a_full_table_is_emptied() -> None:
 class _Counted(Constraint):
     """At least two values, and a note of who asked."""
 
-    monotone = True
+    closed_under_union = closed_under_pooling = True
     min_class_size = 2
 
     def __init__(self) -> None:

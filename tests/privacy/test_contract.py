@@ -80,17 +80,32 @@ def closed_under_union(model: PrivacyModel) -> bool:
     )
 
 
+@cache
+def closed_under_pooling(model: PrivacyModel) -> bool:
+    """Over all pools of two places of small classes."""
+    constraint = bound(model)
+    small = [counts for counts in MULTISETS if all(count <= 2 for count in counts.values())]
+    good = [view for counts in small for view in views(counts) if constraint.holds(view)]
+    return all(
+        constraint.holds(ClassView(a.records, _sum(a.counts, b.counts), a.population))
+        for a, b in combinations_with_replacement(good, 2)
+        if (a.records, a.population) == (b.records, b.population)
+    )
+
+
 @PARAMETERS
-def test_a_monotone_model_survives_all_unions(model: PrivacyModel) -> None:
-    assert closed_under_union(model) or not bound(model).monotone
+def test_a_model_that_says_so_survives_all_unions_and_pools(model: PrivacyModel) -> None:
+    assert closed_under_union(model) or not bound(model).closed_under_union
+    assert closed_under_pooling(model) or not bound(model).closed_under_pooling
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_a_model_that_is_not_monotone_has_a_counterexample(kind: str) -> None:
+def test_a_model_that_is_not_closed_has_a_counterexample(kind: str) -> None:
     """With some parameters: l = 1 survives every union, whatever the model."""
     own = [model for model, _ in CASES if model.kind == kind]
     assert own, "no model without its unions"
-    assert all(bound(model).monotone for model in own) == all(map(closed_under_union, own))
+    assert all(bound(model).closed_under_union for model in own) == all(map(closed_under_union, own))
+    assert all(bound(model).closed_under_pooling for model in own) == all(map(closed_under_pooling, own))
 
 
 def _unions(model: PrivacyModel, a: ClassView, b: ClassView) -> Iterator[ClassView]:

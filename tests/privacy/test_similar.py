@@ -67,7 +67,7 @@ def test_two_classes_that_hold_may_not_together() -> None:
     assert bound.holds(of_values(*one))
     assert bound.holds(of_values(*two))
     assert not bound.holds(of_values(*one, *two))
-    assert not bound.monotone
+    assert not bound.closed_under_union
 
 
 def test_equal_values_are_similar_unless_repeats_are_allowed() -> None:

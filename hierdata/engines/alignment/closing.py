@@ -79,7 +79,8 @@ def _undecided_constraints(
     """Return by vertex type the sensitive attributes that must be checked, each with its models.
 
     Sufficient caps are settled if every record has a value (erratum ML-8) and a second record has joined; a
-    single record is never checked against them.
+    single record is never checked against them. Presence below the root is a matter of all vertices that will
+    look alike, which ``coalesce`` judges.
     """
     unsettled: dict[int, list[tuple[int, tuple[Constraint, ...]]]] = {}
     for kind, attributes in enumerate(constraints.on_values):
@@ -87,7 +88,12 @@ def _undecided_constraints(
         for position, bound in enumerate(attributes):
             some_missing = bool((forest.sensitive[forest.first_sensitive[vertices] + position] < 0).any())
             open_ = size == 1 or some_missing
-            asked = tuple(one for one in bound if open_ or one.caps is None or not one.caps.sufficient)
+            asked = tuple(
+                one
+                for one in bound
+                if (open_ or one.caps is None or not one.caps.sufficient)
+                and (kind == 0 or one.reading.asks == "value")
+            )
             if asked:
                 unsettled.setdefault(kind, []).append((position, asked))
     return unsettled

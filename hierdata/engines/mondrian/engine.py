@@ -27,8 +27,8 @@ class Mondrian(Engine):
 
     If a group of values has more than its share of the whole table, as few rows as possible are removed
     first, at random. Parts that satisfy the models are also found in a region that violates them (possible
-    for models that are not monotone). Leftover rows join the nearest class that accepts them, or are
-    suppressed. Below the root a class has at most one vertex of any record.
+    for models that are not closed under unions). Leftover rows join the nearest class that accepts them, or
+    are suppressed. Below the root a class has at most one vertex of any record.
     """
 
     kind: Literal["mondrian"] = "mondrian"

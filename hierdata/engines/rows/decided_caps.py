@@ -54,12 +54,13 @@ def split_decided(
 def decided_by_size(constraint: Constraint, constraints: Constraints) -> bool:
     """Whether every class of the least size or more satisfies a constraint on records.
 
-    A larger class is a union of classes of the least size to twice that. A monotone constraint that holds for
-    those holds for their union. With a population, a constraint is never decided by size.
+    A larger class is a union of classes of the least size to twice that. A constraint that is closed under
+    unions and holds for those holds for their union. With a population, none is
+    decided by size.
     """
     least = constraints.min_class_size
     return (
-        constraint.monotone
+        constraint.closed_under_union
         and constraints.population is None
         and all(constraint.holds(ClassView(size, {})) for size in range(least, 2 * least))
     )

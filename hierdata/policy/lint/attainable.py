@@ -9,6 +9,7 @@ from fractions import Fraction
 from hierdata.domains.base import Observed
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import HierdataError
+from hierdata.policy.checks.readings import resolve_readings
 from hierdata.policy.policy import Policy
 from hierdata.privacy import PrivacyModel
 from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
@@ -18,8 +19,10 @@ from hierdata.records.survey import Keys, Survey
 
 def shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
     """Yield each attribute with a model that cannot hold without suppression, and what could hold."""
+    readings = resolve_readings(policy)
     for keys, model in pairs(policy):
-        if keys is None:
+        # How many persons have a value, the survey does not tell.
+        if keys is None or (readings[keys].asks == "presence" and model.limits_presence):
             continue
         with suppress(HierdataError):
             domain = domain_of(policy, keys, survey.values.get(keys, {}))
@@ -60,17 +63,17 @@ def falls_short(
 ) -> dict[str, Fraction]:
     """Return the strongest parameters that hold without suppression if the model asks for more, else {}.
 
-    ``counts`` maps each value's code to its number of occurrences in the collection. For a monotone model all
-    values are judged as one class: if classes satisfy it, so does their union. Where a class may hold one
-    value of each group, or numbers count together with those near them, the largest group (LE-3) or the
-    fullest window (DL) decides.
+    ``counts`` maps each value's code to its number of occurrences in the collection. For a model closed under
+    unions all values are judged as one class: if classes satisfy it, so does their union. Where a class may
+    hold one value of each group, or numbers count together with those near them, the largest group (LE-3) or
+    the fullest window (DL) decides.
 
     >>> from hierdata.privacy import FrequencyLDiversity
     >>> model, domain = FrequencyLDiversity(l=2), SensitiveDomain("$.s", ("flu", "HIV"))
     >>> falls_short(model, model.bind(domain), 4, {0: 3, 1: 1})
     {'l': Fraction(4, 3)}
     """
-    if bound.monotone:
+    if bound.closed_under_union:
         view = ClassView(records, counts)
         return {} if bound.holds(view) else bound.achieved_parameters(view)
     caps = bound.caps

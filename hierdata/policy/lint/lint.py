@@ -13,6 +13,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import is_transitive
 from hierdata.errors import HierdataError, PolicyError
 from hierdata.policy.lint.attainable import domain_of, pairs, shortfalls
+from hierdata.policy.lint.readings import judged_apart
 from hierdata.policy.lint.references import references
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
@@ -69,6 +70,7 @@ def class_size(policy: Policy) -> int:
 def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _files(policy)
     yield from _models(policy)
+    yield from (Finding("warning", _text(policy, keys), what) for keys, what in judged_apart(policy))
     if survey is None:
         yield from _domains(policy, None)
         yield from _capacities(policy, None)

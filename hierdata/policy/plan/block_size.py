@@ -54,6 +54,6 @@ def _hindrance(policy: Policy, constraints: Constraints) -> str:
     """Return why records must be clustered together; "" if they need not be."""
     if not policy.recoding_traits.works_in_blocks:
         return f"recoding {policy.recoding} looks at all records at once"
-    if not all(constraint.monotone for constraint in constraints.all()):
-        return "a model that is not monotone must judge classes of all records that look alike"
+    if not all(constraint.closed_under_union for constraint in constraints.all()):
+        return "a model that is not closed under unions must judge all records that look alike together"
     return ""

@@ -14,11 +14,12 @@ from hierdata.engines import Constraints
 from hierdata.errors import PolicyError, PromiseError
 from hierdata.forest.encoded import Frame
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
+from hierdata.policy.checks.readings import Readings, bound_readings, resolve_readings
+from hierdata.policy.plan.constraints import bind_constraints
 from hierdata.policy.plan.stages import Stage, plan_stages
 from hierdata.policy.plan.treatment import unlinked_domains
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
-from hierdata.privacy.base import Constraint
 from hierdata.privacy.population import Compared, Population, read_population
 from hierdata.records.binding import Binding, resolve
 from hierdata.records.schema import Attribute, Role, Schema
@@ -55,7 +56,19 @@ class Prepared:
     @property
     def rules(self) -> JudgeRules:
         """The rules by which the judge checks a release of this collection."""
-        return judge_rules(self.policy, self.scales, references(self), many_keys(self.schema), self.codebooks)
+        return judge_rules(
+            self.policy,
+            self.scales,
+            references(self),
+            many_keys(self.schema),
+            self.codebooks,
+            readings=self.readings,
+        )
+
+    @property
+    def readings(self) -> Readings:
+        """What is asked of each sensitive attribute."""
+        return bound_readings(self.policy, self.schema)
 
     @property
     def codebooks(self) -> dict[str, dict[str, Any]]:
@@ -109,7 +122,8 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     population = population_of(policy, many_keys(schema), books)
     _check_rows(policy, population)
     crowd = None if population is None else population.at_root(root, hierarchies[0]).count
-    constraints = replace(_constraints(policy, sensitive, domains), population=crowd)
+    readings = bound_readings(policy, schema)
+    constraints = replace(bind_constraints(policy, readings, sensitive, domains), population=crowd)
     stages = tuple(plan_stages(policy, schema, constraints))
     for stage in stages:
         for step in stage.steps:
@@ -233,11 +247,16 @@ def judge_rules(
     references: References,
     vertices: Collection[Keys] = (),
     codebooks: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    readings: Readings | None = None,
 ) -> JudgeRules:
     """Build the judge's rules from the policy's promise, independent of the search.
 
     ``codebooks`` holds, by path, the codebook of each quasi-identifier of the collection, where known.
+    ``readings`` are those of the collection; without them the policy alone tells.
     """
+    if readings is None:
+        readings = resolve_readings(policy)
     taxonomies = semantics(policy)
     books = {keys: (codebooks or {}).get(str(path), {}) for keys, (path, _) in policy.rules_by_keys.items()}
     return JudgeRules(
@@ -250,6 +269,7 @@ def judge_rules(
                 frozenset(rule.missing),
                 taxonomies[keys],
                 references.get(keys),
+                readings[keys],
             )
             for keys, rule in policy.sensitive.items()
         ),
@@ -290,23 +310,3 @@ def _keys(schema: Schema, kind: int) -> Iterator[tuple[Keys, Attribute]]:
 
 def _sensitive_keys(schema: Schema, kind: int) -> list[Keys]:
     return [keys for keys, attribute in _keys(schema, kind) if attribute.role is Role.SENSITIVE]
-
-
-def _constraints(
-    policy: Policy,
-    sensitive: list[list[tuple[Keys, Attribute]]],
-    domains: tuple[tuple[SensitiveDomain, ...], ...],
-) -> Constraints:
-    on_records: list[Constraint] = []
-    on_values: list[list[list[Constraint]]] = [[[] for _ in own] for own in sensitive]
-    for model, scope in policy.scoped_models:
-        if not model.per_attribute:
-            on_records.append(model.bind(None))
-            continue
-        for attributes, own, bound in zip(sensitive, domains, on_values, strict=True):
-            for (keys, _), domain, constraints in zip(attributes, own, bound, strict=True):
-                if scope is None or keys in scope:
-                    constraints.append(model.bind(domain))
-    return Constraints(
-        tuple(on_records), tuple(tuple(tuple(constraints) for constraints in own) for own in on_values)
-    )

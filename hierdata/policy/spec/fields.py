@@ -111,8 +111,9 @@ class _FieldRule(BaseModel):
     ``quasi`` needs a domain (one of the keys of ``DOMAINS``), ``sensitive`` takes ``levels``, ``insensitive``
     is a quasi-identifier with a flat domain unless ``exempt`` gives the reason why it cannot identify
     (DECISIONS 11). A sensitive attribute may have a ``taxonomy`` that says how near its values are to each
-    other. ``identifier`` and ``free_text`` are dropped unless another ``action`` is stated; free text is
-    carried if ``exempt`` says why that is no risk. ``action: drop`` drops a field of any role.
+    other; ``asks`` and ``within`` say how it is read (DECISIONS 30). ``identifier`` and ``free_text`` are
+    dropped unless another ``action`` is stated; free text is carried if ``exempt`` says why that is no risk.
+    ``action: drop`` drops a field of any role.
     A rule with ``vertex`` and no role publishes nothing: it makes a single object a vertex of its own. With
     ``map`` an object whose keys are data becomes the array of its entries.
     """
@@ -125,6 +126,15 @@ class _FieldRule(BaseModel):
     action: ActionSpec | None = Field(default=None, description="what happens to the values")
     levels: Levels | None = Field(default=None, description="sensitivity levels of a sensitive attribute")
     number: bool = Field(default=False, description="the sensitive values are numbers, in XML too")
+    asks: Literal["value", "presence"] | None = Field(
+        default=None,
+        description="what is asked of a sensitive attribute: the value at a vertex, or whether a value is "
+        "among those of the person; by default presence where the items of a list cannot be told apart",
+    )
+    within: Literal["place", "record"] | None = Field(
+        default=None,
+        description="with asks: presence, over the values at one place, or at all places of the record",
+    )
     missing: Annotated[
         tuple[Annotated[str, BeforeValidator(_spelling, json_schema_input_type=str | float | bool)], ...],
         AfterValidator(_sort_spellings),
@@ -226,6 +236,8 @@ class _FieldRule(BaseModel):
             )
             yield f"a quasi-identifier needs one of {', '.join(DOMAINS)}; {found}"
         for key in sorted(stated):
+            if key == "within" and self.asks == "value":
+                yield "within belongs to asks: presence"
             if not self._takes(key):
                 where = f"role {self.role}" if self.role else "a rule without role"
                 yield f"{key} does not belong to {where}"
@@ -249,6 +261,8 @@ _TAKEN_BY: dict[str, tuple[str, ...]] = {
     "levels": ("sensitive",),
     "taxonomy": ("quasi", "sensitive"),
     "number": ("sensitive",),
+    "asks": ("sensitive",),
+    "within": ("sensitive",),
     "exempt": ("insensitive", "free_text"),
     "missing": ("quasi", "sensitive", "insensitive", "identifier", "free_text"),
 }

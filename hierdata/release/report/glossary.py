@@ -18,6 +18,10 @@ WORDS = {
     "their sensitive values, so that nobody can tell whose is which.",
     "sensitive table": "With recoding slicing: a file with the values of some sensitive attributes by group; "
     "nothing ties a row of one to a row of another.",
+    "place": "A vertex of a class, with those that cannot be told from it.",
+    "worst guess": "The largest share of the records of a class that show one value anywhere: how sure a "
+    "reader can be, who finds the class of a person, that the person has that value. Where the release does "
+    "not tie values to records, the largest share that could.",
     "generalize": "To publish a broader category, an interval or a period for a value; * is any value.",
     "suppress": "To leave a vertex, with everything below it, or a whole record out of what is published.",
     "sensitivity level": "How sensitive a value is, from 1 (least) upwards, as the policy says.",

@@ -140,7 +140,13 @@ def _promises(report: StewardReport) -> str:
             for path, reached in promise.by_path.items()
         ),
     )
-    return models + attributes
+    guesses = _table(
+        "The worst guess: the largest share of the records of a class that show one value anywhere",
+        ("sensitive attribute", "worst guess"),
+        ((path, number(guess.fraction)) for path, guess in report.worst_guess.items()),
+        numbers=1,
+    )
+    return models + attributes + guesses
 
 
 def _counts(report: StewardReport) -> str:

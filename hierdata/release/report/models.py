@@ -6,7 +6,7 @@ No model has a field for a raw value, a seed, an input path or a time.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -83,7 +83,8 @@ class Outcome(Plain):
 
     ``version`` is hierdata's; ``plugins`` are the plug-ins that the policy names. ``format`` is that of the
     records, ``files`` are the published files in ``public/``. ``tables`` lists, for each part other than the
-    records, the sensitive attributes whose values share its rows. ``limitations`` say what is not promised.
+    records, the sensitive attributes whose values share its rows. ``worst_guess`` is by sensitive path the
+    largest share of a class's records that show one value anywhere. ``limitations`` say what is not promised.
     """
 
     version: str
@@ -95,6 +96,7 @@ class Outcome(Plain):
     tables: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     passed: bool
     promises: tuple[Promise, ...]
+    worst_guess: dict[str, Exact] = Field(default={})
     limitations: tuple[str, ...]
 
     @property
@@ -195,13 +197,16 @@ class SensitiveFacts(Plain):
 
     ``scale`` is what LevelScale.facts() gives, null without levels; ``number`` tells that texts are read as
     numbers; ``taxonomy`` holds the tree of the values, child to parent, null without one; ``reference`` is
-    how often each value occurs in the original collection, null where no model compares with it.
+    how often each value occurs in the original collection, null where no model compares with it. ``asks`` and
+    ``within`` say how the attribute is read.
     """
 
     scale: dict[str, Any] | None
     number: bool
     taxonomy: dict[str, Any] | None = None
     reference: Reference | None = None
+    asks: Literal["value", "presence"] = "value"
+    within: Literal["place", "record"] = "place"
 
 
 class Verification(Plain):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from hierdata.records.key_forms import KeyForm, Weight
-from hierdata.release.report.sentences import cost_meaning
+from hierdata.release.report.sentences import cost_meaning, state_promise
 
 if TYPE_CHECKING:
     from hierdata.judge.rules import Judgement
@@ -105,7 +105,7 @@ class Reached(Plain):
 class Promise(Plain):
     """A privacy model of the policy, and what the judge found.
 
-    ``statement`` is the promise in one sentence, ``parameters`` are the policy's letters. ``on`` are the
+    ``statement`` is the promise in words, ``parameters`` are the policy's letters. ``on`` are the
     sensitive attributes the policy limits it to (null: all), ``paths`` those it was judged at, empty for a
     model on whole records. ``achieved`` is the strongest parameter that holds at all of ``paths``,
     ``by_path`` has it for each of them. ``failing_classes`` is the largest number of classes that fail at one
@@ -136,7 +136,7 @@ class Promise(Plain):
         answers = {judgement.held for judgement in judged}
         return cls(
             kind=model.kind,
-            statement=model.promise(apart=apart),
+            statement=state_promise(model, judged, apart=apart),
             parameters=model.model_dump(mode="json", exclude={"kind", "on"}),
             on=model.on,
             paths=tuple(judgement.path for judgement in judged if judgement.path is not None),

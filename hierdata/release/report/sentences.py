@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from hierdata.privacy import MODELS, PrivacyModel
 from hierdata.recodings import traits_of
 
+if TYPE_CHECKING:
+    from hierdata.judge.rules import Judgement
+    from hierdata.privacy.base import SensitiveReading
+
 _ALWAYS = (
     "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
     "person is in the collection, but none of the person's sensitive values.",
-    "Each sensitive attribute is judged by itself, at each vertex by itself, on the values that are present: "
-    "what a missing value tells, or several values together, is not limited.",
+    "Each sensitive attribute is judged by itself, at each vertex by itself unless a promise says otherwise, "
+    "on the values that are present: what a missing value tells, or several values together, is not limited.",
     "The promise is about this release alone: releases of a changing collection, or of overlapping ones, are "
     "not protected against being compared with each other.",
     "Every figure in release.json is computed from the published files and the policy, so it tells nothing "
@@ -46,6 +51,15 @@ _LINKED = (
 _SHIFTED = (
     "Dates at {paths} were moved by one number of days for each record, {days} at most: the days between "
     "them are true, and whoever knows one true date knows the others of the record."
+)
+
+_OVER_VALUES = (
+    "Where a person may have several values at {paths}, this is said of one of the values, not of the "
+    "person: all persons of a class may have one value in common."
+)
+_ALL_MAY_SHARE = (
+    "Where a person may have several values at {paths}, all persons of a class may have one of them in "
+    "common."
 )
 
 _COSTS = {
@@ -102,6 +116,32 @@ def limitations(
     groups = (_GROUPS.format(paths=" and ".join(scopes)),) if scopes else ()
     form = traits_of(recoding).limitation
     return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields)
+
+
+def state_promise(model: PrivacyModel, judged: Sequence[Judgement], *, apart: bool = False) -> str:
+    """State the promise of a model as it was judged: by reading, with the paths where readings differ.
+
+    What is promised of values says so where a person may have several.
+    """
+    by_reading: dict[SensitiveReading, list[Judgement]] = {}
+    for judgement in judged:
+        by_reading.setdefault(judgement.reading, []).append(judgement)
+    told = []
+    for reading, own in by_reading.items():
+        if reading.asks == "presence":
+            said = model.promise_presence(reading.within, apart=apart, tied=all(one.tied for one in own))
+        else:
+            said = model.promise(apart=apart)
+        told.append(said if len(by_reading) == 1 else f"At {_paths(own)}: {said}")
+    several = [one for one in judged if one.repeats and one.reading.asks == "value"]
+    if several:
+        sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
+        told.append(sentence.format(paths=_paths(several)))
+    return " ".join(told or [model.promise(apart=apart)])
+
+
+def _paths(judged: Iterable[Judgement]) -> str:
+    return " and ".join(one.path for one in judged if one.path is not None)
 
 
 def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:

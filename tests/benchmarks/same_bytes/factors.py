@@ -142,7 +142,7 @@ def _model_is_valid(search: str, recoding: str, model: str) -> bool:
 
 
 def _option_is_valid(search: str, recoding: str, model: str, format_name: str, option: str) -> bool:
-    """Representatives are no rows of a table and have no pseudonym; blocks need a model that is monotone."""
+    """Representatives are no rows of a table and have no pseudonym; blocks need closed models."""
     if recoding == "representatives" and (format_name in TABULAR or option == "pseudonym"):
         return False
     in_blocks = recoding == "generalization" and search != "full-domain" and model in MONOTONE

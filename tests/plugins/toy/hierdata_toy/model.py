@@ -32,7 +32,7 @@ class CappedShare(PrivacyModel):
 
 
 class _Capped(Constraint):
-    monotone = True
+    closed_under_union = closed_under_pooling = True
 
     def __init__(self, share: Fraction) -> None:
         self.share = share

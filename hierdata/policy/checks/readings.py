@@ -1,0 +1,80 @@
+"""What is asked of each sensitive attribute: the value, or presence among a person's (DECISIONS 30)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from hierdata.policy.problems import Problem
+from hierdata.privacy.base import BY_VALUE, SensitiveReading
+from hierdata.records.schema import Schema
+from hierdata.records.survey import Keys
+
+if TYPE_CHECKING:
+    from hierdata.policy.policy import Policy
+
+Readings: TypeAlias = Mapping[Keys, SensitiveReading]
+"""The reading of each sensitive attribute."""
+
+
+def bound_readings(policy: Policy, schema: Schema) -> Readings:
+    """Return the readings for a collection with this schema; see ``resolve_readings``."""
+    return resolve_readings(policy, [schema.keys(kind.index) for kind in schema.types if kind.many])
+
+
+def resolve_readings(policy: Policy, repeated: Collection[Keys] = ()) -> Readings:
+    """Return the readings: stated ones, else what follows from the ``repeated`` paths.
+
+    Those that the policy marks with ``[*]`` are repeated too. The default is presence where the innermost
+    repeated vertex has no quasi-identifier that is compared: nobody can point at one item of such a list.
+    Presets read by value, as their papers do.
+    """
+    marked = {path.keys[:end] for path in policy.paths for end, step in enumerate(path.steps, 1) if step.many}
+    marked.update(repeated)
+    pointed_at = {_innermost(keys, marked) for keys in policy.quasi}
+    found = {}
+    for keys, rule in policy.sensitive.items():
+        place = _innermost(keys, marked)
+        by_default = "presence" if place and place not in pointed_at and policy.preset is None else "value"
+        asks = rule.asks or ("presence" if rule.within == "record" else by_default)
+        found[keys] = SensitiveReading("presence", rule.within or "place") if asks == "presence" else BY_VALUE
+    return found
+
+
+def _innermost(keys: Keys, repeated: Collection[Keys]) -> Keys:
+    """Return the path of the innermost repeated vertex that holds a field, () for the record."""
+    above = (keys[:end] for end in range(len(keys), 0, -1))
+    return next((own for own in above if own in repeated), ())
+
+
+def problems(policy: Policy) -> Iterator[Problem]:
+    """Yield sensitive fields that are to be read in a way that nothing here can judge."""
+    for keys, rule in policy.sensitive.items():
+        where = "fields", str(policy.rules_by_keys[keys][0])
+        if rule.within == "record" and policy.recoding_traits.separates_values:
+            reason = (
+                f"within: record needs each value in its record, and recoding {policy.recoding} publishes "
+                "values apart: use within: place"
+            )
+            yield (*where, "within"), reason
+        if rule.asks != "presence" and rule.within != "record":
+            continue
+        key = "asks" if rule.asks else "within"
+        if policy.preset is not None:
+            yield (*where, key), f"the preset {policy.preset} judges values: leave `asks` and `within` out"
+        elif not is_limited(policy, keys):
+            reason = (
+                "asks: presence needs a model that limits it here: alpha-k, frequency-l-diversity, "
+                "level-alpha-k with its alpha written out, delta-l-diversity, epsilon-m-anonymity or "
+                "l-e-diversity"
+            )
+            yield (*where, key), reason
+
+
+def is_limited(policy: Policy, keys: Keys) -> bool:
+    """Return whether a model limits the presence of values of a sensitive field."""
+    return any(
+        model.limits_presence and (scope is None or keys in scope)
+        for model, scope in policy.scoped_models
+        if model.per_attribute
+    )

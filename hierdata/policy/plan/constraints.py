@@ -1,0 +1,34 @@
+"""The models of a policy, bound to the sensitive attributes of a collection."""
+
+from __future__ import annotations
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.engines import Constraints
+from hierdata.policy.checks.readings import Readings
+from hierdata.policy.policy import Policy
+from hierdata.privacy.base import Constraint
+from hierdata.records.schema import Attribute
+from hierdata.records.survey import Keys
+
+
+def bind_constraints(
+    policy: Policy,
+    readings: Readings,
+    sensitive: list[list[tuple[Keys, Attribute]]],
+    domains: tuple[tuple[SensitiveDomain, ...], ...],
+) -> Constraints:
+    """Bind all models: those on records, and by vertex type and sensitive attribute those on values."""
+    tied = policy.recoding_traits.ties_values
+    on_records: list[Constraint] = []
+    on_values: list[list[list[Constraint]]] = [[[] for _ in own] for own in sensitive]
+    for model, scope in policy.scoped_models:
+        if not model.per_attribute:
+            on_records.append(model.bind(None))
+            continue
+        for attributes, own, bound in zip(sensitive, domains, on_values, strict=True):
+            for (keys, _), domain, constraints in zip(attributes, own, bound, strict=True):
+                if scope is None or keys in scope:
+                    constraints.append(model.bind_reading(domain, readings[keys], tied=tied))
+    return Constraints(
+        tuple(on_records), tuple(tuple(tuple(constraints) for constraints in own) for own in on_values)
+    )

@@ -1,0 +1,219 @@
+"""Presence: no group of values is among those of more than its share of the persons (DECISIONS 30)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+from hierdata.domains.proximity import Neighbourhoods
+from hierdata.domains.similarity import NodePath, components, least_distance
+from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps, SensitiveReading
+
+Within: TypeAlias = Literal["place", "record"]
+
+
+class PresenceConstraint(Constraint):
+    """A bound on the share of the records that show a value of a group, among those that show any value.
+
+    The caps bound the values of single vertices: they are necessary, since a place shows at least what one of
+    its vertices shows, but they do not decide. Two places may show a value of different records, so presence
+    is never closed under pooling. ``tied`` is False where the file does not tie values to records. Then a
+    reader can only count: of m records, as many may show a group as it has occurrences, and at most m.
+    """
+
+    closed_under_union = True  # a union's share is a mean of the classes' shares
+    closed_under_pooling = False
+
+    def __init__(self, least: int, caps: FrequencyCaps | None, within: Within, tied: bool) -> None:
+        self.min_class_size = least
+        self.caps = None if caps is None else replace(caps, sufficient=False)
+        self.reading = SensitiveReading("presence", within)
+        self._tied = tied
+
+    def count_records(self, view: ClassView) -> tuple[dict[int, int], int]:
+        """Return how many records show each group, and of how many records this is a share."""
+        if self._tied:
+            shown = view.record_sets
+            return self._by_group(shown), sum(shown.values())
+        apart = {frozenset((code,)): count for code, count in view.counts.items() if count}
+        found = {group: min(count, view.records) for group, count in self._by_group(apart).items()}
+        return found, view.records if view.present else 0
+
+    def _by_group(self, shown: Mapping[frozenset[int], int]) -> dict[int, int]:
+        raise NotImplementedError
+
+    def summary(self, counts: Mapping[int, int]) -> Hashable:
+        """Return the counts; with ``ClassView.sets``, the answers depend on these too."""
+        return frozenset(counts.items())
+
+
+class GroupPresence(PresenceConstraint):
+    """Each group is shown by at most its share of the records that show any value.
+
+    Groups, shares and the least class size are those of ``bound``, the constraint on values. ``bounded`` is
+    the number of groups that the model bounds; the others have a share of 1. ``least`` is how many records
+    each class must have even where it shows no values. ``letter`` names what is achieved: ``alpha`` the
+    largest share, ``levels`` that of each level, any other 1 / the largest share (``whole``: rounded down).
+    """
+
+    def __init__(
+        self,
+        letter: str,
+        least: int,
+        bound: Constraint,
+        within: Within,
+        tied: bool,
+        *,
+        bounded: int | None = None,
+        whole: bool = False,
+    ) -> None:
+        caps = bound.caps
+        assert caps is not None, "a model on presence bounds shares of groups"
+        super().__init__(bound.min_class_size, caps, within, tied)
+        self._letter = letter
+        self._least = least
+        self._group_of = caps.group_of
+        self._shares = tuple(share.as_integer_ratio() for share in caps.share)
+        self._bounded = len(caps.share) if bounded is None else bounded
+        self._whole = whole
+
+    def _by_group(self, shown: Mapping[frozenset[int], int]) -> dict[int, int]:
+        found: dict[int, int] = defaultdict(int)
+        group_of = self._group_of
+        for codes, times in shown.items():
+            for group in {group_of[code] for code in codes}:
+                if group < self._bounded:
+                    found[group] += times
+        return dict(found)
+
+    def holds(self, view: ClassView) -> bool:
+        """See Constraint."""
+        if view.records < self._least:
+            return False
+        found, total = self.count_records(view)
+        shares = self._shares
+        return all(count * shares[group][1] <= shares[group][0] * total for group, count in found.items())
+
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
+        """See Constraint."""
+        reached = {"k": Fraction(view.records)} if self._least else {}
+        found, total = self.count_records(view)
+        if not total:
+            return reached
+        if self._letter == "levels":
+            for group in range(self._bounded):
+                reached[f"alpha_{group + 1}"] = Fraction(found.get(group, 0), total)
+            return reached
+        most = max(found.values(), default=0)
+        if self._letter == "alpha":
+            return reached | {"alpha": Fraction(most, total)}
+        strongest = Fraction(total, most)
+        return reached | {self._letter: Fraction(int(strongest)) if self._whole else strongest}
+
+
+class NearPresence(PresenceConstraint):
+    """Around each value that is shown, at most 1/``least`` of the records show a value (DL)."""
+
+    closed_under_union = False  # DL-2
+
+    def __init__(
+        self,
+        letter: str,
+        least: Fraction,
+        around: Neighbourhoods,
+        bound: Constraint,
+        within: Within,
+        tied: bool,
+    ) -> None:
+        super().__init__(bound.min_class_size, bound.caps, within, tied)
+        self._letter = letter
+        self._least = least
+        self._around = around
+
+    def _by_group(self, shown: Mapping[frozenset[int], int]) -> dict[int, int]:
+        """Return by value that is shown how many records show one in the interval around it."""
+        rank, reach = self._around.rank, self._around.reach
+        centres = {code for codes in shown for code in codes}
+        found = dict.fromkeys(centres, 0)
+        for codes, times in shown.items():
+            ranks = [rank[code] for code in codes]
+            for centre in centres:
+                low, high = reach[rank[centre]]
+                if any(low <= own <= high for own in ranks):
+                    found[centre] += times
+        return found
+
+    def holds(self, view: ClassView) -> bool:
+        """See Constraint."""
+        found, total = self.count_records(view)
+        most = max(found.values(), default=0)
+        return most * self._least.numerator <= total * self._least.denominator
+
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
+        """See Constraint."""
+        found, total = self.count_records(view)
+        return {self._letter: Fraction(total, max(found.values()))} if total else {}
+
+
+class ApartPresence(PresenceConstraint):
+    """As many records as a class needs show values, and those of two records are more than e apart (LE)."""
+
+    closed_under_union = False  # LE-9
+
+    def __init__(
+        self, e: Fraction, paths: Sequence[NodePath], bound: Constraint, within: Within, tied: bool
+    ) -> None:
+        super().__init__(bound.min_class_size, bound.caps, within, tied)
+        self._e = e
+        self._paths = paths
+        self._bucket_of = components(tuple(paths), e)
+
+    def _records(self, view: ClassView) -> tuple[list[frozenset[int]], int]:
+        """Return the sets of the records, equal ones at most twice, and how many records show values."""
+        if self._tied:
+            shown, total = view.record_sets, sum(view.record_sets.values())
+        else:
+            shown = {frozenset((code,)): count for code, count in view.counts.items() if count}
+            total = min(view.present, view.records)
+        return [codes for codes, times in shown.items() for _ in range(min(times, 2))], total
+
+    def holds(self, view: ClassView) -> bool:
+        """See Constraint."""
+        records, total = self._records(view)
+        return not total or (total >= self.min_class_size and self._are_apart(records))
+
+    def _are_apart(self, records: list[frozenset[int]]) -> bool:
+        """Return whether no two records have values that are near; values of two buckets never are."""
+        buckets: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for record, codes in enumerate(records):
+            for code in codes:
+                buckets[self._bucket_of[code]].append((record, code))
+        return not any(
+            one != other and self._is_near(left, right)
+            for own in buckets.values()
+            for (one, left), (other, right) in combinations(own, 2)
+        )
+
+    def _is_near(self, left: int, right: int) -> bool:
+        if left == right:
+            return True
+        apart = least_distance([self._paths[left], self._paths[right]])
+        return apart is not None and apart <= self._e
+
+    def achieved_parameters(self, view: ClassView) -> dict[str, Fraction]:
+        """See Constraint."""
+        records, total = self._records(view)
+        return {"l": Fraction(total)} if total and self._are_apart(records) else {}
+
+
+def persons_who_show(within: Within, tied: bool) -> str:
+    """Return whose share is limited, and where they show a value, for sentences on presence."""
+    if not tied:
+        return "the persons of a class"
+    if within == "record":
+        return "the persons of a class who show any value, all places of a record taken together"
+    return "the persons of a class who show any value at a place"
