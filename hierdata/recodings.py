@@ -24,7 +24,7 @@ class RecodingTraits:
     separates_values: bool = False
     """Whether sensitive values are published in tables of their own, joined to the records by group."""
     partitions_each_type: bool = False
-    """Whether each vertex type is partitioned independently, since quasi-identifiers are unchanged."""
+    """Whether each vertex type is partitioned independently, since quasi-identifiers are not generalized."""
     groups_persons: bool = False
     """Whether a class is a group of persons who share their sensitive values, not records that look alike."""
     ties_values: bool = True
@@ -78,26 +78,29 @@ TRAITS: dict[str, RecodingTraits] = {
     "sets_and_ranges": RecodingTraits(
         judged_as="sets_and_ranges",
         limitation=f"{_TOGETHER} Each value in a set, and both ends of a range, belong to some record in the "
-        "class; a reader learns that no record in the class has a value outside the set or range.",
+        "class, in the finest form that the policy allows; a reader learns that no record in the class has a "
+        "value outside the set or range.",
         publishes_value_sets=True,
         quasi_identifiers="published by the values of its class ({kind})",
-        generalized="What the records of a class have. Of categories the set {a, b}, of numbers and dates "
-        "the range [least, greatest], both ends included; a value alone stands as it is, and a text that "
-        "begins with { is always a set. In a set null is a missing value, and a text in quotes is spelled as "
-        "in JSON.",
+        generalized="What the records of a class have, each value in its finest form: a number or date by "
+        "its interval or period of the first step, a code by its first prefix, a category by its finest "
+        "label. Of categories the set {a, b}; of numbers and dates the range from the beginning of the least "
+        "to the end of the greatest: [least, greatest] with both ends included, [least, greatest) without "
+        "the last. A value alone stands in its finest form; a text that begins with { is always a set. In a "
+        "set null is a missing value, and a text in quotes is spelled as in JSON.",
     ),
     "anatomy": RecodingTraits(
         judged_as="anatomy",
-        limitation="Quasi-identifiers are published as they are: whoever knows enough of a person finds the "
-        "record, learns that the person is in it, and reads all its quasi-identifiers. What is promised is "
-        "that the person's sensitive values cannot be told from those of their group; k counts the persons "
-        "of a group, not records that look alike. Whoever knows values of others in the group can strike "
-        "them out.",
+        limitation="Quasi-identifiers are published in the finest form that the policy allows, whatever the "
+        "groups: whoever knows enough of a person finds the record, learns that the person is in it, and "
+        "reads all its quasi-identifiers. What is promised is that the person's sensitive values cannot be "
+        "told from those of their group; k counts the persons of a group, not records that look alike. "
+        "Whoever knows values of others in the group can strike them out.",
         separates_values=True,
         ties_values=False,
         partitions_each_type=True,
         groups_persons=True,
-        quasi_identifiers="published as it is",
+        quasi_identifiers="published in its finest form ({kind})",
         groups="Sensitive values lie apart. The group of a vertex leads to the rows of the same group in the "
         "file that belongs to its type, where count says how many vertices of the group have the values of "
         "the row.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 from hierdata.domains.base import Hierarchy
@@ -62,12 +63,17 @@ def most_with_windows_of(values: Values, delta: Fraction, most: int) -> int:
     )
 
 
+def place_in(tree: Hierarchy, node: int) -> tuple[int, ...]:
+    """The place of a value among others: of numbers their own order, which their nodes have."""
+    return tree.ancestors[node] if tree.axis is None else (node,)
+
+
 @dataclass(frozen=True)
 class Mondrian:
     """Recursive cuts of least loss: rows' nodes by quasi-identifier, LM' as integers, who may be a class.
 
     A cut takes out the first of the values of a quasi-identifier that occur in a region, in depth-first
-    order, or those below one node that are neither the first nor the last of them.
+    order (numbers and dates ascending), or those below one node that are neither the first nor the last.
     """
 
     nodes: Sequence[Sequence[int]]
@@ -99,7 +105,7 @@ class Mondrian:
 
     def cuts(self, rows: Rows) -> Iterator[tuple[tuple[int, ...], Rows, Rows]]:
         for at, tree in enumerate(self.trees):
-            line = sorted({row[at] for row in self.nodes}, key=lambda node, tree=tree: tree.ancestors[node])
+            line = sorted({row[at] for row in self.nodes}, key=partial(place_in, tree))
             occurring = [node for node in line if any(self.nodes[row][at] == node for row in rows)]
             for own in self.taken_out(occurring, tree):
                 left = tuple(row for row in rows if self.nodes[row][at] in own)

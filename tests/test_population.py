@@ -54,7 +54,7 @@ def population(
     ("stated", "cells", "shown"),
     [
         (
-            {"interval": {"steps": [5, 10]}},
+            {"interval": {"steps": [1, 5, 10]}},
             ["19", "20", "24", "25", "29", "x", "", "24.5"],
             {
                 "[20, 24]": 2,
@@ -68,7 +68,7 @@ def population(
             },
         ),
         (
-            {"prefix": {"keep": [3, 1]}},
+            {"prefix": {"keep": [5, 3, 1]}},
             ["48123", "48199", "40000", "481", "7"],
             {"481**": 2, "4****": 3, "48123": 1, 48123: 1, "481": 1, "4**": 1, 7: 1, "*": 5},
         ),
@@ -77,6 +77,9 @@ def population(
             ["2001-03-04", "2001-03-09", "2001-04-01", "2002-03-04", "yesterday"],
             {"2001-03": 2, "2001": 3, "2001-03-04": 1, "*": 5, "2003": 0},
         ),
+        # Below the first step or keep nothing is published, so nobody fits it.
+        ({"interval": {"steps": [5, 10]}}, ["20", "24", "25"], {"[20, 24]": 2, "[20, 29]": 3, 24: 0}),
+        ({"prefix": {"keep": [3]}}, ["48123", "48199", "481"], {"481**": 2, "48123": 0, "481": 1}),
         ({"flat": True}, ["m", "f", "f", "007", "7"], {"f": 2, 7: 1, "007": 1, "*": 5, "x": 0}),
         ({"flat": True}, ["true", "false", "1"], {True: 1, "1": 1, "true": 1}),
         (
@@ -108,7 +111,7 @@ def test_missing_cells_fit_what_is_missing_and_everything(tmp_path: Path) -> Non
     assert (count(None), count("?"), count("*")) == (2, 0, 4)
 
 
-AGES = {"interval": {"steps": [5, 20]}}
+AGES = {"interval": {"steps": [1, 5, 20]}}
 
 
 def people(rng: random.Random, count: int) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import hierdata
-from hierdata.domains.base import Axis, Hierarchy, Uncovered
+from hierdata.domains.base import Axis, Bin, Hierarchy, Uncovered
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.measurement.release.measuring import ReleaseMeasurement
 from hierdata.measurement.release.sets import Sets
@@ -243,7 +243,7 @@ NUMBERS = Hierarchy(
     ancestors=((0, -1), *((0, node) for node in range(1, 6))),
     lm=(Fraction(1), *[Fraction(0)] * 5),
     node_of=int,
-    axis=Axis(2, (1, 2, 5, 9), 8),
+    axis=Axis(2, tuple(Bin(one, one + 1, one, str(one), str(one)) for one in (1, 2, 5, 9)), 8, closed=True),
 )
 
 

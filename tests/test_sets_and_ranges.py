@@ -24,9 +24,12 @@ from hierdata.engines.rows.table import partition_of
 from hierdata.errors import PolicyError
 from hierdata.forest.forest import Scope
 from hierdata.forest.publication import Publication
+from hierdata.judge.labels import LabelCheck
+from hierdata.judge.rules import QuasiRule
 from hierdata.metrics import METRICS
 from hierdata.privacy import KMap
 from hierdata.release.recodings.sets_and_ranges import SetsAndRanges
+from tests.domains.hierarchies import STRATEGIES
 from tests.end_to_end.conftest import SEED
 from tests.end_to_end.small import FLAT, NESTED, policy, rows, trees, write_csv
 from tests.naive_penalty import gcp, of_category, of_number
@@ -37,7 +40,11 @@ TREE = DOMAINS["taxonomy"](tree={"*": {"A": ["a", "b", "c"], "B": ["d", "e"]}}, 
 YEARS = DOMAINS["interval"](steps=[1, 5, 10], domain=[0, 20])
 HALVES = DOMAINS["interval"](steps=["0.5", 1])
 DAYS = DOMAINS["date"](steps=["day", "month", "year"])
-CODES = DOMAINS["prefix"](keep=[3, 1])
+CODES = DOMAINS["prefix"](keep=[5, 3, 1])
+FIVES = DOMAINS["interval"](steps=[5, 10], domain=[0, 20])
+MONTHS = DOMAINS["date"](steps=["month", "year"])
+SHORT_CODES = DOMAINS["prefix"](keep=[3, 1])
+CAPITALS = DOMAINS["taxonomy"](tree={"*": {"A": ["a", "b", "c"], "B": ["d", "e"]}}, finest=1)
 
 
 def published(
@@ -80,9 +87,20 @@ WORKED: list[tuple[QuasiDomain, list[list[Scalar]], list[Scalar], list[str]]] = 
     (TREE, [["A", "a"], ["A", "d"], ["A"]], ["{A, a}", "{A, d}", "A"], ["1/2", "3/4", "1/2"]),
     (YEARS, [[7, 3, 5], [4], [4, 4, None]], ["[3, 7]", 4, "{4, null}"], ["1/5", "0", "1/3"]),
     (YEARS, [["9", "12", None], ["0"], ["20"]], ["{[9, 12], null}", "0", "20"], ["29/60", "0", "0"]),
-    (HALVES, [[Decimal("1.5"), Decimal("0.25")], [Decimal("0")]], ["[0.25, 1.5]", 0], ["5/6", "0"]),
+    (HALVES, [[Decimal("1.5"), Decimal("0.25")], [Decimal("0")]], ["[0.0, 2.0)", "[0.0, 0.5)"], ["1", "1/3"]),
     (DAYS, [["2001-03-04", "2001-03-01"]], ["[2001-03-01, 2001-03-04]"], ["1"]),
     (CODES, [["48123", "48199"], ["481"]], ["{48123, 48199}", "481"], ["1/2", "0"]),
+    # The first step, keep or finest is the least that is published: sets and ranges are made of it.
+    (FIVES, [[7, 3, 5], [4], [4, 3, None]], ["[0, 9]", "[0, 4]", "{[0, 4], null}"], ["9/20", "1/5", "1"]),
+    (
+        MONTHS,
+        [["2001-03-04", "2001-06-01"], ["2001-03-04"]],
+        ["[2001-03-01, 2001-06-30]", "2001-03"],
+        ["1", "30/89"],
+    ),
+    (MONTHS, [["2001-03-04", None]], ["{2001-03, null}"], ["0"]),
+    (SHORT_CODES, [["48123", "48199"], ["481", "48"]], ["481**", "{48, 481}"], ["1/3", "1/3"]),
+    (CAPITALS, [["a", "e"], ["a", "b"], ["d", None]], ["{A, B}", "A", "{B, null}"], ["1", "1/2", "1/2"]),
     (FLAT_DOMAIN, [[1, 2], ["1", "x"], [1, 2]], ["{1, 2}", '{"1", x}', "{1, 2}"], ["1/3"] * 3),
     (FLAT_DOMAIN, [[True, "x"], [False]], ["{true, x}", False], ["1/2", "0"]),
     (FLAT_DOMAIN, [["{a, b}"], ["a", "b"]], ['{"{a, b}"}', "{a, b}"], ["0", "1/2"]),
@@ -135,6 +153,28 @@ def test_ranges_are_those_of_the_class(classes: list[list[int | None]]) -> None:
         assert str(label) == (text if None not in own else "{" + text + ", null}")
         beside = Fraction(None in own, max(len(values) - 1, 1))
         assert loss == min(of_number(low, high, 0, 20) + beside, 1)
+
+
+@pytest.mark.parametrize("kind", STRATEGIES)
+@given(data=st.data())
+@settings(deadline=None)
+def test_every_set_and_range_is_made_of_finest_forms(kind: str, data: st.DataObject) -> None:
+    """The judge's check, which knows no hierarchy, allows what is published and not the values below it."""
+    domain, observed = data.draw(STRATEGIES[kind])
+    values = [*observed, None]
+    classes = data.draw(st.lists(st.lists(st.sampled_from(values), min_size=1), min_size=1, max_size=4))
+    held = {(type(value), value): value for own in classes for value in own}
+    tree = domain.compile(dict.fromkeys(held.values(), 1), Path())
+    check = LabelCheck(QuasiRule(("q",), "$.q", domain.labels(tree.codebook, Path())), sets=True)
+    labels, _ = published(domain, classes)
+    for own, label in zip(classes, labels, strict=True):
+        assert check.matches(label)
+        assert check.matches(None if label is None else str(label)), "as CSV and XML spell it"
+        for value in own:
+            assert check.matches(tree.labels[tree.node_of(value)])
+            if tree.lm[tree.node_of(value)]:
+                assert not check.matches(value)
+                assert not check.matches("{" + str(value) + ", null}")
 
 
 def test_the_order_of_the_input_changes_no_spelling() -> None:

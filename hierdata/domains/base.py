@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -27,15 +28,46 @@ class Uncovered(Exception):  # noqa: N818  a signal inside the package, never sh
 
 
 @dataclass(frozen=True)
-class Axis:
-    """The positions of numbers or dates: the nodes ``first``, ``first`` + 1 ... at the ascending ``points``.
+class Bin:
+    """The points ``low`` <= point < ``high``, published as ``label``.
 
-    ``span`` is the width of the domain, in units of the points.
+    ``least`` and ``greatest`` are its ends as in the label of a range that begins or ends with the bin.
+    """
+
+    low: int
+    high: int
+    label: Scalar
+    least: str
+    greatest: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The finest nodes of numbers or dates: ``first``, ``first`` + 1 ... for the ascending ``bins``.
+
+    ``span`` is the width of the domain, in units of the bins' points. The labels of ``closed`` bins, and of
+    ranges of them, end with their last point, ``[1985, 1989]``; others with the first point beyond,
+    ``[0.5, 1.0)``.
     """
 
     first: int
-    points: tuple[int, ...]
+    bins: tuple[Bin, ...]
     span: int
+    closed: bool
+
+    def holders(self, points: Iterable[int]) -> list[int]:
+        """Return the finest node that holds each of some points; all are held."""
+        lows = [bin.low for bin in self.bins]
+        return [self.first + bisect_right(lows, point) - 1 for point in points]
+
+    def label(self, low: int, high: int) -> str:
+        """Return the label of the range from one finest node to another."""
+        least, greatest = self.bins[low - self.first].least, self.bins[high - self.first].greatest
+        return f"[{least}, {greatest}{']' if self.closed else ')'}"
+
+    def width(self, low: int, high: int) -> int:
+        """Return the width of the range from one finest node to another; 0 for a single point."""
+        return self.bins[high - self.first].high - self.bins[low - self.first].low - self.closed
 
 
 @dataclass(frozen=True)
@@ -45,13 +77,14 @@ class Hierarchy:
     ``labels`` is each node's published spelling (None for the missing value). ``ancestors[node][depth]`` is
     the node that generalizes ``node`` at ``depth`` (0 the root, the node itself at its own depth), -1 below
     the node's own depth or if there is none. The join of two nodes is their deepest common entry, so the
-    steps of a hierarchy need not nest (2 and 5 years). ``lm[node]`` is LM' of ML section 5.1, in 0..1, 0 for
-    an original value. ``node_of`` turns an original value into its node and raises Uncovered; None (missing)
-    always has a node. ``codebook`` describes the hierarchy to the readers of a release as plain data and
-    reveals nothing that only the data contain. ``leaves`` is the number of leaves by which LM' is computed, 0
-    for numbers and dates, which have an ``axis``. ``made`` is how many of the last nodes exist only for what
-    one part of a release publishes, so that another part may number them differently; None if all nodes are
-    those of the whole collection.
+    steps of a hierarchy need not nest (2 and 5 years). ``lm[node]`` is LM' of ML section 5.1, in 0..1.
+    ``node_of`` turns an original value into its finest node, the floor of the policy: no recoding publishes
+    anything finer (DECISIONS 35). LM' is 0 there only if the node is the value itself. It raises Uncovered;
+    None (missing) always has a node. ``codebook`` describes the hierarchy to the readers of a release as
+    plain data and reveals nothing that only the data contain. ``leaves`` is the number of leaves by which LM'
+    is computed, 0 for numbers and dates, which have an ``axis``. ``made`` is how many of the last nodes exist
+    only for what one part of a release publishes, so that another part may number them differently; None if
+    all nodes are those of the whole collection.
 
     Where the steps do not nest, joining is not associative; see ``domains.interval``.
     """
@@ -74,7 +107,6 @@ class Hierarchy:
         """Return the node that each node is generalized to at ``depth``: its deepest entry down to it.
 
         A value with a path that ends above the depth, or skips it, is published by its last node before it.
-        Original values have a node at every depth, even if steps do not nest.
         """
         return tuple(next(node for node in row[depth::-1] if node >= 0) for row in self.ancestors)
 
@@ -85,6 +117,26 @@ class Hierarchy:
             if left == right and left >= 0:
                 shared = left
         return shared
+
+
+class Labels(ABC):
+    """The labels that a domain may publish under a policy, in any collection; the root and missing are known.
+
+    The judge asks by these what a release may show. A label is a value as a format returns it, so a number
+    may be spelled as text.
+    """
+
+    @abstractmethod
+    def is_finest(self, label: Scalar) -> bool:
+        """Return whether a label is that of a finest node."""
+
+    @abstractmethod
+    def is_coarser(self, label: Scalar) -> bool:
+        """Return whether a label is that of a node above the finest and below the root."""
+
+    def is_range(self, label: str) -> bool:
+        """Return whether a label spells the range from one finest node to a greater one."""
+        return False
 
 
 class QuasiDomain(ABC, BaseModel):
@@ -110,6 +162,14 @@ class QuasiDomain(ABC, BaseModel):
 
         Values that the domain does not cover are left out: binding refuses them with record and path. Raises
         PolicyError if the domain itself is unusable.
+        """
+
+    @abstractmethod
+    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+        """Return the labels that may be published, for the judge.
+
+        ``codebook`` is that of the collection's hierarchy, empty if unknown; files are named relative to
+        ``folder``. Raises PolicyError as ``compile`` does.
         """
 
     def describe(self, labels: Collection[Scalar], folder: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Hierarchies over points on a line: the values, the bins of each step around them, and the root."""
+"""Hierarchies over points on a line: the finest bins, the bins of each wider step around them, the root."""
 
 from __future__ import annotations
 
@@ -7,21 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.base import ROOT_LABEL, Axis
-
-
-@dataclass(frozen=True)
-class Bin:
-    """The points ``low`` <= point < ``high``, published as ``label``."""
-
-    low: int
-    high: int
-    label: str
+from hierdata.domains.base import ROOT_LABEL, Axis, Bin
 
 
 @dataclass(frozen=True)
 class BinLine:
-    """The nodes: the root, bins from the widest step down, the points of ``axis``, last the missing value."""
+    """The nodes: the root, bins from the widest step down to the finest, those of ``axis``, last missing."""
 
     labels: tuple[Scalar, ...]
     ancestors: tuple[tuple[int, ...], ...]
@@ -30,53 +21,64 @@ class BinLine:
     missing: int
 
 
-def line(
-    points: Sequence[tuple[int, Scalar]],
-    steps: Sequence[Callable[[int], Bin]],
-    span: int,
-    closed: bool,
-) -> BinLine:
-    """Build the nodes for ``points`` (ascending, each with its label) and ``steps`` (widest first).
+def line(finest: Sequence[Bin], wider: Sequence[Callable[[int], Bin]], span: int, closed: bool) -> BinLine:
+    """Build the nodes for the ``finest`` bins (ascending, disjoint) and the ``wider`` steps, widest first.
 
     LM' of a bin is (hi - lo) / ``span``, where ``span`` is max - min of the domain; a bin that extends beyond
-    the domain costs no more than the root, 1. The label of a ``closed`` bin ends with its last point ([1985,
-    1989]), that of another bin with the first point beyond ([0.5, 1.0)). Only bins that hold a point become
-    nodes.
+    the domain costs no more than the root, 1. The last point of a ``closed`` bin is its end ([1985, 1989]),
+    so that a single point has LM' 0; another bin ends before the first point beyond ([0.5, 1.0)). Only bins
+    that hold a finest bin become nodes; a finest bin that extends over the edge of a wider one (a week over
+    that of a month) has no node at that depth.
     """
-    bins, columns = _bins(points, steps)
-    first_point = 1 + len(bins)
-    missing = first_point + len(points)
-    depth = len(steps) + 1
-    holders = zip(*columns, strict=True) if columns else [()] * len(points)
+    bins, columns = _bins(finest, wider)
+    first = 1 + len(bins)
+    missing = first + len(finest)
+    depth = len(wider) + 1
+    holders = zip(*columns, strict=True) if columns else [()] * len(finest)
     none, whole = Fraction(0), Fraction(1 if span else 0)
-    widths = [bin.high - bin.low - closed for bin in bins]
+    every = [*bins, *finest]
+    widths = [bin.high - bin.low - closed for bin in every]
     loss = {width: min(Fraction(width, span), whole) if span else none for width in set(widths)}
     return BinLine(
-        labels=(ROOT_LABEL, *[bin.label for bin in bins], *[label for _, label in points], None),
+        labels=(ROOT_LABEL, *[bin.label for bin in every], None),
         ancestors=(
             (0, *[-1] * depth),
             *_rows_of_bins(bins, columns, depth),
-            *[(0, *above, node) for node, above in enumerate(holders, first_point)],
+            *[(0, *above, node) for node, above in enumerate(holders, first)],
             (0, missing, *[-1] * (depth - 1)),
         ),
-        lm=(whole, *[loss[width] for width in widths], *[none] * len(points), none),
-        axis=Axis(first_point, tuple(point for point, _ in points), span),
+        lm=(whole, *[loss[width] for width in widths], none),
+        axis=Axis(first, tuple(finest), span, closed),
         missing=missing,
     )
 
 
-def _bins(
-    points: Sequence[tuple[int, Scalar]], steps: Sequence[Callable[[int], Bin]]
-) -> tuple[list[Bin], list[list[int]]]:
-    """Return the bins that hold a point, and for each step the node of every point's bin."""
+def bins_around(points: Sequence[int], step: Callable[[int], Bin]) -> list[Bin]:
+    """Return the bins of one step that hold any of the ascending points, ascending."""
+    bins: list[Bin] = []
+    for point in points:
+        if not bins or point >= bins[-1].high:
+            bins.append(step(point))
+    return bins
+
+
+def _bins(finest: Sequence[Bin], wider: Sequence[Callable[[int], Bin]]) -> tuple[list[Bin], list[list[int]]]:
+    """Return the bins that hold a finest bin, and for each step the node around every finest bin, or -1."""
     bins: list[Bin] = []
     columns: list[list[int]] = []
-    for step in steps:
+    for step in wider:
         column: list[int] = []
-        for point, _ in points:
-            if not column or point >= bins[-1].high:
-                bins.append(step(point))
-            column.append(len(bins))  # the root is node 0, so the n-th bin is node n
+        last: Bin | None = None
+        for own in finest:
+            if last is None or own.low >= last.high:
+                holder = step(own.low)
+                if own.high > holder.high:
+                    column.append(-1)
+                    continue
+                last = holder
+                bins.append(last)
+            # The root is node 0, so the n-th bin is node n.
+            column.append(len(bins) if own.high <= last.high else -1)
         columns.append(column)
     return bins, columns
 
@@ -87,13 +89,14 @@ def _rows_of_bins(bins: Sequence[Bin], columns: Sequence[Sequence[int]], depth: 
     for own, column in enumerate(columns):
         last = 0
         for position, node in enumerate(column):
-            if node == last:
+            if node in (last, -1):
                 continue
             last = node
             this = bins[node - 1]
             row = [0]
             for wider in columns[:own]:
-                holder = bins[wider[position] - 1]
-                row.append(wider[position] if holder.low <= this.low and this.high <= holder.high else -1)
+                above = wider[position]
+                contains = above > 0 and bins[above - 1].low <= this.low and this.high <= bins[above - 1].high
+                row.append(above if contains else -1)
             rows.append((*row, node, *[-1] * (depth - own - 1)))
     return rows

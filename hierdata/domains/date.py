@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -14,15 +15,17 @@ from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, Timestamp, one_type
 from hierdata.documents.scalars.days import date_of, day_of, spell_day, spelled_year
 from hierdata.domains.base import (
+    Bin,
     Hierarchy,
     LabelLoss,
+    Labels,
     Observed,
     QuasiDomain,
     Uncovered,
     finder,
     group_observed,
 )
-from hierdata.domains.bins import Bin, line
+from hierdata.domains.bins import bins_around, line
 from hierdata.domains.published import line_losses
 
 _ISO = re.compile(
@@ -37,6 +40,7 @@ _HL7 = re.compile(
 """Dates of HL7 version 2 and 3 (C-CDA): without separators, with at least the day."""
 _PERIOD = re.compile(r"([0-9]{4}|[+-][0-9]{6,9})(?:-([0-9]{2}))?")
 """A year or month, as it is published."""
+_MIDNIGHT = "T00:00:00Z"
 _YEARS = {"year": 1, "decade": 10, "century": 100}
 _MONTHS = {"month": 1, "quarter": 3}
 _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
@@ -45,6 +49,7 @@ _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
 class Date(QuasiDomain):
     """Calendar periods around each day, and above them the root.
 
+    The first step is the finest form: with ``[year, decade]`` no month and no day is published.
     A value is ISO text, the same without separators as in HL7 (``20010304``), or a date or timestamp of
     MongoDB. Time of day and time zone are ignored; the day counts as written. Years before 0 and after 9999
     have a sign and at least six digits, as in ISO 8601.
@@ -73,17 +78,26 @@ class Date(QuasiDomain):
         """Build the hierarchy over the observed days."""
         originals = group_observed(observed, parse_day)
         ordinals = sorted(originals)
+        finest, *wider = self.steps
+        if finest == "day":
+            bins = [_whole_day(ordinal, originals[ordinal]) for ordinal in ordinals]
+        else:
+            bins = bins_around(ordinals, _periods_of(finest))
         built = line(
-            [(ordinal, _whole_day(ordinal, originals[ordinal])) for ordinal in ordinals],
-            [_periods_of(step) for step in reversed(self.steps) if step != "day"],
+            bins,
+            [_periods_of(step) for step in reversed(wider)],
             span=ordinals[-1] - ordinals[0] if ordinals else 0,
             closed=True,
         )
-        nodes = {ordinal: node for node, ordinal in enumerate(ordinals, built.axis.first)}
+        nodes = dict(zip(ordinals, built.axis.holders(ordinals), strict=True))
 
         node_of = finder(nodes, parse_day, built.missing)
         codebook = {"kind": "date", "steps": list(self.steps)}
         return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
+
+    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+        """Return the labels of the periods of each step."""
+        return _DateLabels(self.steps)
 
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; LM' is the days of a period or range over those of all."""
@@ -103,7 +117,8 @@ def _period(label: Scalar) -> tuple[int, int]:
         return _period(first)[0], _period(last)[1]
     match = _PERIOD.fullmatch(label) if isinstance(label, str) else None
     if match is None:
-        day = parse_day(label)
+        # A timestamp has a counter behind a comma, which other formats than BSON spell as text.
+        day = parse_day(str(label).partition(",")[0] if isinstance(label, str) else label)
         return day, day
     year, month = int(match[1]), match[2]
     try:
@@ -132,12 +147,54 @@ def parse_day(value: Scalar) -> int:
         raise Uncovered from None
 
 
-def _whole_day(ordinal: int, originals: Collection[Scalar]) -> str:
-    """Return a day that is not generalized, in the type of its values (at midnight) if they share one."""
+def _whole_day(ordinal: int, originals: Collection[Scalar]) -> Bin:
+    """Return the bin of a single day, in the type of its values (at midnight) if they share one."""
     kind, text = one_type(originals), spell_day(ordinal)
     if kind is DateTime:
-        return DateTime(f"{text}T00:00:00Z")
-    return Timestamp(f"{text}T00:00:00Z,0") if kind is Timestamp else text
+        text = DateTime(f"{text}{_MIDNIGHT}")
+    elif kind is Timestamp:
+        text = Timestamp(f"{text}{_MIDNIGHT},0")
+    return Bin(ordinal, ordinal + 1, text, text, text)
+
+
+@dataclass(frozen=True)
+class _DateLabels(Labels):
+    steps: tuple[str, ...]
+
+    def is_finest(self, label: Scalar) -> bool:
+        return _is_period(label, self.steps[0])
+
+    def is_coarser(self, label: Scalar) -> bool:
+        return any(_is_period(label, step) for step in self.steps[1:])
+
+    def is_range(self, label: str) -> bool:
+        least, _, greatest = label.removeprefix("[").removesuffix("]").partition(", ")
+        first, last = _first_day(least), _first_day(greatest)
+        if first is None or last is None or label != f"[{least}, {greatest}]":
+            return False
+        if self.steps[0] == "day":
+            return first < last and _is_period(least, "day") and _is_period(greatest, "day")
+        low, high = map(_periods_of(self.steps[0]), (first, last))
+        return low.low < high.low and (least, greatest) == (low.least, high.greatest)
+
+
+def _is_period(label: Scalar, step: str) -> bool:
+    """Return whether a label is that of some period of a step, in any type."""
+    first = _first_day(label)
+    if first is None:
+        return False
+    if step == "day":
+        text = spell_day(first)
+        return label in (text, f"{text}{_MIDNIGHT}", f"{text}{_MIDNIGHT},0")
+    return label == _periods_of(step)(first).label
+
+
+def _first_day(label: Scalar) -> int | None:
+    """Return the first day of the period that a label spells, None if it spells none."""
+    try:
+        return _period(label)[0]
+    except Uncovered:
+        return None
 
 
 def _periods_of(step: str) -> Callable[[int], Bin]:
@@ -166,4 +223,4 @@ def _bin(step: str, first: int, after: int) -> Bin:
         label = spelled_year(date_of(first)[0])
     else:
         label = f"[{spell_day(first)}, {spell_day(after - 1)}]"
-    return Bin(first, after, label)
+    return Bin(first, after, label, spell_day(first), spell_day(after - 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
     LabelLoss,
+    Labels,
     Observed,
     QuasiDomain,
     Uncovered,
@@ -70,9 +71,21 @@ class Flat(QuasiDomain):
             len(keys),
         )
 
+    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+        """Return all values: there is nothing between a value and the root."""
+        return _FlatLabels()
+
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; a set of n loses (n - 1) / (all published values - 1)."""
         return leaf_losses(labels, sets)
+
+
+class _FlatLabels(Labels):
+    def is_finest(self, label: Scalar) -> bool:
+        return True
+
+    def is_coarser(self, label: Scalar) -> bool:
+        return False
 
 
 def _key(value: Scalar) -> str | Number:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
+    Bin,
     Hierarchy,
     LabelLoss,
+    Labels,
     Observed,
     QuasiDomain,
     Uncovered,
     finder,
     group_observed,
 )
-from hierdata.domains.bins import Bin, line
+from hierdata.domains.bins import bins_around, line
 from hierdata.domains.number import Exact, Number, decimals, exact, plain, restore_type, spell_fixed
 from hierdata.domains.published import line_losses
 
@@ -27,10 +30,11 @@ from hierdata.domains.published import line_losses
 class Interval(QuasiDomain):
     """Bins anchored at multiples of each step, and above them the root.
 
-    If all values, steps and bounds are integers, bins are spelled ``[1985, 1989]`` and a step of 1 is the
-    value itself; otherwise ``[0.5, 1.0)``. LM' is (hi - lo) / (max - min) over ``domain``, or over the values
-    without a domain (ML section 5.1, erratum ML-14, DECISIONS 15 and 17). ``outside: clamp`` moves a value
-    beyond the domain to its nearer end.
+    The first step is the finest form: a value is published by its bin, or by more. If all values, steps and
+    bounds are integers, bins are spelled ``[1985, 1989]`` and a step of 1 is the value itself; otherwise
+    ``[0.5, 1.0)``. LM' is (hi - lo) / (max - min) over ``domain``, or over the values without a domain (ML
+    section 5.1, erratum ML-14, DECISIONS 15, 17 and 35). ``outside: clamp`` moves a value beyond the domain
+    to its nearer end.
 
     Steps need not nest, but then the result depends on the order of joins. With steps 4 and 6, 4 and 5 join
     to [4, 7], which no bin of 6 contains; 3 and 4 join to [0, 5], which contains 5 too.
@@ -66,20 +70,33 @@ class Interval(QuasiDomain):
         bounds = self.domain or ((numbers[0], numbers[-1]) if numbers else (0, 0))
         digits = max(decimals(number) or 0 for number in (*numbers, *self.steps, *bounds))
         unit, integral = 10**digits, digits == 0
-        steps = [step for step in reversed(self.steps) if not (integral and step == 1)]
+        points = [int(number * unit) for number in numbers]
+        finest, *wider = self.steps
+        if integral and finest == 1:
+            bins = [_whole_number(number, originals[number]) for number in numbers]
+        else:
+            bins = bins_around(points, _bins_of(finest, digits, integral))
         built = line(
-            [(int(number * unit), _label(number, originals[number])) for number in numbers],
-            [_bins_of(step, digits, integral) for step in steps],
+            bins,
+            [_bins_of(step, digits, integral) for step in reversed(wider)],
             span=int((bounds[1] - bounds[0]) * unit),
             closed=integral,
         )
-        nodes = {number: node for node, number in enumerate(numbers, built.axis.first)}
-        node_of = finder(nodes, self._place, built.missing)
+        holders = built.axis.holders(points)
+        node_of = finder(dict(zip(numbers, holders, strict=True)), self._place, built.missing)
         codebook = self._codebook(integral)
         return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
 
+    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+        """Return the labels of the bins of each step, in the form of the collection where it is known."""
+        forms = {"integer": (True,), "decimal": (False,)}
+        return _IntervalLabels(self.steps, forms.get(codebook.get("form", ""), (True, False)))
+
     def _place(self, value: Scalar) -> Number:
-        """Return the number that is published without generalization. Raises Uncovered."""
+        """Return the number that is generalized: that at the end of the domain for one beyond it.
+
+        Raises Uncovered.
+        """
         number = exact(value)
         if self.domain is None or self.domain[0] <= number <= self.domain[1]:
             return number
@@ -107,13 +124,82 @@ class Interval(QuasiDomain):
         return book
 
 
-def _label(number: Number, originals: list[Scalar]) -> Scalar:
-    """Return a number, or text if the collection has only text."""
-    return (
-        plain(number)
-        if all(isinstance(value, str) for value in originals)
-        else restore_type(number, originals)
-    )
+def _whole_number(number: Number, originals: list[Scalar]) -> Bin:
+    """Return the bin of one integer: the number itself, or its text if the collection has only text."""
+    text = plain(number)
+    is_text = all(isinstance(value, str) for value in originals)
+    return Bin(int(number), int(number) + 1, text if is_text else restore_type(number, originals), text, text)
+
+
+@dataclass(frozen=True)
+class _IntervalLabels(Labels):
+    """``forms`` says for each spelling that may occur whether it is that of integers."""
+
+    steps: tuple[Number, ...]
+    forms: tuple[bool, ...]
+
+    def is_finest(self, label: Scalar) -> bool:
+        return self._is_bin(label, self.steps[0])
+
+    def is_coarser(self, label: Scalar) -> bool:
+        return any(self._is_bin(label, step) for step in self.steps[1:])
+
+    def is_range(self, label: str) -> bool:
+        ends = _read_ends(label)
+        if ends is None:
+            return False
+        low, high, integral = ends
+        finest = self.steps[0]
+        last = high - finest + integral
+        return (
+            self._takes(finest, integral)
+            and low < last
+            and low % finest == last % finest == 0
+            and label == _spell_range(low, high, finest, integral)
+        )
+
+    def _takes(self, step: Number, integral: bool) -> bool:
+        return integral in self.forms and (not integral or step.denominator == 1)
+
+    def _is_bin(self, label: Scalar, step: Number) -> bool:
+        if step == 1 and self._takes(step, True) and _is_whole_number(label):
+            return True
+        ends = _read_ends(label)
+        if ends is None:
+            return False
+        low, high, integral = ends
+        return (
+            self._takes(step, integral)
+            and not (integral and step == 1)
+            and low % step == 0
+            and high - low + integral == step
+            and label == _spell_range(low, high, step, integral)
+        )
+
+
+def _is_whole_number(label: Scalar) -> bool:
+    try:
+        return exact(label).denominator == 1
+    except Uncovered:
+        return False
+
+
+def _read_ends(label: Scalar) -> tuple[Number, Number, bool] | None:
+    """Return the ends of a bin or range, and whether it is one of integers; None for another label."""
+    if not isinstance(label, str) or label[:1] != "[" or label[-1:] not in ("]", ")"):
+        return None
+    least, _, greatest = label[1:-1].partition(", ")
+    try:
+        return exact(least), exact(greatest), label[-1] == "]"
+    except Uncovered:
+        return None
+
+
+def _spell_range(low: Number, high: Number, step: Number, integral: bool) -> str:
+    """Spell the range of bins of one step from ``low`` to ``high``, both ends as in ``Axis.label``."""
+    digits = decimals(step) or 0
+    least, greatest = (spell_fixed(int(end * 10**digits), digits) for end in (low, high))
+    return f"[{least}, {greatest}{']' if integral else ')'}"
 
 
 def _extent(label: Scalar) -> tuple[Number, Number]:
@@ -130,7 +216,7 @@ def _extent(label: Scalar) -> tuple[Number, Number]:
 def _whole(label: Scalar) -> bool:
     """Return whether nothing in a label shows that the numbers are not whole."""
     text = str(label)
-    return "." not in text and not text.endswith(")")
+    return "." not in text and ")" not in text
 
 
 def _spell_numbers(numbers: Iterable[Number]) -> list[str]:
@@ -149,6 +235,7 @@ def _bins_of(step: Number, digits: int, integral: bool) -> Callable[[int], Bin]:
     def bin_at(point: int) -> Bin:
         low = point // size * size
         high = low + size
-        return Bin(low, high, f"[{low}, {high - 1}]" if integral else f"[{spell(low)}, {spell(high)})")
+        least, greatest = (str(low), str(high - 1)) if integral else (spell(low), spell(high))
+        return Bin(low, high, f"[{least}, {greatest}{']' if integral else ')'}", least, greatest)
 
     return bin_at

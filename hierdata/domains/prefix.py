@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import inf
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import PositiveInt, model_validator
 
@@ -15,6 +17,7 @@ from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
     LabelLoss,
+    Labels,
     Observed,
     QuasiDomain,
     Uncovered,
@@ -31,7 +34,8 @@ MASK = "*"
 class Prefix(QuasiDomain):
     """The first ``keep`` characters, the others masked: 48123 becomes ``481**``, then ``48***``.
 
-    The length stays visible, so codes of different lengths join only at the root. Values that contain the
+    The first ``keep`` is the finest form: a longer code is never published whole, a shorter one may be. The
+    length stays visible, so codes of different lengths join only at the root. Values that contain the
     mask are not covered. For LM', the distinct values of the collection below a prefix are its leaves (ML
     section 5.1).
 
@@ -53,17 +57,21 @@ class Prefix(QuasiDomain):
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy over the observed codes. A number is treated as its plain spelling."""
         originals = group_observed(observed, _code)
-        nodes = _Nodes(self.keep)
+        nodes = _PrefixNodes(self.keep)
         codes = {code: nodes.add(code, one_spelling(code, originals[code])) for code in sorted(originals)}
         missing = len(nodes.labels)
         return Hierarchy(
             (*nodes.labels, None),
-            (*nodes.rows, (0, missing, *[-1] * len(self.keep))),
+            (*nodes.rows, (0, missing, *[-1] * (len(self.keep) - 1))),
             tuple(loss_of(below, len(originals)) for below in (*nodes.leaves, 1)),
             finder(codes, _code, missing),
             {"kind": "prefix", "keep": list(self.keep), "mask": MASK},
             len(originals),
         )
+
+    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+        """Return the masked codes with any of the prefixes, and the codes that the first one keeps whole."""
+        return _PrefixLabels(self.keep)
 
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; LM' is the share of characters that is masked."""
@@ -76,30 +84,58 @@ def _mask_share(label: Scalar) -> Fraction:
     return Fraction(text.count(MASK), len(text)) if text else Fraction(0)
 
 
-class _Nodes:
-    """The root and, for each added code, its node and its prefixes' nodes; ``leaves`` counts codes below."""
+@dataclass(frozen=True)
+class _PrefixLabels(Labels):
+    keep: tuple[int, ...]
+
+    def is_finest(self, label: Scalar) -> bool:
+        kept, masked = _split_code(label)
+        return kept == self.keep[0] if masked else kept <= self.keep[0]
+
+    def is_coarser(self, label: Scalar) -> bool:
+        kept, masked = _split_code(label)
+        return masked and kept in self.keep[1:]
+
+
+def _split_code(label: Scalar) -> tuple[float, bool]:
+    """Return how many characters a label keeps, and whether others are masked; infinity for another label."""
+    masked = isinstance(label, str) and label.endswith(MASK)
+    try:
+        return len(_code(str(label).rstrip(MASK) if masked else label)), masked
+    except Uncovered:
+        return inf, masked
+
+
+class _PrefixNodes:
+    """The root and the nodes of each added code, down to its finest; ``leaves`` counts codes below."""
 
     def __init__(self, keep: tuple[int, ...]) -> None:
         self.labels: list[Scalar] = [ROOT_LABEL]
-        self.rows: list[tuple[int, ...]] = [(0, *[-1] * (len(keep) + 1))]
+        self.rows: list[tuple[int, ...]] = [(0, *[-1] * len(keep))]
         self.leaves = [0]
-        self._shortest_first = keep[::-1]
+        self._longest, *shorter = keep
+        self._shortest_first = shorter[::-1]
         self._of_prefix: dict[str, int] = {}
 
     def add(self, code: str, label: Scalar) -> int:
+        """Add a code with the label of the whole code; return its finest node."""
         row = [0]
         for keep in self._shortest_first:
-            prefix = code[:keep] + MASK * (len(code) - keep)
-            node = -1 if keep >= len(code) else self._of_prefix.get(prefix)
-            if node is None:
-                node = self._of_prefix[prefix] = self._new(row, prefix)
-            row.append(node)
+            row.append(-1 if keep >= len(code) else self._node(row, _mask(code, keep)))
+        if len(code) > self._longest:
+            row.append(self._node(row, _mask(code, self._longest)))
+        else:
+            row.append(self._new(row, label))
         for node in row:
             if node >= 0:
                 self.leaves[node] += 1
-        leaf = self._new(row, label)
-        self.leaves[leaf] = 1
-        return leaf
+        return row[-1]
+
+    def _node(self, above: list[int], prefix: str) -> int:
+        node = self._of_prefix.get(prefix)
+        if node is None:
+            node = self._of_prefix[prefix] = self._new(above, prefix)
+        return node
 
     def _new(self, above: list[int], label: Scalar) -> int:
         node = len(self.labels)
@@ -107,6 +143,10 @@ class _Nodes:
         self.rows.append((*above, node, *[-1] * (len(self._shortest_first) + 1 - len(above))))
         self.leaves.append(0)
         return node
+
+
+def _mask(code: str, keep: int) -> str:
+    return code[:keep] + MASK * (len(code) - keep)
 
 
 def _code(value: Scalar) -> str:

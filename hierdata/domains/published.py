@@ -41,12 +41,18 @@ def split_set(label: str) -> Iterator[Member]:
         if quoted:
             text, at = _read_quoted(label, at)
         else:
-            at = label.find("]", at) + 1 if label.startswith("[", at) else _end(label, at)
+            at = _end_of_range(label, at) if label.startswith("[", at) else _end(label, at)
             text = label[start:at]
         if at <= start:
             raise Uncovered
         yield Member(text, quoted)
         at += 2 if label.startswith(", ", at) else 1
+
+
+def _end_of_range(label: str, at: int) -> int:
+    """Find the end of a range or bin, ``[20, 25]`` or ``[0.5, 1.0)``; 0 if there is none."""
+    ends = [end for end in (label.find("]", at), label.find(")", at)) if end >= 0]
+    return min(ends, default=-1) + 1
 
 
 def _end(label: str, at: int) -> int:

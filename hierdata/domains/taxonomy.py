@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic import Field, GetJsonSchemaHandler, NonNegativeInt, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -17,6 +18,7 @@ from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
     LabelLoss,
+    Labels,
     Observed,
     QuasiDomain,
     Uncovered,
@@ -27,6 +29,7 @@ from hierdata.domains.base import (
 from hierdata.domains.number import Number, exact, identity, one_spelling
 from hierdata.domains.published import members_of
 from hierdata.domains.tree import Tree, from_nested, read
+from hierdata.errors import PolicyError
 
 
 class Taxonomy(QuasiDomain):
@@ -38,6 +41,9 @@ class Taxonomy(QuasiDomain):
     true``, and cost the node's LM'. A number matches the leaf of equal value, the first if there are two
     (``1``, ``1.0``).
 
+    ``finest: N`` makes the lowest ancestor of height N or more the finest form of a value, else the root; the
+    height of a node is its longest way down to a leaf (DECISIONS 35).
+
     >>> majors = Taxonomy(tree={"*": {"Engineering": ["CS", "EE"], "Arts": None}}).compile({"CS": 1}, Path())
     >>> majors.labels[majors.join(majors.node_of("CS"), majors.node_of("EE"))]
     'Engineering'
@@ -48,6 +54,7 @@ class Taxonomy(QuasiDomain):
     file: str | None = None
     delimiter: str | None = Field(default=None, min_length=1, max_length=1)
     inner: bool = False
+    finest: NonNegativeInt = 0
     tree: Any = None
 
     @model_validator(mode="before")
@@ -74,24 +81,61 @@ class Taxonomy(QuasiDomain):
         return self.file
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
-        """Build the hierarchy of the whole tree. Raises PolicyError for an unusable file or tree."""
+        """Build the hierarchy of the tree down to the finest form.
+
+        Raises PolicyError for an unusable file or tree.
+        """
+        tree, floor = self._read(folder)
+        kept = sorted({*floor})
+        number_of = {node: number for number, node in enumerate(kept)}
+        values = self._values(tree)
+        labels: list[Scalar] = list(tree.labels)
+        for node, originals in group_observed(observed, finder(values, identity, -1)).items():
+            if not tree.child_counts[node]:
+                labels[node] = one_spelling(tree.labels[node], originals)
+        losses = _losses(tree)
+        return Hierarchy(
+            (*(labels[node] for node in kept), None),
+            _ancestors(tree, number_of),
+            (*(losses[node] for node in kept), Fraction(0)),
+            finder({value: number_of[floor[node]] for value, node in values.items()}, identity, len(kept)),
+            self._codebook(tree),
+            tree.child_counts.count(0),
+        )
+
+    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+        """Return the labels of the tree down to the finest form."""
+        tree, floor = self._read(folder)
+        ends = {floor[node] for node in self._values(tree).values()}
+        every = {*_keys_of(tree.labels[node] for node in floor)}
+        return _TaxonomyLabels(frozenset(_keys_of(tree.labels[node] for node in ends)), frozenset(every))
+
+    def _read(self, folder: Path) -> tuple[Tree, tuple[int, ...]]:
+        """Read the tree and return for each node the finest node that may be published for it."""
         if self.file is None:
             tree = from_nested(self.tree, "in the policy")
         else:
             tree = read(folder / self.file, self.delimiter, self.file)
-        node_of = finder(self._values(tree), identity, missing=len(tree.labels))
-        labels: list[Scalar] = list(tree.labels)
-        for node, originals in group_observed(observed, node_of).items():
-            if not tree.child_counts[node]:
-                labels[node] = one_spelling(tree.labels[node], originals)
-        return Hierarchy(
-            (*labels, None),
-            _ancestors(tree),
-            _losses(tree),
-            node_of,
-            _codebook(tree),
-            tree.child_counts.count(0),
-        )
+        heights = tree.heights()
+        if self.finest > heights[0]:
+            raise PolicyError(
+                f"taxonomy {tree.source}: finest: {self.finest} lies above the root, whose height is "
+                f"{heights[0]}: state at most that"
+            )
+        floor = [0]
+        for node in range(1, len(heights)):
+            floor.append(node if heights[node] >= self.finest else floor[tree.parents[node]])
+        return tree, tuple(floor)
+
+    def _codebook(self, tree: Tree) -> dict[str, Any]:
+        """Map each child to its parent by label; a chain with one label is one entry."""
+        parents = {
+            label: tree.labels[tree.parents[node]]
+            for node, label in enumerate(tree.labels)
+            if node and label != tree.labels[tree.parents[node]]
+        }
+        finest = {"finest": self.finest} if self.finest else {}
+        return {"kind": "taxonomy", "root": ROOT_LABEL, "parents": parents, **finest}
 
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; a missing value in a set counts as one leaf."""
@@ -138,27 +182,47 @@ class Taxonomy(QuasiDomain):
         return nodes
 
 
-def _ancestors(tree: Tree) -> tuple[tuple[int, ...], ...]:
-    depth = max(1, *tree.depths)
+@dataclass(frozen=True)
+class _TaxonomyLabels(Labels):
+    """The labels of finest nodes and of all nodes, each as text and as the number that it spells."""
+
+    finest: frozenset[str | Number]
+    every: frozenset[str | Number]
+
+    def is_finest(self, label: Scalar) -> bool:
+        return _is_among(label, self.finest)
+
+    def is_coarser(self, label: Scalar) -> bool:
+        return _is_among(label, self.every - self.finest)
+
+
+def _keys_of(labels: Iterable[str]) -> Iterator[str | Number]:
+    for label in labels:
+        yield label
+        with suppress(Uncovered):
+            yield exact(label)
+
+
+def _is_among(label: Scalar, keys: frozenset[str | Number]) -> bool:
+    try:
+        return identity(label) in keys
+    except Uncovered:
+        return False
+
+
+def _ancestors(tree: Tree, number_of: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
+    """Return the path of each kept node, in their numbers; all above a kept node are kept."""
     paths: list[tuple[int, ...]] = [(0,)]
-    for node in range(1, len(tree.labels)):
-        paths.append((*paths[tree.parents[node]], node))
-    paths.append((0, len(tree.labels)))
-    return tuple(path + (-1,) * (depth + 1 - len(path)) for path in paths)
+    for node, number in number_of.items():
+        if number:
+            paths.append((*paths[number_of[tree.parents[node]]], number))
+    paths.append((0, len(number_of)))
+    depth = max(map(len, paths))
+    return tuple(path + (-1,) * (depth - len(path)) for path in paths)
 
 
 def _losses(tree: Tree) -> tuple[Fraction, ...]:
     leaves = [0 if count else 1 for count in tree.child_counts]
     for node in range(len(leaves) - 1, 0, -1):
         leaves[tree.parents[node]] += leaves[node]
-    return (*[loss_of(below, leaves[0]) for below in leaves], Fraction(0))
-
-
-def _codebook(tree: Tree) -> dict[str, Any]:
-    """Map each child to its parent by label; a chain with one label is one entry."""
-    parents = {
-        label: tree.labels[tree.parents[node]]
-        for node, label in enumerate(tree.labels)
-        if node and label != tree.labels[tree.parents[node]]
-    }
-    return {"kind": "taxonomy", "root": ROOT_LABEL, "parents": parents}
+    return tuple(loss_of(below, leaves[0]) for below in leaves)

@@ -67,6 +67,13 @@ class Tree:
                 )
         return self
 
+    def heights(self) -> list[int]:
+        """Return the height of each node: its longest way down to a leaf."""
+        heights = [0] * len(self.labels)
+        for node in range(len(heights) - 1, 0, -1):
+            heights[self.parents[node]] = max(heights[self.parents[node]], heights[node] + 1)
+        return heights
+
     def refusal(self, where: str, message: str) -> PolicyError:
         """Return the error to raise."""
         return PolicyError(f"taxonomy {self.source}{where and ', ' + where}: {message}")

@@ -18,7 +18,7 @@ from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.parts import JudgeHear, JudgeWalk, merge_verdicts
 from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading
-from hierdata.judge.rules import Judgement, JudgeRules, Keys, SensitiveRule, Verdict
+from hierdata.judge.rules import Judgement, JudgeRules, Keys, QuasiRule, SensitiveRule, Verdict
 from hierdata.judge.slicing import judge_slices
 from hierdata.judge.tokens import SHARED, count_repeated
 
@@ -28,6 +28,7 @@ __all__ = [
     "JudgeWalk",
     "Judgement",
     "Keys",
+    "QuasiRule",
     "SensitiveRule",
     "Verdict",
     "judge",

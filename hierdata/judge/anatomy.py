@@ -1,4 +1,4 @@
-"""The judge of anatomy: unchanged quasi-identifiers and separate sensitive values, joined by group.
+"""The judge of anatomy: quasi-identifiers in their finest form, sensitive values apart, joined by group.
 
 A class is a group of one vertex type. Its members are the persons with a vertex in this group; their values
 are those that the group's rows state. The quasi-identifiers do not matter: an adversary who finds the vertex

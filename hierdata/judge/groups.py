@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
 from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.labels import LabelCheck
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.tokens import SHARED, Pattern, Tokens, count_repeated, single, whole
 from hierdata.judge.walk import UNLISTED
@@ -145,12 +146,13 @@ def paths_by_part(tables: Mapping[str, SensitiveTable], rules: JudgeRules) -> di
 class _RuleNode:
     """What the rules say about one path, and the paths below it."""
 
-    __slots__ = ("below", "forbidden", "kind", "pattern", "token")
+    __slots__ = ("below", "forbidden", "kind", "labels", "pattern", "token")
 
     def __init__(self) -> None:
         self.below: dict[str, _RuleNode] = {}
         self.kind: Kind | None = None
         self.forbidden: str | None = None
+        self.labels: LabelCheck | None = None
         self.pattern: Pattern | None = None
         self.token: str | None = None
 
@@ -182,6 +184,8 @@ class GroupWalk:
             self._root.at(keys).pattern = Pattern(keys, expression)
         for keys, domain in rules.tokens.items():
             self._root.at(keys).token = domain
+        for quasi in rules.quasi:
+            self._root.at(quasi.keys).labels = LabelCheck(quasi, sets=False)
         for rule in rules.sensitive:
             self._root.at(rule.keys).forbidden = ".".join(rule.keys)
         for kind in kinds:
@@ -211,6 +215,9 @@ class GroupWalk:
         at = text if text is not None and isinstance(item, str) and item else node
         if at.pattern is not None and not at.pattern.matches(item):
             self.found[at.pattern.path] += self._times
+        labels = None if at.below and isinstance(item, dict) else at.labels
+        if labels is not None and not labels.matches(item):
+            self.found[labels.path] += self._times
         if at.token is not None and isinstance(item, str):
             self._own.add((at.token, item))
         if isinstance(item, dict):

@@ -11,7 +11,7 @@ from hierdata.privacy.base import BY_VALUE, PrivacyModel, SensitiveReading
 
 if TYPE_CHECKING:
     from hierdata.documents.document import Scalar
-    from hierdata.domains.base import Hierarchy
+    from hierdata.domains.base import Hierarchy, Labels
     from hierdata.domains.levels import LevelScale
     from hierdata.privacy.population import Population
 
@@ -40,6 +40,19 @@ class SensitiveRule:
 
 
 @dataclass(frozen=True)
+class QuasiRule:
+    """A quasi-identifier's path and the labels that its domain may publish.
+
+    ``missing`` are the spellings of a missing value.
+    """
+
+    keys: Keys
+    path: str
+    labels: Labels
+    missing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class JudgeRules:
     """What the policy promises, in the judge's terms.
 
@@ -60,6 +73,8 @@ class JudgeRules:
       that does not match is forbidden.
     - ``tokens``: the exempt paths among them with values that no two records may share, each with the domain
       within which they must not. Comparing these values reveals nothing.
+    - ``quasi``: the quasi-identifiers with the labels that may be published: a value in a finer form than the
+      policy allows is forbidden.
     - ``not_judged``: models without the facts they need: they never pass.
     """
 
@@ -75,6 +90,7 @@ class JudgeRules:
     population: Population | None = None
     patterns: Mapping[Keys, str] = field(default_factory=dict)
     tokens: Mapping[Keys, str] = field(default_factory=dict)
+    quasi: tuple[QuasiRule, ...] = ()
 
     @property
     def ties_values(self) -> bool:
@@ -116,11 +132,12 @@ class Verdict:
 
     ``k_raw`` is k over the records as written, including document order and spelling, with sensitive values
     removed. ``k_exempt`` is k with the exempt fields counted as form (None if there are none). Both are None
-    if quasi-identifiers are published unchanged (anatomy).
+    if quasi-identifiers are not generalized (anatomy).
     ``tables`` says for each separate part which sensitive attributes (their paths) it shows.
     ``worst_guess`` is by sensitive path the largest share of a class's records that show one value anywhere;
     where the file does not tie values to records, the largest share that could.
-    ``forbidden`` counts occurrences by path, unlisted fields under ``<key>``. ``malformed`` counts
+    ``forbidden`` counts occurrences by path, unlisted fields under ``<key>``, and labels that must not be
+    published. ``malformed`` counts
 
     - documents that are not class representatives, or show more values at a vertex than they state records;
     - with anatomy and slicing: vertices without a group, or in the same group as another vertex of their

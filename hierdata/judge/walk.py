@@ -12,6 +12,7 @@ from typing import TypeAlias
 from hierdata.documents.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Siblings, Value, list_key
 from hierdata.documents.scalars import TypedDecimal
 from hierdata.judge.attribute import REMEMBERED, SensitiveValues
+from hierdata.judge.labels import LabelCheck
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.tokens import Pattern
 
@@ -40,8 +41,8 @@ class _Rule:
     """What the rules say about one path, and the paths below it."""
 
     __slots__ = (
-        *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "pattern", "plain"),
-        *("token", "within"),
+        *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "labels", "pattern"),
+        *("plain", "token", "within"),
     )
 
     def __init__(self) -> None:
@@ -51,11 +52,16 @@ class _Rule:
         self.counted = False
         self.exempt = False
         self.forbidden: str | None = None
+        self.labels: LabelCheck | None = None
         self.pattern: Pattern | None = None
         self.token: str | None = None  # the domain of a pseudonym
         self.plain = False  # a listed field without any other rule
         self.within = False  # something below has another rule
         self.known: dict[tuple[str, bytes], Walked] = {}  # cached results for objects at this path
+
+    def publishes(self, text: str) -> bool:
+        """Return whether a text needs no other check: the path is plain, or it is an allowed label."""
+        return self.plain or (self.labels is not None and self.pattern is None and self.labels.matches(text))
 
     def hold(self, attribute: SensitiveValues, index: int) -> None:
         """Mark this path as that of an attribute's values."""
@@ -137,6 +143,8 @@ class Walk:
             self.root.at(keys).pattern = Pattern(keys, pattern)
         for keys, domain in rules.tokens.items():
             self.root.at(keys).token = domain
+        for quasi in rules.quasi:
+            self.root.at(quasi.keys).labels = LabelCheck(quasi, rules.recoding == "sets_and_ranges")
 
     def vertex(self, content: dict[str, Value], below: Mapping[str, _Rule]) -> Walked:
         """Walk an object: its fields in canonical and in document order."""
@@ -149,7 +157,7 @@ class Walk:
             rule = below.get(key)
             if rule is None and self._listed:
                 self.found[UNLISTED] += self.times
-            if (rule is None or rule.plain) and type(value) is str:
+            if type(value) is str and (rule is None or rule.publishes(value)):
                 part = known.get((key, value)) or self._part(key, value)
                 parts.append(part)
                 written.append(part)
@@ -206,6 +214,9 @@ class Walk:
         """Walk one value, which is a vertex of its own if it is an object (or an array in an array)."""
         if rule.pattern is not None and not rule.pattern.matches(value):
             self.found[rule.pattern.path] += self.times
+        labels = None if rule.within and isinstance(value, dict) else rule.labels
+        if labels is not None and not labels.matches(value):
+            self.found[labels.path] += self.times
         if rule.token is not None and isinstance(value, str):
             self.tokens.add((rule.token, value))
             self._met += 1

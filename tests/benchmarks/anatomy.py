@@ -72,7 +72,7 @@ def rows_of(adult: Path | None) -> list[dict[str, str]]:
 
 def policy(preset: str, least: int) -> Policy:
     quasi = {f"$['{name}']": {"role": "quasi", "flat": True} for name in COLUMNS[1:-1]}
-    age = {"role": "quasi", "interval": {"steps": [5, 10, 20]}}
+    age = {"role": "quasi", "interval": {"steps": [1, 5, 10, 20]}}
     sensitive = {"role": "sensitive", "taxonomy": {"tree": {"*": EDUCATION}}}
     model: dict[str, Any] = {"kind": "frequency-l-diversity", "l": least}
     if preset == "MBF":

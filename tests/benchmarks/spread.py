@@ -101,11 +101,11 @@ def households() -> Forest:
         rows = list(csv.DictReader(stream))
     domains: dict[str, QuasiDomain] = {
         "taz": DOMAINS["flat"](),
-        "persons": DOMAINS["interval"](steps=[2, 4, 8]),
+        "persons": DOMAINS["interval"](steps=[1, 2, 4, 8]),
         "race_id": DOMAINS["flat"](),
         "hht": DOMAINS["flat"](),
-        "cars": DOMAINS["interval"](steps=[2]),
-        "age_of_head": DOMAINS["interval"](steps=[5, 10, 20]),
+        "cars": DOMAINS["interval"](steps=[1, 2]),
+        "age_of_head": DOMAINS["interval"](steps=[1, 5, 10, 20]),
     }
     columns = [np.array([int(own[name]) for own in rows]) for name in domains]
     return forest_of(list(domains.values()), columns, np.array([int(own["hincp"]) for own in rows]))
@@ -136,7 +136,7 @@ def synthetic(rows: int) -> Forest:
     age = np.clip(rng.normal(38, 13, rows), 17, 90).astype(np.int64)
     shapes = ((16, [2, 4, 8]), (42, [3, 9]), (7, [2, 4]), (8, [2, 4]), (5, [5]), (2, [2]), (2, [2]))
     skewed = [(values * rng.beta(1, 2.5, rows)).astype(np.int64) for values, _ in shapes]
-    domains = [DOMAINS["interval"](steps=steps) for _, steps in ((0, [5, 10, 20]), *shapes)]
+    domains = [DOMAINS["interval"](steps=[1, *steps]) for _, steps in ((0, [5, 10, 20]), *shapes)]
     incomes = 100 * (rng.lognormal(6, 0.8, rows) * (1 + age / 90)).astype(np.int64)
     return forest_of(domains, [age, *skewed], incomes)
 

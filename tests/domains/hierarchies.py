@@ -28,10 +28,16 @@ def nested_trees(draw: st.DrawFn) -> tuple[dict[str, Any], list[str]]:
     return {"*": below(0)}, [f"n{node}" for node, own in enumerate(children) if node and not own]
 
 
+def _height(tree: dict[str, Any]) -> int:
+    return 1 + max((_height(below) for below in tree.values()), default=-1)
+
+
 @st.composite
 def taxonomies(draw: st.DrawFn) -> Drawn:
     tree, leaves = draw(nested_trees())
-    return Taxonomy(tree=tree), dict.fromkeys(draw(st.lists(st.sampled_from(leaves), unique=True)), 1)
+    return Taxonomy(tree=tree, finest=draw(st.integers(0, _height(tree["*"])))), dict.fromkeys(
+        draw(st.lists(st.sampled_from(leaves), unique=True)), 1
+    )
 
 
 NUMBERS = st.one_of(

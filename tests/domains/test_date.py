@@ -44,13 +44,28 @@ def test_periods_are_spelled_as_iso_text_or_by_their_ends(other: str, label: str
 
 
 def test_weeks_begin_on_monday_and_need_not_lie_in_a_month() -> None:
-    tree = over(["2024-02-29", "2024-03-03", "2024-03-04"], ["week", "month"])
+    tree = over(["2024-02-29", "2024-03-03", "2024-03-04"], ["day", "week", "month"])
     assert joined(tree, "2024-02-29", "2024-03-03") == "[2024-02-26, 2024-03-03]"
     assert joined(tree, "2024-03-03", "2024-03-04") == "2024-03"
 
 
+def test_a_finest_week_over_the_end_of_a_month_lies_in_no_month() -> None:
+    tree = over(["2024-03-03", "2024-03-04", "2024-03-11"], ["week", "month"])
+    assert joined(tree, "2024-03-04", "2024-03-11") == "2024-03"
+    assert joined(tree, "2024-03-03", "2024-03-04") == "*"
+    assert tree.at_depth(1)[tree.node_of("2024-03-03")] == 0
+
+
+def test_nothing_finer_than_the_first_step_is_published() -> None:
+    tree = over(["1915-07-03", "1941-07-29"], ["year", "decade"])
+    assert [joined(tree, day, day) for day in ("1915-07-03", "1941-07-29")] == ["1915", "1941"]
+    assert tree.axis is not None
+    ends = map(tree.node_of, ("1915-07-03", "1941-07-29"))
+    assert tree.axis.label(*ends) == "[1915-01-01, 1941-12-31]"
+
+
 def test_a_time_is_cut_to_its_day() -> None:
-    tree = over(["2001-03-04", "2001-03-09"], ["month"])
+    tree = over(["2001-03-04", "2001-03-09"], ["day", "month"])
     for value in ("2001-03-04T23:59:59.5Z", "2001-03-04 10:00", "2001-03-04T10:00:00+02:00", "2001-03-04Z"):
         assert tree.labels[tree.node_of(value)] == "2001-03-04"
 
@@ -79,7 +94,7 @@ def test_what_is_no_iso_date_is_not_covered(value: Scalar) -> None:
 
 
 def test_losses_are_lengths_over_the_collection_s_span() -> None:
-    tree = over(["2001-01-01", "2001-02-28", "2001-03-02"], ["month", "year"])
+    tree = over(["2001-01-01", "2001-02-28", "2001-03-02"], ["day", "month", "year"])
     assert tree.lm[tree.join(tree.node_of("2001-01-01"), tree.node_of("2001-01-01"))] == 0
     loss = {str(label): loss for label, loss in zip(tree.labels, tree.lm, strict=True)}
     assert (loss["2001-01"], loss["2001-02"], loss["2001"]) == (Fraction(30, 60), Fraction(27, 60), 1)

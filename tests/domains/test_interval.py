@@ -62,13 +62,14 @@ def test_equal_numbers_are_one_value_in_one_spelling() -> None:
         == tree.node_of(Numeral("10e-1"))
         == tree.node_of("1")
     )
-    label = tree.labels[tree.node_of(1)]
+    assert [tree.labels[tree.node_of(value)] for value in (1, "2.5")] == ["[1, 2)", "[2, 3)"]
+    whole = over([1, Decimal("1.0"), Numeral("1e0"), Decimal("2.0")], [1])
+    label = whole.labels[whole.node_of(1)]
     assert (type(label), label) == (int, 1)
-    assert str(tree.labels[tree.node_of("2.5")]) == "2.5"
 
 
 def test_text_stays_text() -> None:
-    tree = over(["1990", "1991.0", "+5"], [10])
+    tree = over(["1990", "1991.0", "+5"], [1, 10])
     assert [tree.labels[tree.node_of(value)] for value in (1990, 1991, 5)] == ["1990", "1991", "5"]
 
 
@@ -90,12 +91,13 @@ def test_losses_are_widths_over_the_domain_and_at_most_1() -> None:
 
 def test_beyond_the_domain_is_refused_or_clamped() -> None:
     strict = over([5, 99], [10], domain=[0, 50])
-    clamped = over([5, 99, -3], [10], domain=[0, 50], outside="clamp")
+    clamped = over([5, 99, -3], [1, 10], domain=[0, 50], outside="clamp")
     with pytest.raises(Uncovered):
         strict.node_of(99)
     assert 99 not in strict.labels
     assert clamped.labels[clamped.node_of(99)] == 50
     assert joined(clamped, -3, 5) == "[0, 9]"
+    assert strict.labels[strict.node_of(5)] == "[0, 9]"
     assert clamped.codebook["domain"] == ["0", "50"]
 
 
@@ -131,7 +133,7 @@ def test_the_policy_s_decimals_are_taken_as_they_are_written() -> None:
 
 @given(
     st.lists(st.integers(-300, 300), min_size=1, max_size=20, unique=True),
-    st.lists(st.integers(2, 50), min_size=1, max_size=4, unique=True),
+    st.lists(st.integers(2, 50), min_size=1, max_size=4, unique=True).map(lambda steps: [1, *steps]),
 )
 def test_two_integers_meet_in_the_smallest_step_that_holds_both(values: list[int], steps: list[int]) -> None:
     tree = over(list(values), sorted(steps))
@@ -140,16 +142,16 @@ def test_two_integers_meet_in_the_smallest_step_that_holds_both(values: list[int
             step = next((step for step in sorted(steps) if a // step == b // step), None)
             expected = (
                 a if a == b else f"[{a // step * step}, {a // step * step + step - 1}]" if step else "*"
-            )
+            )  # a step of 1 is the value itself
             assert joined(tree, a, b) == expected
 
 
 @given(
     st.lists(st.decimals(-50, 50, places=2), min_size=1, max_size=20, unique=True),
-    st.lists(st.sampled_from(["0.05", "0.25", "0.5", "0.75", "1", "4", "6"]), min_size=1, unique=True),
+    st.lists(st.sampled_from(["0.25", "0.5", "0.75", "1", "4", "6"]), unique=True),
 )
 def test_a_value_lies_in_exactly_the_bins_above_it(values: list[Decimal], steps: list[str]) -> None:
-    tree = over([*values, Decimal("0.01")], sorted(steps, key=Decimal))
+    tree = over([*values, Decimal("0.01")], ["0.05", *sorted(steps, key=Decimal)])  # which lies in all
     for node, label in enumerate(tree.labels):
         ends = re.fullmatch(r"\[(\S+), (\S+)\)", str(label))
         if ends is None:
@@ -161,10 +163,29 @@ def test_a_value_lies_in_exactly_the_bins_above_it(values: list[Decimal], steps:
 
 
 def test_where_steps_do_not_nest_the_order_of_joining_matters() -> None:
-    tree = over([3, 4, 5], [4, 6])
+    tree = over([3, 4, 5], [1, 4, 6])
     three, four, five = map(tree.node_of, (3, 4, 5))
     assert tree.labels[tree.join(tree.join(three, four), five)] == "[0, 5]"
     assert tree.labels[tree.join(three, tree.join(four, five))] == "*"
+
+
+def test_nothing_finer_than_the_first_step_is_published() -> None:
+    tree = over([20, 22, 27, 31], [5, 10])
+    assert [tree.labels[tree.node_of(age)] for age in (20, 22, 27, 31)] == [
+        *["[20, 24]"] * 2,
+        "[25, 29]",
+        "[30, 34]",
+    ]
+    assert tree.lm[tree.node_of(20)] == Fraction(4, 11)
+    assert set(tree.labels) == {"*", "[20, 29]", "[30, 39]", "[20, 24]", "[25, 29]", "[30, 34]", None}
+
+
+def test_a_finest_bin_over_the_edge_of_a_wider_one_lies_in_none_of_that_step() -> None:
+    tree = over([7, 12, 13], [5, 12])
+    assert joined(tree, 12, 13) == "[10, 14]"
+    assert joined(tree, 7, 12) == "*"
+    assert "[0, 11]" in tree.labels
+    assert "[12, 23]" not in tree.labels
 
 
 def test_100_000_distinct_values_need_only_the_bins_that_hold_one() -> None:

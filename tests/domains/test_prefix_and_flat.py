@@ -40,12 +40,20 @@ def test_prefixes_are_masked_to_the_length_of_the_code() -> None:
 def test_codes_of_different_length_meet_at_the_root_only() -> None:
     tree = codes(["4812", "48123", "48", "4"], [3, 2, 1])
     assert joined(tree, "4812", "48123") == "*"
-    assert tree.ancestors[tree.node_of("48")][1:] == (tree.labels.index("4*"), -1, -1, tree.node_of("48"))
-    assert tree.ancestors[tree.node_of("4")][1:] == (-1, -1, -1, tree.node_of("4"))
+    assert tree.ancestors[tree.node_of("48")][1:] == (tree.labels.index("4*"), -1, tree.node_of("48"))
+    assert tree.ancestors[tree.node_of("4")][1:] == (-1, -1, tree.node_of("4"))
+
+
+def test_nothing_longer_than_the_first_prefix_is_published() -> None:
+    tree = codes(["48123", "48199", "481", "4"], [3, 1])
+    assert [tree.labels[tree.node_of(code)] for code in ("48123", "481", "4")] == ["481**", "481", "4"]
+    assert tree.node_of("48123") == tree.node_of("48199")
+    assert tree.lm[tree.node_of("48123")] == Fraction(1, 3)
+    assert "48123" not in tree.labels
 
 
 def test_a_code_that_is_a_number_keeps_its_type_where_all_are() -> None:
-    tree = codes([48123, "48199", Decimal("40000")], [2])
+    tree = codes([48123, "48199", Decimal("40000")], [5, 2])
     assert [tree.labels[tree.node_of(code)] for code in (48123, 48199, "40000")] == [48123, "48199", 40000]
     assert joined(tree, 48123, 48199) == "48***"
 
@@ -64,7 +72,7 @@ def test_prefix_rules_that_are_refused(keep: list[Any]) -> None:
 
 @given(st.lists(st.text("0123", min_size=4, max_size=4), min_size=1, max_size=12, unique=True))
 def test_two_codes_meet_in_their_longest_kept_prefix(values: list[str]) -> None:
-    tree = codes(list(values), [3, 1])
+    tree = codes(list(values), [4, 3, 1])
     for a in values:
         for b in values:
             kept = next(keep for keep in (4, 3, 1, 0) if a[:keep] == b[:keep])

@@ -188,3 +188,39 @@ def test_a_leaf_keeps_the_type_it_has_in_the_data() -> None:
     ]
     assert tree.labels[tree.node_of(True)] == "true"
     assert domain.compile({True: 1}, Path()).labels[tree.node_of(True)] is True
+
+
+RAGGED = {"*": {"Engineering": {"Computing": ["CS", "Data"], "EE": None}, "Arts": ["Law"], "Music": None}}
+
+
+@pytest.mark.parametrize(
+    ("finest", "published"),
+    [
+        (0, {"CS": "CS", "EE": "EE", "Law": "Law", "Music": "Music"}),
+        (1, {"CS": "Computing", "EE": "Engineering", "Law": "Arts", "Music": "*"}),
+        (2, {"CS": "Engineering", "EE": "Engineering", "Law": "*", "Music": "*"}),
+        (3, {"CS": "*", "EE": "*", "Law": "*", "Music": "*"}),
+    ],
+)
+def test_finest_is_the_lowest_ancestor_of_that_height(finest: int, published: dict[str, str]) -> None:
+    """The height is the longest way down to a leaf; the root is for what has no lower one."""
+    domain = Taxonomy(tree=RAGGED, finest=finest)
+    tree, whole = domain.compile({}, Path()), Taxonomy(tree=RAGGED).compile({}, Path())
+    assert {value: tree.labels[tree.node_of(value)] for value in published} == published
+    lost = dict(zip(whole.labels, whole.lm, strict=True))
+    assert all(tree.lm[node] == lost[label] for node, label in enumerate(tree.labels))
+    labels = domain.labels(tree.codebook, Path())
+    assert all(labels.is_finest(label) for label in published.values())
+    assert not any(labels.is_finest(value) or labels.is_coarser(value) for value in published if finest)
+    assert tree.codebook.get("finest", 0) == finest
+
+
+def test_values_at_inner_nodes_are_their_own_finest_form_where_they_are_high_enough() -> None:
+    tree = Taxonomy(tree=RAGGED, finest=1, inner=True).compile({}, Path())
+    found = {value: tree.labels[tree.node_of(value)] for value in ("Computing", "Engineering", "CS")}
+    assert found == {"Computing": "Computing", "Engineering": "Engineering", "CS": "Computing"}
+
+
+def test_a_finest_form_above_the_root_is_refused() -> None:
+    with pytest.raises(PolicyError, match="finest: 4 lies above the root, whose height is 3: state at most"):
+        Taxonomy(tree=RAGGED, finest=4).compile({}, Path())

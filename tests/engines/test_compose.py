@@ -47,7 +47,11 @@ NEAR_STEPS = np.rint(-1024 * np.log((np.arange(64) + 0.5) / 64)).astype(np.int64
 def small(seed: int, rows: int, sensitive: int = 1, below: bool = False) -> Table:
     """Three quasi-identifiers, one of them of steps that do not nest; some values are missing."""
     rng = random.Random(seed)
-    domains = [DOMAINS["interval"](steps=[2, 5, 10]), DOMAINS["flat"](), DOMAINS["interval"](steps=[4, 8])]
+    domains = [
+        DOMAINS["interval"](steps=[1, 2, 5, 10]),
+        DOMAINS["flat"](),
+        DOMAINS["interval"](steps=[1, 4, 8]),
+    ]
     quasi = [[rng.randrange(20), rng.choice("abc"), rng.randrange(16)] for _ in range(rows)]
     values = [
         [None if rng.random() < 0.1 else rng.choice((1, 1, 2, 3)) for _ in range(sensitive)]

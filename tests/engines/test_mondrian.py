@@ -30,7 +30,7 @@ from hierdata.privacy.base import FrequencyCaps, PrivacyModel
 from tests.engines.test_mondrian_twin import COLUMNS
 from tests.small_tables import Table, table
 
-INTERVAL = DOMAINS["interval"](steps=[2, 4, 8])
+INTERVAL = DOMAINS["interval"](steps=[1, 2, 4, 8])
 
 
 def run(own: Table, *models: PrivacyModel, seed: int = 1) -> Partition:

@@ -30,6 +30,8 @@ COLUMNS: list[tuple[QuasiDomain, list[Scalar]]] = [
     (DOMAINS["taxonomy"](tree=TREE, inner=True), [*"abcdefgh", "B", "C", None]),
     (DOMAINS["interval"](steps=[2, 4, 8]), [*range(20), None]),
     (DOMAINS["interval"](steps=[4, 6]), list(range(14))),  # which do not nest
+    (DOMAINS["interval"](steps=[2, 6, 9]), list(range(40))),
+    (DOMAINS["interval"](steps=[1, 4, 6]), list(range(14))),
     (DOMAINS["prefix"](keep=[3, 1]), ["48123", "48199", "481", "4", "50001", "50002", "61"]),
     (DOMAINS["flat"](), [1, 2, 3, "x"]),
     (

@@ -42,7 +42,7 @@ def diversity(delta: object, l: object) -> PrivacyModel:  # noqa: E741
 def of_values(values: Sequence[Value | None], seed: int = 0, owners: Sequence[int] | None = None) -> Table:
     """A table with two quasi-identifiers beside these values."""
     rng = random.Random(seed)
-    domains = [DOMAINS["interval"](steps=[2, 4, 8]), DOMAINS["flat"]()]
+    domains = [DOMAINS["interval"](steps=[1, 2, 4, 8]), DOMAINS["flat"]()]
     quasi = [[rng.randrange(16), rng.choice("abc")] for _ in values]
     return table(domains, quasi, [[value] for value in values], owners)
 

@@ -31,7 +31,7 @@ from tests.benchmarks import adult
 from tests.engines.test_mondrian_twin import random_table
 from tests.small_tables import Table, table
 
-INTERVAL = DOMAINS["interval"](steps=[2, 4, 8])
+INTERVAL = DOMAINS["interval"](steps=[1, 2, 4, 8])
 K = MODELS["k-anonymity"]
 
 
@@ -197,7 +197,7 @@ def test_where_nothing_can_be_the_reason_names_what_could() -> None:
 def test_losses_that_would_not_fit_steer_all_the_same() -> None:
     """Prime spans make denominators whose sums over many rows pass 64 bits."""
     spans = (999_983, 999_979, 15_485_863)
-    domains = [DOMAINS["interval"](steps=[span // 3], domain=[0, span]) for span in spans]
+    domains = [DOMAINS["interval"](steps=[1, span // 3], domain=[0, span]) for span in spans]
     rng = random.Random(9)
     quasi: list[list[Scalar]] = [[rng.randint(0, span) for span in spans] for _ in range(400)]
     partition = run(table(domains, quasi, [[1]] * 400), K(k=4))

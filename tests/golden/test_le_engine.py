@@ -133,7 +133,7 @@ def anatomy_of_table_i() -> list[dict[str, Any]]:
     """The quasi-identifier table that preset MBF publishes."""
     rows = GOLDEN.inputs["table_I"]
     fields: dict[str, Any] = {
-        "$.age": {"role": "quasi", "interval": {"steps": [5, 10]}},
+        "$.age": {"role": "quasi", "interval": {"steps": [1, 5, 10]}},
         "$.sex": {"role": "quasi", "flat": True},
         "$.zip": {"role": "quasi", "flat": True},
         "$.disease": {"role": "sensitive", "taxonomy": {"tree": {"*": below(tree("A"), "disease")}}},

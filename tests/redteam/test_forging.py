@@ -92,7 +92,7 @@ def test_a_sensitive_value_does_not_pass_under_another_name(tmp_path: Path, item
     verdict = judged(tmp_path, f"<list>{items}</list>" if items.startswith("<") else f'{{"list":[{items}]}}')
     assert verdict.k == 2
     assert not verdict.passed
-    assert verdict.forbidden == {"<key>": 2}
+    assert verdict.forbidden["<key>"] == 2
 
 
 def test_kept_fields_need_no_listing(tmp_path: Path) -> None:

@@ -59,7 +59,10 @@ class RowLine(NamedTuple):
 def depth_first(tree: Hierarchy, nodes: Sequence[int]) -> list[int]:
     """Return the positions of the nodes in depth-first order; a node comes before what it generalizes.
 
-    The join of nodes is the join of the first and the last of them in this order. This is also true for
-    numbers or dates with levels that do not nest: a bin that holds both ends holds everything in between.
+    The join of nodes is the join of the first and the last of them in this order. Numbers and dates, whose
+    finest nodes ascend, keep their own order, since levels need not nest: a bin that holds both ends holds
+    everything in between.
     """
+    if tree.axis is not None:
+        return sorted(range(len(nodes)), key=nodes.__getitem__)
     return sorted(range(len(nodes)), key=lambda at: tree.ancestors[nodes[at]])

@@ -23,9 +23,13 @@ class Sets:
         self._nodes: dict[Content, int] = {}
         # A quoted member is a text; an unquoted one may also be a number or boolean, which takes precedence.
         self._texts = {label: node for node, label in enumerate(tree.labels) if isinstance(label, str)}
+        self._least: dict[str, int] = {}
+        self._greatest: dict[str, int] = {}
         if tree.axis is not None:
-            axis = range(tree.axis.first, tree.axis.first + len(tree.axis.points))
-            self._texts = {spell_label(tree.labels[node]): node for node in axis}
+            bins = [*enumerate(tree.axis.bins, tree.axis.first)]
+            self._texts = {spell_label(bin.label): node for node, bin in bins}
+            self._least = {bin.least: node for node, bin in bins}
+            self._greatest = {bin.greatest: node for node, bin in bins}
         self._others = {
             spell_label(label): node
             for node, label in enumerate(tree.labels)
@@ -43,7 +47,7 @@ class Sets:
             return None
         if label.startswith("{"):
             content = self._parse_set(label)
-        elif self._tree.axis is not None and label.startswith("["):
+        elif self._tree.axis is not None and label.startswith("[") and label not in self._texts:
             content = self._content(self._range(label), False)
         else:
             return None
@@ -77,10 +81,10 @@ class Sets:
         return Content(tuple(sorted(set(nodes), key=place)), lacking)
 
     def _range(self, label: str) -> tuple[int, ...]:
-        least, comma, greatest = label.removeprefix("[").removesuffix("]").partition(", ")
+        least, comma, greatest = label[1:-1].partition(", ")
         if not comma:
             raise Uncovered
-        return _find_node(self._plain, least), _find_node(self._plain, greatest)
+        return _find_node(self._least, least), _find_node(self._greatest, greatest)
 
 
 def _find_node(nodes: dict[str, int], text: str) -> int:

@@ -16,6 +16,7 @@ from hierdata.forest.encoded import Frame
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy.checks.readings import Readings, bound_readings, resolve_readings
 from hierdata.policy.plan.constraints import bind_constraints
+from hierdata.policy.plan.labels import label_rules
 from hierdata.policy.plan.stages import Stage, plan_stages
 from hierdata.policy.plan.treatment import unlinked_domains
 from hierdata.policy.policy import Policy
@@ -287,6 +288,7 @@ def judge_rules(
         recoding=policy.recoding_traits.judged_as,
         tables=_tables(policy),
         population=population_of(policy, vertices, books),
+        quasi=label_rules(policy, codebooks or {}),
     )
 
 

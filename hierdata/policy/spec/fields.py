@@ -235,6 +235,9 @@ class _FieldRule(BaseModel):
                 f"not {' and '.join(domains)}" if domains else "flat: true where nothing is to be generalized"
             )
             yield f"a quasi-identifier needs one of {', '.join(DOMAINS)}; {found}"
+        taxonomy: Any = getattr(self, "taxonomy", None)
+        if self.role == "sensitive" and taxonomy is not None and taxonomy.finest:
+            yield "finest does not belong to role sensitive: its values are published as they are"
         for key in sorted(stated):
             if key == "within" and self.asks == "value":
                 yield "within belongs to asks: presence"

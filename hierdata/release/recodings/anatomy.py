@@ -1,4 +1,4 @@
-"""Unchanged quasi-identifiers, sensitive values apart by group (Xiao and Tao, Anatomy, VLDB 2006).
+"""Quasi-identifiers in their finest form, sensitive values apart by group (Xiao and Tao, Anatomy, VLDB 2006).
 
 The paper's two tables, also for trees: each vertex type with sensitive attributes has its own table of them;
 quasi-identifiers stay in the records, joined to it by group.
@@ -19,7 +19,7 @@ from hierdata.release.recodings.groups import ByGroup
 
 
 class Anatomy(ByGroup):
-    """Publish every record with its own quasi-identifiers, and the sensitive values of each group apart.
+    """Publish records with their own quasi-identifiers in finest form, and the sensitive values by group.
 
     Each vertex type with sensitive attributes has one table with all of them (see ByGroup). Groups of
     different types are independent.

@@ -33,17 +33,18 @@ class Content(NamedTuple):
 
 
 class SetsAndRanges(ByRecord):
-    """Each class is published by the values that occur in it, at every quasi-identifier.
+    """Each class is published by the values that occur in it, in their finest form.
 
     Categories and codes: the set ``{a, b}`` in the order of their hierarchy; one value alone as it is.
-    Numbers and dates: the range from the least to the greatest, ``[20, 25]``. A missing value among others is
+    Numbers and dates: the range from the least to the greatest, ``[20, 25]``; where the finest form is a bin
+    or a period, from the beginning of the first to the end of the last one. A missing value among others is
     ``null``, the last of a set: ``{a, null}``, ``{[20, 25], null}``. A text is put in quotes, as in JSON,
     if it would be ambiguous: if it has one of ``, { } [ ] " \\`` or unusual white space in it, if it is
     ``null``, or if it is spelled like a number of the domain. A single text that begins with ``{`` is a set
     of one.
 
     LM' of a set of n leaves is (n - 1) / (all leaves - 1), of a range its width over that of the domain. A
-    missing value among others counts as one more leaf, or one more number of the collection. Children are
+    missing value among others counts as one more leaf, or one more bin of the collection. Children are
     written as ``ByRecord`` says.
     """
 
@@ -128,9 +129,7 @@ def content_label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> st
     if tree.axis is None:
         members = [_member(label, numbers) for label in labels]
     else:
-        members = [
-            "[" + ", ".join(map(spell_label, labels)) + "]" if len(labels) > 1 else spell_label(labels[0])
-        ]
+        members = [tree.axis.label(*own.nodes) if len(labels) > 1 else spell_label(labels[0])]
         if not own.lacking:
             return members[0]
     return "{" + ", ".join([*members, *[MISSING] * own.lacking]) + "}"
@@ -153,10 +152,9 @@ def spell_label(label: Scalar) -> str:
 def _loss(tree: Hierarchy, own: Content) -> Fraction:
     """Return LM' of a content; at most that of the root."""
     if tree.axis is not None:
-        first, points = tree.axis.first, tree.axis.points
-        width = points[own.nodes[-1] - first] - points[own.nodes[0] - first]
+        width = tree.axis.width(own.nodes[0], own.nodes[-1])
         loss = Fraction(width, tree.axis.span) if tree.axis.span else Fraction(0)
-        return min(loss + Fraction(own.lacking, max(len(points) - 1, 1)), tree.lm[0])
+        return min(loss + Fraction(own.lacking, max(len(tree.axis.bins) - 1, 1)), tree.lm[0])
     if tree.leaves < 2:
         return Fraction(0)
     held = set(own.nodes)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
     ROOT_LABEL,
     Hierarchy,
+    Labels,
     Observed,
     QuasiDomain,
     Uncovered,
@@ -48,6 +50,19 @@ class Initial(QuasiDomain):
             {"kind": "initial"},
             len(texts),
         )
+
+    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+        return InitialLabels()
+
+
+class InitialLabels(Labels):
+    """Whole texts, and above them initials."""
+
+    def is_finest(self, label: Scalar) -> bool:
+        return isinstance(label, str) and not label.endswith(ANY)
+
+    def is_coarser(self, label: Scalar) -> bool:
+        return isinstance(label, str) and label[1:] == ANY
 
 
 def _text(value: Scalar) -> str:
