@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hierdata.privacy import MODELS
-from hierdata.release.report.sentences import limitations
+from hierdata.release.report.sentences import limitations, suppression_sentences
 from hierdata.version import __version__
 
 Record = dict[str, Any]
@@ -41,7 +41,14 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
             for model, stated in zip(models, policy["models"], strict=True)
         ],
         "worst_guess": {path: exact(worst_guess(classes, path)) for path in sensitive},
-        "limitations": list(limitations(models, policy.get("recoding", "generalization"), {})),
+        "limitations": [
+            *limitations(models, policy.get("recoding", "generalization"), {}),
+            *suppression_sentences(
+                judged=any("alpha" in own or "l" in own or "t" in own for own in policy["models"]),
+                guarded=policy.get("suppressed", "guarded") == "guarded",
+                each_type=policy.get("recoding") == "anatomy",
+            ),
+        ],
         "counts": {
             "classes": len(classes),
             "smallest_class": min(map(len, classes)),

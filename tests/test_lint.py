@@ -19,6 +19,9 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 BY = {"by": {"flu": 1, "HIV": 5}}
 
 
+REMARK = "; then no record can be suppressed, unless with `suppressed: as_published`"
+
+
 def policy(fields: dict[str, Any], **changes: Any) -> Policy:
     models = [{"kind": "k-anonymity", "k": 3}]
     return from_data({"version": 1, "models": models, "fields": fields} | changes)
@@ -60,13 +63,13 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
     assert messages(found, "$.gpa") == [
         "1 value (1 occurrence) without a level",
         "level-alpha-k: with nothing suppressed, k = 20, alpha = 1 0 0 0 0 is the strongest that holds, "
-        "and the policy asks for more",
+        f"and the policy asks for more{REMARK}",
     ]
     assert messages(found, "$.visits[*].diagnosis") == [
         "1 value (1 occurrence) without a level",
         "level 5 (1 of 1 values) cannot be published in classes of 5: classes of 10 can hold it",
         "level-alpha-k: with nothing suppressed, k = 20, alpha = 0 0 0 0 1 is the strongest that holds, "
-        "and the policy asks for more",
+        f"and the policy asks for more{REMARK}",
     ]
     assert messages(found, "$.visits[*]") == [
         "occurs in 1 place only, fewer than the 5 records of a class: its presence could identify a "
@@ -269,7 +272,9 @@ def test_what_holds_with_nothing_suppressed_is_told(model: dict[str, Any], told:
     found = [
         one for one in messages(check(stated, [{"a": "x", "s": s} for s in values]), "$.s") if "asks" in one
     ]
-    reached = f"with nothing suppressed, {told} is the strongest that holds, and the policy asks for more"
+    reached = (
+        f"with nothing suppressed, {told} is the strongest that holds, and the policy asks for more{REMARK}"
+    )
     assert found == ([] if told is None else [f"{model['kind']}: {reached}"])
 
 

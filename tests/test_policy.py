@@ -19,6 +19,7 @@ from hierdata.domains.taxonomy import Taxonomy
 from hierdata.engines import ENGINES
 from hierdata.errors import PolicyError, TargetError
 from hierdata.policy.load import from_data, load
+from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.policy import Policy
 from hierdata.policy.schema import json_schema, text
 from hierdata.privacy import MODELS
@@ -269,12 +270,12 @@ def test_xml_paths_agree_on_the_place_and_know_their_namespaces() -> None:
 def test_unlisted_fields_that_are_kept_become_quasi_identifiers() -> None:
     records = [{"a": 1, "s": 2, "tags": ["x"], "more": {"b": 1, "c": [{"d": 1}, {"d": 2}]}}, {"s": None}]
     policy = from_data(minimal(unlisted={"keep": "harmless"}))
-    kept = policy.with_unlisted(survey(records).shape)
+    kept = add_unlisted(policy, survey(records).shape)
     assert list(kept.fields) == ["$.a", "$.s", "$.tags[*]", "$.more.b", "$.more.c[*].d"]
     assert {type(domain) for domain in kept.quasi.values()} == {Flat}
     assert kept.unlisted_fields == "drop"
-    assert kept.with_unlisted(survey(records).shape) is kept
-    assert from_data(minimal()).with_unlisted(survey(records).shape).fields.keys() == {"$.a", "$.s"}
+    assert add_unlisted(kept, survey(records).shape) is kept
+    assert add_unlisted(from_data(minimal()), survey(records).shape).fields.keys() == {"$.a", "$.s"}
 
 
 YAML = """

@@ -105,12 +105,13 @@ def _check(
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
     """Return the first error that binding engines, population table and gates to these records raises."""
     from hierdata.policy.lint.lint import Finding
+    from hierdata.policy.load.unlisted import add_unlisted
     from hierdata.policy.plan.plan import prepare
     from hierdata.records.values import Values
     from hierdata.release.gates import bind_gates
 
     try:
-        extended = policy.with_unlisted(survey.shape, hints)
+        extended = add_unlisted(policy, survey.shape, hints)
         uncounted = {keys: Values() for keys in extended.quasi if keys not in survey.values}
         prepared = prepare(extended, replace(survey, values=survey.values | uncounted), hints)
         bind_gates(extended, prepared.schema, prepared.domains)

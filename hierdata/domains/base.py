@@ -84,7 +84,8 @@ class Hierarchy:
     plain data and reveals nothing that only the data contain. ``leaves`` is the number of leaves by which LM'
     is computed, 0 for numbers and dates, which have an ``axis``. ``made`` is how many of the last nodes exist
     only for what one part of a release publishes, so that another part may number them differently; None if
-    all nodes are those of the whole collection.
+    all nodes are those of the whole collection. ``made_of`` tells for each of these which nodes it
+    generalizes, with all below them.
 
     Where the steps do not nest, joining is not associative; see ``domains.interval``.
     """
@@ -97,6 +98,7 @@ class Hierarchy:
     leaves: int = 0
     axis: Axis | None = None
     made: int | None = None
+    made_of: tuple[tuple[range, ...], ...] = ()
 
     @property
     def depths(self) -> int:

@@ -30,13 +30,15 @@ class Constraints:
     ``on_records`` judge a class by its records alone. ``on_values[t][i]`` judge the i-th sensitive
     attribute of vertex type t, at every vertex of a class representative. ``population`` counts the rows of
     the policy's population table that match the nodes of a root, if a model needs that count. No class may
-    be smaller than ``least``.
+    be smaller than ``least``. ``guarded``: what is suppressed must be none or satisfy them too, as a whole
+    (DECISIONS 32; see engines.guarding).
     """
 
     on_records: tuple[Constraint, ...]
     on_values: tuple[tuple[tuple[Constraint, ...], ...], ...]
     population: Callable[[Sequence[int]], int] | None = None
     least: int = 1
+    guarded: bool = False
 
     def all(self) -> Iterator[Constraint]:
         """Iterate over all constraints."""
@@ -60,7 +62,8 @@ class Constraints:
     def at(self, kind: int) -> Constraints:
         """Return the constraints on classes of vertices of one type, which are treated as rows of a table."""
         values = tuple(own if at == kind else tuple(() for _ in own) for at, own in enumerate(self.on_values))
-        return Constraints(self.on_records, values, self.population if kind == 0 else None)
+        population = self.population if kind == 0 else None
+        return Constraints(self.on_records, values, population, guarded=self.guarded)
 
     def view(
         self,
@@ -86,8 +89,8 @@ class Constraints:
             tuple(tuple(filter(is_kept, own)) for own in attributes) for attributes in self.on_values
         )
         if "size" in mended:
-            return Constraints((), values, self.population)
-        return Constraints(self.on_records, values, self.population, self.min_class_size)
+            return Constraints((), values, self.population, guarded=self.guarded)
+        return Constraints(self.on_records, values, self.population, self.min_class_size, self.guarded)
 
     @property
     def min_class_size(self) -> int:

@@ -113,3 +113,12 @@ def _first_alike(labels: Sequence[Scalar]) -> list[int]:
         first.setdefault((Decimal if isinstance(label, Decimal) else type(label), label), node)
         for node, label in enumerate(labels)
     ]
+
+
+def nodes_alike(labels: Sequence[Scalar]) -> list[list[int]]:
+    """Return for each node all nodes with its label."""
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    first = _first_alike(labels)
+    for node, same in enumerate(first):
+        groups[same].append(node)
+    return [groups[same] for same in first]

@@ -16,12 +16,14 @@ from hierdata.forest.partition import Partition
 class Block:
     """Records and the classes that were found for them.
 
-    ``forest`` is built from the records where it is needed, and is not pickled: every process already has
-    what it shares with all other blocks.
+    ``number`` tells blocks apart: the first record that was clustered in it, which may be in another block
+    now; -1 for a part on its way to another block. ``forest`` is built from the records where it is needed,
+    and is not pickled: every process already has what it shares with all other blocks.
     """
 
     encoded: Encoded
     partitions: tuple[Partition, ...]
+    number: int
     forest: Forest | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.encode import Blocks
+from hierdata.pipeline.guard_blocks import guard_blocks
 from hierdata.pipeline.memory import require
 from hierdata.pipeline.merge_blocks import FormsOfBlock, SplitBlock, find_shared_forms, unite_parts
 from hierdata.pipeline.resources import RunContext
@@ -67,7 +68,7 @@ class ClusterBlock:
         rng = generator(self.seed, int(records.ordinals[0]))
         with announcing(self.notice):
             forest, partitions = search(forest, self.prepared, self.recoding, rng, self.alone, self.progress)
-        return Block(records, partitions, forest)
+        return Block(records, partitions, int(records.ordinals[0]), forest)
 
 
 _HEARD = 64
@@ -112,7 +113,11 @@ def cluster_blocks(
     found = pieces.map(cluster, watch)
     pieces.release()
     if not alone:
-        found = _unite_blocks(found, [load.first for load in loads], prepared, heaviest)
+        firsts = [load.first for load in loads]
+        found = _unite_blocks(found, firsts, prepared, heaviest)
+        found, published = guard_blocks(found, prepared, heaviest)
+        if published:
+            found = _unite_blocks(found, firsts, prepared, heaviest)
     return ClusteredBlocks(found, heaviest, spread)
 
 

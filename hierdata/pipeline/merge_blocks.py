@@ -39,7 +39,7 @@ class FormsOfBlock:
         found: list[list[bytes]] = [[] for _ in range(self.bins)]
         for form in sorted(set(_forms(block, self.frame, self.heaviest).values())):
             found[int.from_bytes(form[:4], "big") % self.bins].append(form)
-        own = self.place_of[int(block.encoded.ordinals[0])]
+        own = self.place_of[block.number]
         for at, forms in enumerate(found):
             if forms:
                 yield at, (own, forms)
@@ -75,7 +75,7 @@ def find_shared_forms(heard: Iterable[Heard]) -> Shared:
 class SplitBlock:
     """Send classes whose form several blocks share to the first of these; the rest stays in its block.
 
-    The rest goes to the bin of the block's index, found by the block's first record.
+    The rest goes to the bin of the block's index, found by the block's number.
     """
 
     frame: Frame
@@ -86,7 +86,7 @@ class SplitBlock:
     def __call__(self, block: Block) -> Iterator[tuple[int, Block]]:
         """Yield the parts of a block by bin."""
         (partition,) = block.partitions
-        own = self.place_of[int(block.encoded.ordinals[0])]
+        own = self.place_of[block.number]
         forest = block.at(self.frame, self.heaviest)
         home = np.full(forest.record_count, own)
         for root, form in _forms(block, self.frame, self.heaviest).items():
@@ -98,7 +98,8 @@ class SplitBlock:
             records = np.flatnonzero(home == place)
             encoded = part(forest, block.encoded.ordinals, records)
             costs = partition.costs if place == own else Counter[str]()
-            yield place, Block(encoded, (replace(_take_classes(partition, forest, records), costs=costs),))
+            taken = replace(_take_classes(partition, forest, records), costs=costs)
+            yield place, Block(encoded, (taken,), block.number if place == own else -1)
 
 
 def _take_classes(partition: Partition, forest: Forest, records: NDArray[np.int64]) -> Partition:
@@ -144,4 +145,5 @@ def unite_parts(blocks: list[Block]) -> Block:
         nodes=np.concatenate([block.partitions[0].nodes for block in blocks]),
         costs=sum((block.partitions[0].costs for block in blocks), Counter[str]()),
     )
-    return Block(join_encoded([block.encoded for block in blocks]), (together,))
+    encoded = join_encoded([block.encoded for block in blocks])
+    return Block(encoded, (together,), max(block.number for block in blocks))

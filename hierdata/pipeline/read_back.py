@@ -13,6 +13,7 @@ from hierdata.judge import JudgeRules, Keys, Verdict
 from hierdata.judge.tokens import single, whole
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.checks.readings import Readings, resolve_readings
+from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.plan.plan import stated_scales
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
@@ -104,7 +105,7 @@ def read_back(
     if isinstance(policy.unlisted, Keep):
         if policy.recoding_traits.separates_values:
             _drop_groups(found.shape)
-        policy = policy.with_unlisted(found.shape)
+        policy = add_unlisted(policy, found.shape)
         found = _survey(splits, policy, spread)
     repeated = frozenset(_find_repeated(found.shape, (), _lists(policy)))
     verdict = judged.public_verdict(policy, policy.vertices | repeated, resolve_readings(policy, repeated))

@@ -10,10 +10,13 @@ import numpy as np
 from hierdata.engines import ENGINES
 from hierdata.engines.base import Trial
 from hierdata.engines.enforce import coalesce
+from hierdata.engines.guarding.contents import GroupContents
+from hierdata.engines.guarding.guard import contents_of, guard_suppressed
 from hierdata.engines.jit import announcing_compilation
 from hierdata.errors import PromiseError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import Partition
+from hierdata.pipeline.unguarded import explain_unguarded
 from hierdata.policy.lint.attainable import shortfalls
 from hierdata.policy.plan.plan import Prepared
 from hierdata.policy.plan.stages import Stage
@@ -65,17 +68,65 @@ def search(
         for engine, constraints in stage.work():
             partition = engine.step(forest, scope, constraints, partition, rng, report_progress)
         assert partition is not None, "a stage has at least one step"
+        original = forest
         if not prepared.policy.recoding_traits.partitions_each_type:
-            forest, partition = recoding.prepare(forest, partition)
+            forest, partition = recoding.prepare(original, partition)
             partition = coalesce(forest, partition, stage.constraints)
         if alone and partition.class_count == 0:
             raise PromiseError(
-                partition.reason or nothing_holds(prepared) or _explain_failure(forest, scope, stage, rng),
+                partition.reason
+                or _nothing_is_left(forest, stage, prepared)
+                or nothing_holds(prepared)
+                or _explain_failure(forest, scope, stage, rng),
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
+        if alone:
+            forest, partition = _guard(original, forest, scope, partition, stage, prepared, recoding)
         gone |= partition.representative < 0
         partitions.append(partition)
     return forest, tuple(partitions)
+
+
+def _guard(
+    original: Forest,
+    forest: Forest,
+    scope: Scope,
+    partition: Partition,
+    stage: Stage,
+    prepared: Prepared,
+    recoding: Recoding,
+) -> tuple[Forest, Partition]:
+    """Guard the suppressed (see ``guard_suppressed``); return the forest and partition as prepared again.
+
+    ``original`` is the forest without the nodes of the recoding. Raises PromiseError if it cannot be done.
+    """
+    traits = prepared.policy.recoding_traits
+    aligned = stage.steps[0].aligns or not traits.partitions_each_type
+    guarded = guard_suppressed(forest, scope, partition, stage.constraints, traits, aligned=aligned)
+    if guarded is partition:
+        return forest, partition
+    if guarded is not None and traits.partitions_each_type:
+        return forest, guarded
+    if guarded is not None:
+        forest, partition = recoding.prepare(original, guarded)
+        partition = coalesce(forest, partition, stage.constraints)
+        if (partition.equivalence_class == guarded.equivalence_class).all():
+            return forest, partition
+    raise PromiseError(explain_unguarded(prepared, _whole(forest, stage)))
+
+
+def _nothing_is_left(forest: Forest, stage: Stage, prepared: Prepared) -> str:
+    """Explain the failure of an engine that guards the suppressed itself; "" for others."""
+    if not (stage.constraints.guarded and prepared.policy.recoding_traits.uses_one_depth):
+        return ""
+    whole = _whole(forest, stage)
+    return "" if whole.satisfies(stage.constraints) else explain_unguarded(prepared, whole)
+
+
+def _whole(forest: Forest, stage: Stage) -> GroupContents:
+    """Return what all rows of a stage hold."""
+    every = np.ones(int((forest.type == stage.kind).sum()), np.bool_)
+    return contents_of(forest, stage.kind, stage.constraints, every)
 
 
 def try_first_step(forest: Forest, stage: Stage, rng: np.random.Generator) -> Mapping[Hashable, Trial]:

@@ -16,6 +16,7 @@ from hierdata.errors import InputError, PolicyError
 from hierdata.executors import EXECUTORS, Held
 from hierdata.pipeline.content import ContentDigest, watch_content
 from hierdata.pipeline.resources import RunContext
+from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.plan.block_size import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
@@ -157,7 +158,7 @@ def survey_splits(
     flat = policy.tables is None and collection.form.format.is_tabular
     most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
     found, sizes, content, held = _survey_splits(splits, policy, spread, most, treatment)
-    extended = policy.with_unlisted(found.shape, hints)
+    extended = add_unlisted(policy, found.shape, hints)
     if extended is not policy:  # the values of the kept fields have not been counted yet
         held.release()
         found, sizes, content, held = _survey_splits(splits, extended, spread, most, treatment)

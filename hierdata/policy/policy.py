@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -30,7 +30,7 @@ from hierdata.records.maps import resolve_maps
 from hierdata.records.path import Path, depth_of, parse
 from hierdata.records.rules import Unlisted
 from hierdata.records.schema import Role, Rule
-from hierdata.records.survey import Keys, PathSurvey
+from hierdata.records.survey import Keys
 
 if TYPE_CHECKING:
     from hierdata.policy.spec.fields import FieldRule
@@ -87,6 +87,9 @@ class Policy(BaseModel):
     key: Literal["per-run"] | None = Field(
         default=None, description="per-run: pseudonyms and shifts use a key that ends with the run"
     )
+    suppressed: Literal["guarded", "as_published"] | None = Field(
+        default=None, description="whether the models hold for suppressed records as a whole too"
+    )
     recoding: RecodingName = Field(default=DEFAULT, description="in what form classes are published")
     sensitive_tables: SensitiveTables | None = Field(
         default=None,
@@ -134,6 +137,12 @@ class Policy(BaseModel):
     def recoding_traits(self) -> RecodingTraits:
         """The traits of the recoding."""
         return traits_of(self.recoding)
+
+    @property
+    def guards_suppressed(self) -> bool:
+        """Whether suppressed records must satisfy the models as a whole; presets suppress as printed."""
+        stated = self.suppressed or ("guarded" if self.preset is None else "as_published")
+        return stated == "guarded" and any(model.per_attribute for model in self.models)
 
     @cached_property
     def table_division(self) -> int | tuple[tuple[str, ...], ...] | None:
@@ -269,26 +278,8 @@ class Policy(BaseModel):
 
     @property
     def unlisted_fields(self) -> Unlisted:
-        """What binding does with a field without a rule; ``with_unlisted`` has added rules for kept ones."""
+        """What binding does with a field without a rule; ``add_unlisted`` has added rules for kept ones."""
         return "error" if self.unlisted == "error" else "drop"
-
-    def with_unlisted(self, shape: PathSurvey, many_hints: Collection[Keys] = ()) -> Policy:
-        """Return this policy with a rule for each field that ``unlisted: {keep: ...}`` publishes."""
-        if not isinstance(self.unlisted, Keep):
-            return self
-        from hierdata.records.unlisted import keep_unlisted
-
-        unlisted = keep_unlisted(self.rules(), shape, Role.QUASI, many_hints, self.maps)
-        added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
-        if not added:
-            return self
-        stated = {name: getattr(self, name) for name in self.model_fields_set}
-        stated["fields"] = {**self.fields, **added}
-        if "record_schema" in stated:
-            stated["schema"] = stated.pop("record_schema")
-        policy = Policy.model_validate(stated)
-        policy._folder = self._folder
-        return policy
 
     def _published_as(self, role: Role) -> dict[Keys, FieldRule]:
         return {keys: rule for keys, (_, rule) in self.rules_by_keys.items() if rule.published_as is role}

@@ -165,8 +165,8 @@ class Constraint(ABC):
     two places of one class that satisfy it do so if they are one place (DECISIONS 31). Both are tested, never
     assumed. ``reading`` is the question that it answers.
     ``min_class_size``: no smaller class can satisfy it at a vertex with one value per record.
-    ``caps``: the model as FrequencyCaps if it has that form; the alignment enforces them as classes grow.
-    ``closeness``: the model as Closeness if it has that form, equivalent to ``holds``.
+    ``needs_population``: it asks for ``ClassView.population``. ``caps``: the model as FrequencyCaps if it has
+    that form; the alignment enforces them as classes grow. ``closeness``: as Closeness, alike.
     """
 
     closed_under_union: bool
@@ -175,6 +175,7 @@ class Constraint(ABC):
     reading: SensitiveReading = BY_VALUE
     caps: FrequencyCaps | None = None
     closeness: Closeness | None = None
+    needs_population: bool = False
 
     @abstractmethod
     def holds(self, view: ClassView) -> bool:

@@ -68,6 +68,7 @@ class _Presence(Constraint):
     closed_under_union = False
     closed_under_pooling = True
     min_class_size = 1
+    needs_population = True
 
     def __init__(self, least: Fraction, most: Fraction) -> None:
         self._least = least

@@ -53,6 +53,7 @@ class _KMap(Constraint):
     closed_under_union = True  # everyone who fits one of the classes fits what is published of their union
     closed_under_pooling = True
     min_class_size = 1
+    needs_population = True
 
     def __init__(self, k: int) -> None:
         self._k = k

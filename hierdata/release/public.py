@@ -28,6 +28,7 @@ from hierdata.release.report.models import (
     figures,
     identifier_sentences,
     limitations,
+    suppression_sentences,
 )
 from hierdata.release.verification import judgements_by_model
 from hierdata.version import __version__
@@ -115,7 +116,13 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
     exempt, absent = _reasons_given(policy)
     apart = policy.recoding_traits.partitions_each_type
     scopes = [path for paths in verdict.tables.values() for path in paths] if apart else []
-    return limitations(policy.models, policy.recoding, exempt, scopes=scopes) + identifier_sentences(
+    suppression = suppression_sentences(
+        judged=any(model.per_attribute for model in policy.models),
+        guarded=policy.guards_suppressed,
+        each_type=apart and not (policy.steps and policy.steps[0].aligns),
+    )
+    stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes) + suppression
+    return stated + identifier_sentences(
         [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
         linked_domains(policy),
         [str(policy.rules_by_keys[keys][0]) for keys in policy.date_shifts],

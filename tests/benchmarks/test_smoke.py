@@ -113,6 +113,14 @@ SMOKES = (
         ("data | model | engine | LM | compared | records lost % | ms a record",),
     ),
     Smoke(
+        "promise",
+        "students A --records 60 --times 1",
+        (
+            "collection | records | models | readings | LM per value | records lost | vertices lost"
+            " | at roots | given up | CPU s | ratio",
+        ),
+    ),
+    Smoke(
         "rates",
         "--sizes 200",
         ("rows | reading s | measuring s | ratio | asked | values of all keys together",),

@@ -72,9 +72,13 @@ def write_csv(path: Path, table: Sequence[Row]) -> Path:
 
 
 def policy(fields: dict[str, Any], *models: PrivacyModel, folder: Path, **more: Any) -> dict[str, Any]:
-    """A policy for these models; for those that ask for a population, each person has a twin in it."""
+    """A policy for these models; for those that ask for a population, each person has a twin in it.
+
+    All people together break some of the models, so nothing is promised about those who are left out.
+    """
     stated = {
         "version": 1,
+        "suppressed": "as_published",
         "fields": fields,
         "models": [model.model_dump(mode="json", exclude_defaults=True) for model in models],
         **more,

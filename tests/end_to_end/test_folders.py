@@ -109,7 +109,7 @@ def test_elements_are_records_of_files_too(folder: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("recoding", ["representatives", "anatomy"])
 def test_what_is_no_record_lies_in_one_file(folder: Path, tmp_path: Path, recoding: str) -> None:
-    policy = POLICY | {"recoding": recoding}
+    policy = POLICY | {"recoding": recoding, "suppressed": "as_published"}
     out = released(folder, tmp_path, policy)
     names = {path.name for path in (out / "public").iterdir()} - {"codebook.json", "release.json"}
     if recoding == "representatives":

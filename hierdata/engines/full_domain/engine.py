@@ -26,7 +26,8 @@ class FullDomain(Engine):
 
     A node of the lattice is one depth for each quasi-identifier. Rows that are published alike at a node form
     a class. Classes that violate a model, or are smaller than the least size of all models, are suppressed; a
-    node may suppress at most a share ``suppression`` of the rows (0: none). The node with the least loss is
+    node may suppress at most a share ``suppression`` of the rows (0: none), and only such rows as may stay
+    suppressed where these are guarded. The node with the least loss is
     used: the sum of LM' over all values, 1 for each value of a suppressed row (exact integers, so ties are
     real). Ties go to the node that suppresses the fewest rows, then to the one with the greater depth in the
     first quasi-identifier where they differ; the number of ties is reported.

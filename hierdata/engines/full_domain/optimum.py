@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.full_domain.kernel import generalization_loss, may_hold, sum_equal_lines
 from hierdata.engines.full_domain.table import Base, Lattice
+from hierdata.engines.guarding.guard import suppressed_are_safe
 from hierdata.engines.rows.contents import check_classes
 from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing, nodes_of, partition_of
 from hierdata.forest.forest import Forest, Scope
@@ -90,6 +91,12 @@ class LatticeSearch:
         loss = int((kept * own).sum()) + suppressed * self._whole
         return NodeOutcome(loss, suppressed, node, dissolve_failing(classes, ~holds))
 
+    def leaves_safe(self, outcome: NodeOutcome) -> bool:
+        """Whether the suppressed rows of a node may stay suppressed (``suppressed_are_safe``)."""
+        if not self._constraints.guarded or not outcome.suppressed:
+            return True
+        return suppressed_are_safe(self._forest, self.partition(outcome, Counter()), self._constraints)
+
     def partition(self, outcome: NodeOutcome, costs: Counter[str]) -> Partition:
         """Build the partition of a node, published at the depths of that node."""
         forest, scope = self._forest, self._scope
@@ -135,6 +142,8 @@ def _best(
         found = search.judge_node(node)
         if found.suppressed > most or found.suppressed == len(found.classes):
             continue
+        if (best is None or found.loss <= best.loss) and not search.leaves_safe(found):
+            continue
         if best is None or found.loss < best.loss:
             best, ties = found, 1
         elif found.loss == best.loss:
@@ -143,16 +152,18 @@ def _best(
 
 
 def _shortage(search: LatticeSearch, suppressed: NDArray[np.int64], most: int, count: int) -> str:
-    """Explain why every node fails, and name a limit that suffices; "" if nothing can be published."""
+    """Explain why every node fails, and name a limit that suffices; "" if none does."""
     least = count
     for node in np.argsort(suppressed, kind="stable").tolist():
         if suppressed[node] >= least:
             break
-        least = min(least, search.judge_node(node).suppressed)
+        found = search.judge_node(node)
+        if found.suppressed < least and search.leaves_safe(found):
+            least = found.suppressed
     if least >= count:
         return ""
     return (
         f"with all values of a quasi-identifier generalized to one depth, at least {least} of {count} rows "
-        f"violate a model, and the engine may suppress {most}: set `suppression: {least}/{count}`, or weaken "
-        "the models"
+        f"must be suppressed, and the engine may suppress {most}: set `suppression: {least}/{count}`, or "
+        "weaken the models"
     )

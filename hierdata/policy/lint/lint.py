@@ -15,6 +15,7 @@ from hierdata.errors import HierdataError, PolicyError
 from hierdata.policy.lint.attainable import domain_of, pairs, shortfalls
 from hierdata.policy.lint.readings import judged_apart
 from hierdata.policy.lint.references import references
+from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
 from hierdata.records.binding import problems
@@ -80,7 +81,9 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _meanings(policy, survey)
     yield from _capacities(policy, survey)
     yield from _sizes(policy, survey)
-    yield from (Finding("warning", _text(policy, keys), what) for keys, what in shortfalls(policy, survey))
+    remark = "; then no record can be suppressed, unless with `suppressed: as_published`"
+    for keys, what in shortfalls(policy, survey):
+        yield Finding("warning", _text(policy, keys), f"{what}{remark if policy.guards_suppressed else ''}")
     yield from (Finding("warning", _text(policy, keys), what) for keys, what in references(policy, survey))
     yield from _unique(policy, survey)
     yield from _find_repeated(policy, survey)
@@ -135,7 +138,7 @@ def _models(policy: Policy) -> Iterator[Finding]:
 
 
 def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iterator[Finding]:
-    stated = policy.with_unlisted(survey.shape, many_hints)
+    stated = add_unlisted(policy, survey.shape, many_hints)
     for problem in problems(stated.rules(), survey.shape, stated.unlisted_fields, many_hints):
         yield Finding("error", problem.path, problem.message, problem.revealed)
 

@@ -30,5 +30,7 @@ def bind_constraints(
                 if scope is None or keys in scope:
                     constraints.append(model.bind_reading(domain, readings[keys], tied=tied))
     return Constraints(
-        tuple(on_records), tuple(tuple(tuple(constraints) for constraints in own) for own in on_values)
+        tuple(on_records),
+        tuple(tuple(tuple(constraints) for constraints in own) for own in on_values),
+        guarded=policy.guards_suppressed,
     )

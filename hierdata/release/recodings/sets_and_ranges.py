@@ -116,7 +116,16 @@ def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
         ),
         lm=(*tree.lm, *(_loss(tree, own) for own in contents)),
         made=(tree.made or 0) + len(contents),
+        made_of=(*tree.made_of, *(_covered_nodes(tree, own) for own in contents)),
     )
+
+
+def _covered_nodes(tree: Hierarchy, own: Content) -> tuple[range, ...]:
+    """Return the nodes that a content stands for: members, or all points of a range, and a missing value."""
+    missing = (tree.labels.index(None),) if own.lacking else ()
+    if tree.axis is None or not own.nodes:
+        return tuple(range(node, node + 1) for node in (*own.nodes, *missing))
+    return range(own.nodes[0], own.nodes[-1] + 1), *(range(node, node + 1) for node in missing)
 
 
 def _reads_as_set(label: Scalar) -> bool:

@@ -30,7 +30,11 @@ from hierdata.release.report.parts import (
     costs,
     figures,
 )
-from hierdata.release.report.sentences import identifier_sentences, limitations
+from hierdata.release.report.sentences import (
+    identifier_sentences,
+    limitations,
+    suppression_sentences,
+)
 
 __all__ = [
     "FILES",
@@ -62,6 +66,7 @@ __all__ = [
     "identifier_sentences",
     "json_schemas",
     "limitations",
+    "suppression_sentences",
 ]
 
 

@@ -35,6 +35,27 @@ ROUNDED_LOSS = (
     "rounded once to 2^-40 before the losses were added up."
 )
 
+_GUARDED = (
+    "The models hold for those left out too: the records that are not published are none, or as a whole "
+    "they satisfy every model as a class does, and so do those of them that fit no published record. This "
+    "is said of those left out as a whole, never of one of them; models on a population do not ask about "
+    "them."
+)
+_GUARDED_VERTICES = (
+    "The models hold for those left out too: of each type that is in groups, the records or vertices that "
+    "are not published are none, or as a whole they satisfy every model as a group does. This is said of "
+    "those left out as a whole, never of one of them."
+)
+_AS_PUBLISHED = (
+    "The models hold for published records only. Of the records that are not published any share may have "
+    "one sensitive value: whoever knows that a person is in the collection, and finds that no published "
+    "record fits her, may learn that value."
+)
+_LOST_VERTICES = (
+    "Vertices below a published record can be left out, in all records of its class, because a model fails "
+    "there. Nothing is promised about the sensitive values of such vertices."
+)
+
 _PSEUDONYMS = (
     "Pseudonyms at {paths} tell which values of a record are the same, and records are not compared by that. "
     "They hide values from all who lack the key: whoever has it can try every value that comes to mind."
@@ -92,6 +113,13 @@ _COSTS = {
     "their group",
     "records_lost_in_a_union": "records suppressed because their class came out like another, and a model "
     "failed in both together",
+    "records_of_classes_given_up": "records or vertices of classes that were dissolved so that the "
+    "suppressed ones as a whole satisfy the models",
+    "records_published_at_roots": "records published with every quasi-identifier generalized to * and "
+    "nothing below, because those of them that fit no class would be less safe than a class if they were "
+    "suppressed",
+    "rows_published_as_one_group": "records or vertices that no class accepts and that are a class "
+    "together, if need be with those of classes that were dissolved for them",
     "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among "
     "siblings that cannot be told apart",
 }
@@ -116,6 +144,18 @@ def limitations(
     groups = (_GROUPS.format(paths=" and ".join(scopes)),) if scopes else ()
     form = traits_of(recoding).limitation
     return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields)
+
+
+def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tuple[str, ...]:
+    """Return what is promised of records and vertices that are left out.
+
+    ``judged``: a model limits sensitive values; ``each_type``: vertex types are partitioned independently.
+    """
+    if not judged:
+        return ()
+    if not guarded:
+        return (_AS_PUBLISHED,)
+    return (_GUARDED_VERTICES,) if each_type else (_GUARDED, _LOST_VERTICES)
 
 
 def state_promise(model: PrivacyModel, judged: Sequence[Judgement], *, apart: bool = False) -> str:

@@ -1,0 +1,142 @@
+"""What groups of rows hold, and whether a group that is not published satisfies the models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.forest.forest import Forest
+from hierdata.privacy.base import ClassView
+
+
+@dataclass(frozen=True)
+class HeldValues:
+    """The values of a group at one sensitive attribute, all vertices of its type taken as one place.
+
+    ``counts`` has the occurrences of each code. ``sets`` has the number of records that show each set of
+    codes, None unless a constraint asks for presence.
+    """
+
+    counts: Counter[int]
+    sets: Counter[frozenset[int]] | None
+
+    def __add__(self, other: HeldValues) -> HeldValues:
+        """Return the values of both groups, which have no record in common."""
+        sets = None if self.sets is None or other.sets is None else self.sets + other.sets
+        return HeldValues(self.counts + other.counts, sets)
+
+    def __sub__(self, other: HeldValues) -> HeldValues:
+        """Return the values without those of a group that is part of this one."""
+        sets = None if self.sets is None or other.sets is None else self.sets - other.sets
+        return HeldValues(self.counts - other.counts, sets)
+
+
+@dataclass(frozen=True)
+class GroupContents:
+    """What the rows of a group hold in the original.
+
+    ``records`` is the number of different records, ``held[t][i]`` the values of the i-th sensitive attribute
+    of vertex type t; they are empty where no constraint asks.
+    """
+
+    records: int
+    held: tuple[tuple[HeldValues, ...], ...]
+
+    def __add__(self, other: GroupContents) -> GroupContents:
+        """Return the contents of both groups together, which have no record in common."""
+        pairs = zip(self.held, other.held, strict=True)
+        held = tuple(tuple(a + b for a, b in zip(own, others, strict=True)) for own, others in pairs)
+        return GroupContents(self.records + other.records, held)
+
+    def __sub__(self, other: GroupContents) -> GroupContents:
+        """Return the contents without a group that is part of this one."""
+        pairs = zip(self.held, other.held, strict=True)
+        held = tuple(tuple(a - b for a, b in zip(own, others, strict=True)) for own, others in pairs)
+        return GroupContents(self.records - other.records, held)
+
+    def satisfies(self, constraints: Constraints) -> bool:
+        """Whether all constraints hold, except those on a population, which somebody absent cannot fit."""
+        empty = ClassView(self.records, {})
+        if not all(one.holds(empty) for one in constraints.on_records if not one.needs_population):
+            return False
+        return all(
+            one.holds(ClassView(self.records, values.counts, sets=values.sets))
+            for own, attributes in zip(self.held, constraints.on_values, strict=True)
+            for values, bound in zip(own, attributes, strict=True)
+            for one in bound
+        )
+
+
+def count_groups(
+    forest: Forest, constraints: Constraints, kind: int, group_of: NDArray[np.int64], groups: int
+) -> list[GroupContents]:
+    """Count what each of ``groups`` groups holds.
+
+    ``group_of[row]`` is the group of each row of vertex type ``kind``, -1 for none. Rows of type 0 are whole
+    records, with all their vertices; other rows are single vertices.
+    """
+    rows = np.flatnonzero(forest.type == kind)
+    of_vertex = np.full(forest.vertex_count, -1, np.int64)
+    if kind == 0:
+        of_vertex = group_of[forest.record_of]
+    else:
+        of_vertex[rows] = group_of
+    records = np.unique(np.stack([group_of, forest.record_of[rows]], 1)[group_of >= 0], axis=0)
+    sizes = np.bincount(records[:, 0], minlength=groups)
+    columns = [
+        [
+            [HeldValues(Counter(), None)] * groups
+            if not bound
+            else list(
+                _count_values(
+                    *_values_of(forest, of_vertex, at, position),
+                    groups,
+                    presence=any(one.reading.asks == "presence" for one in bound),
+                )
+            )
+            for position, bound in enumerate(own)
+        ]
+        for at, own in enumerate(constraints.on_values)
+    ]
+    return [
+        GroupContents(int(sizes[group]), tuple(tuple(column[group] for column in own) for own in columns))
+        for group in range(groups)
+    ]
+
+
+def _values_of(
+    forest: Forest, of_vertex: NDArray[np.int64], kind: int, position: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return group, record and code of each value of an attribute in a group."""
+    vertices = np.flatnonzero((forest.type == kind) & (of_vertex >= 0))
+    codes = forest.sensitive[forest.first_sensitive[vertices] + position].astype(np.int64)
+    vertices, codes = vertices[codes >= 0], codes[codes >= 0]
+    return of_vertex[vertices], forest.record_of[vertices], codes
+
+
+def _count_values(
+    group: NDArray[np.int64],
+    record: NDArray[np.int64],
+    code: NDArray[np.int64],
+    groups: int,
+    *,
+    presence: bool,
+) -> Iterator[HeldValues]:
+    """Yield the values of each group."""
+    order = np.lexsort((record, group))
+    bounds = np.searchsorted(group[order], np.arange(groups + 1)).tolist()
+    records, codes = record[order].tolist(), code[order].tolist()
+    for start, end in pairwise(bounds):
+        sets: Counter[frozenset[int]] | None = None
+        if presence:
+            shown: dict[int, set[int]] = {}
+            for own, value in zip(records[start:end], codes[start:end], strict=True):
+                shown.setdefault(own, set()).add(value)
+            sets = Counter(map(frozenset, shown.values()))
+        yield HeldValues(Counter(codes[start:end]), sets)

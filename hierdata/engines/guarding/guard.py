@@ -1,0 +1,253 @@
+"""Mend a partition so that nobody who is not published is less safe than in a class (DECISIONS 32)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.engines.base import Constraints
+from hierdata.engines.guarding.choice import Candidate, choose_classes
+from hierdata.engines.guarding.contents import GroupContents, count_groups
+from hierdata.engines.guarding.coverage import LARGEST, uncovered_records
+from hierdata.engines.rows.table import bits_over, class_sizes, dissolve_failing
+from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.recodings import RecodingTraits
+
+
+def guard_suppressed(
+    forest: Forest,
+    scope: Scope,
+    partition: Partition,
+    constraints: Constraints,
+    traits: RecodingTraits,
+    *,
+    aligned: bool = True,
+) -> Partition | None:
+    """Return a partition of a scope whose suppressed rows are none, or satisfy all constraints as a whole.
+
+    So do those suppressed records that no published form covers: somebody who knows a person's
+    quasi-identifiers and finds no class that fits knows that she is one of these. If this does not hold,
+    classes are dissolved until the suppressed satisfy the constraints (``choose_classes``), and all
+    suppressed records are published as one class, by the roots of all hierarchies and no vertices below: a
+    form that covers everybody. A recoding with one depth for all records cannot publish that. Where
+    quasi-identifiers are published unchanged, the suppressed rows become a group, unless several belong to
+    one record. Constraints on a population ask about published records only. ``aligned``: the classes are
+    those of whole records with all vertices, not of the rows of one vertex type.
+
+    Returns ``partition`` itself if nothing is to do, None if no choice of classes is enough. ``costs`` counts
+    ``records_of_classes_given_up``, ``records_published_at_roots`` and ``rows_published_as_one_group``.
+    """
+    guard = _Guard(forest, scope, partition, constraints, traits, aligned)
+    left = guard.contents(suppressed_rows(partition))
+    if not constraints.guarded or not left.records:
+        return partition
+    if left.satisfies(constraints) and guard.may_stay(partition):
+        return partition
+    candidates = weigh_classes(forest, partition, constraints, traits)
+    chosen = choose_classes(left, candidates, constraints, guard.accepts)
+    return None if chosen is None else guard.publish(dissolve(forest, partition, chosen))
+
+
+@dataclass(frozen=True)
+class _Guard:
+    """The partition before it is mended."""
+
+    forest: Forest
+    scope: Scope
+    partition: Partition
+    constraints: Constraints
+    traits: RecodingTraits
+    aligned: bool
+
+    def contents(self, rows: NDArray[np.bool_]) -> GroupContents:
+        """Return what some rows hold together."""
+        return contents_of(self.forest, self.partition.kind, self.constraints, rows)
+
+    def accepts(self, left: GroupContents, chosen: Collection[int]) -> bool:
+        """Whether the suppressed rows can be published or may stay if these classes are dissolved."""
+        if self._has_roots and holds_at_roots(left, self._quasi, self.constraints):
+            return True
+        dissolved = dissolve(self.forest, self.partition, chosen)
+        # Rows of one record may be in several groups, so contents cannot be added up.
+        alone = self.traits.partitions_each_type
+        if alone and not self.contents(suppressed_rows(dissolved)).satisfies(self.constraints):
+            return False
+        return self._can_be_a_group(dissolved) or self.may_stay(dissolved)
+
+    def publish(self, dissolved: Partition) -> Partition:
+        """Return the partition with the suppressed rows published, if they can be."""
+        left = self.contents(suppressed_rows(dissolved))
+        if self._has_roots and holds_at_roots(left, self._quasi, self.constraints):
+            return publish_at_roots(self.forest, dissolved)
+        if self._can_be_a_group(dissolved):
+            return publish_as_group(self.forest, dissolved, with_subtrees=not self.aligned)
+        return dissolved
+
+    @property
+    def _has_roots(self) -> bool:
+        """Whether a class can be published by the roots of all hierarchies."""
+        return not (self.traits.partitions_each_type or self.traits.uses_one_depth)
+
+    @property
+    def _quasi(self) -> int:
+        return len(self.forest.hierarchies[0])
+
+    def may_stay(self, dissolved: Partition) -> bool:
+        """Whether something is published, and the records that it does not cover are none or satisfy all.
+
+        Unchanged quasi-identifiers cover only their own record; single rows of it may stay suppressed.
+        """
+        if not dissolved.class_count:
+            return False
+        if self.traits.partitions_each_type:
+            return dissolved.kind > 0
+        return uncovered_are_safe(self.forest, dissolved, self.constraints)
+
+    def _can_be_a_group(self, dissolved: Partition) -> bool:
+        """Whether the suppressed rows can be published as a group: one a record, nothing above suppressed."""
+        if not self.traits.partitions_each_type:
+            return False
+        rows = np.flatnonzero(suppressed_rows(dissolved))
+        records = self.forest.record_of[np.flatnonzero(self.forest.type == dissolved.kind)[rows]]
+        return len(np.unique(records)) == len(rows) and bool(np.isin(rows, self.scope.rows).all())
+
+
+def suppressed_are_safe(forest: Forest, partition: Partition, constraints: Constraints) -> bool:
+    """Whether the suppressed records, and those of them that no published form covers, may stay so."""
+    rows = suppressed_rows(partition)
+    whole = is_safe(forest, partition.kind, constraints, rows)
+    return whole and uncovered_are_safe(forest, partition, constraints)
+
+
+def uncovered_are_safe(forest: Forest, partition: Partition, constraints: Constraints) -> bool:
+    """Whether the records that no published form covers are none or satisfy the constraints."""
+    rows = suppressed_rows(partition)
+    if rows.sum() * partition.class_count > LARGEST:
+        return False
+    alone = np.zeros(len(rows), np.bool_)
+    alone[rows] = uncovered_records(
+        forest, np.flatnonzero(rows), forest, partition.representative, partition.nodes
+    )
+    return is_safe(forest, 0, constraints, alone)
+
+
+def is_safe(forest: Forest, kind: int, constraints: Constraints, rows: NDArray[np.bool_]) -> bool:
+    """Whether some rows of a type are none or satisfy the constraints as a whole."""
+    return not rows.any() or contents_of(forest, kind, constraints, rows).satisfies(constraints)
+
+
+def suppressed_rows(partition: Partition) -> NDArray[np.bool_]:
+    """Return which rows are suppressed."""
+    suppressed: NDArray[np.bool_] = partition.equivalence_class == SUPPRESSED
+    return suppressed
+
+
+def contents_of(
+    forest: Forest, kind: int, constraints: Constraints, rows: NDArray[np.bool_]
+) -> GroupContents:
+    """Return what some rows of a type hold together."""
+    (contents,) = count_groups(forest, constraints, kind, np.where(rows, 0, -1), 1)
+    return contents
+
+
+def holds_at_roots(left: GroupContents, quasi: int, constraints: Constraints) -> bool:
+    """Whether records that satisfy the constraints as a whole do so as a class published at the roots.
+
+    ``quasi`` is the number of quasi-identifiers of a record's root.
+    """
+    view = constraints.view(left.records, {}, [0] * quasi)
+    return all(one.holds(view) for one in constraints.on_records)
+
+
+def weigh_classes(
+    forest: Forest, partition: Partition, constraints: Constraints, traits: RecodingTraits
+) -> list[Candidate]:
+    """Return for each class the loss of dissolving it, and what its rows hold."""
+    kind = partition.kind
+    gain = forest.weight[forest.type == kind] * np.int64(1)
+    if not traits.partitions_each_type:
+        gain = _kept_by_record(forest, partition)
+    kept = ~suppressed_rows(partition)
+    losses = np.zeros(partition.class_count, np.int64)
+    np.add.at(losses, partition.equivalence_class[kept], gain[kept])
+    held = count_groups(forest, constraints, kind, partition.equivalence_class, partition.class_count)
+    return [Candidate(loss, contents) for loss, contents in zip(losses.tolist(), held, strict=True)]
+
+
+def _kept_by_record(forest: Forest, partition: Partition) -> NDArray[np.int64]:
+    """Return how much more would be lost of each record if it were suppressed.
+
+    In units of 1/scale; low bits are dropped where the sum over all records would not fit into 64 bits.
+    """
+    whole = int(forest.weight[forest.roots[:-1]].sum()) * forest.scale
+    dropped = bits_over(whole)
+    kept = np.zeros(forest.vertex_count, np.int64)
+    shown = partition.representative
+    for kind, own in enumerate(forest.losses):
+        vertices = np.flatnonzero((forest.type == kind) & (shown >= 0))
+        first = forest.first_node[shown[vertices]]
+        for position, losses in enumerate(own):
+            kept[vertices] += (forest.scale - losses[partition.nodes[first + position]]) >> dropped
+    records: NDArray[np.int64] = np.add.reduceat(kept, forest.roots[:-1])
+    return records
+
+
+def dissolve(forest: Forest, partition: Partition, classes: Collection[int]) -> Partition:
+    """Return the partition without some classes; their rows are suppressed with their subtrees."""
+    if not classes:
+        return partition
+    failing = np.zeros(partition.class_count, np.bool_)
+    failing[list(classes)] = True
+    class_of = dissolve_failing(partition.equivalence_class, failing)
+    shown = partition.representative.copy()
+    rows = np.flatnonzero(forest.type == partition.kind)
+    shown[rows[class_of == SUPPRESSED]] = SUPPRESSED
+    for kind in forest.schema.types[1:]:  # parents before children
+        own = np.flatnonzero(forest.type == kind.index)
+        shown[own[shown[forest.parent[own]] == SUPPRESSED]] = SUPPRESSED
+    given_up = int(class_sizes(partition.equivalence_class)[failing].sum())
+    costs = partition.costs + Counter(records_of_classes_given_up=given_up)
+    return replace(partition, equivalence_class=class_of, representative=shown, costs=costs)
+
+
+def publish_at_roots(forest: Forest, partition: Partition) -> Partition:
+    """Return the partition with all suppressed records in one more class, published by their roots alone.
+
+    Every quasi-identifier of the root is generalized to the root of its hierarchy.
+    """
+    records = np.flatnonzero(suppressed_rows(partition))
+    class_of, shown = partition.equivalence_class.copy(), partition.representative.copy()
+    nodes = partition.nodes.copy()
+    class_of[records] = partition.class_count
+    first = forest.roots[records[0]]
+    shown[forest.roots[records]] = first
+    start = forest.first_node[first]
+    nodes[start : start + len(forest.hierarchies[0])] = 0
+    costs = partition.costs + Counter(records_published_at_roots=len(records))
+    return replace(partition, equivalence_class=class_of, representative=shown, nodes=nodes, costs=costs)
+
+
+def publish_as_group(forest: Forest, partition: Partition, *, with_subtrees: bool) -> Partition:
+    """Return the partition with all suppressed rows in one more group.
+
+    ``with_subtrees``: the vertices below them are published too, since other partitions group these.
+    """
+    rows = suppressed_rows(partition)
+    vertices = np.flatnonzero(forest.type == partition.kind)[rows]
+    class_of, shown = partition.equivalence_class.copy(), partition.representative.copy()
+    class_of[rows] = partition.class_count
+    shown[vertices] = vertices[0]
+    below = np.zeros(forest.vertex_count, np.bool_)
+    below[vertices] = with_subtrees
+    for kind in forest.schema.types[1:]:  # parents before children
+        own = np.flatnonzero(forest.type == kind.index)
+        inside = own[below[forest.parent[own]]]
+        below[inside] = True
+        shown[inside] = inside
+    costs = partition.costs + Counter(rows_published_as_one_group=len(vertices))
+    return replace(partition, equivalence_class=class_of, representative=shown, costs=costs)

@@ -1,0 +1,29 @@
+"""Rules for the fields that a policy keeps without naming them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hierdata.policy.policy import Policy
+from hierdata.policy.spec.fields import FieldRule
+from hierdata.policy.spec.values import Keep
+from hierdata.records.schema import Role
+from hierdata.records.survey import Keys, PathSurvey
+from hierdata.records.unlisted import keep_unlisted
+
+
+def add_unlisted(policy: Policy, shape: PathSurvey, many_hints: Collection[Keys] = ()) -> Policy:
+    """Return the policy with a rule for each field that ``unlisted: {keep: ...}`` publishes."""
+    if not isinstance(policy.unlisted, Keep):
+        return policy
+    unlisted = keep_unlisted(policy.rules(), shape, Role.QUASI, many_hints, policy.maps)
+    added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
+    if not added:
+        return policy
+    stated = {name: getattr(policy, name) for name in policy.model_fields_set}
+    stated["fields"] = {**policy.fields, **added}
+    if "record_schema" in stated:
+        stated["schema"] = stated.pop("record_schema")
+    extended = Policy.model_validate(stated)
+    extended._folder = policy._folder
+    return extended

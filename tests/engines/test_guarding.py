@@ -1,0 +1,143 @@
+"""The guard of the suppressed: who is covered, which classes are dissolved, what the roots publish."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.engines import ENGINES, Constraints
+from hierdata.engines.guarding.choice import Candidate, choose_classes
+from hierdata.engines.guarding.contents import GroupContents, HeldValues
+from hierdata.engines.guarding.coverage import uncovered_records
+from hierdata.engines.guarding.guard import contents_of, dissolve, guard_suppressed, suppressed_rows
+from hierdata.forest.forest import Scope
+from hierdata.forest.partition import Partition
+from hierdata.privacy import AlphaK, FrequencyLDiversity
+from hierdata.recodings import TRAITS
+from tests.random_collections import MISSING, Collection, collection
+
+Form = tuple[str, tuple[Any, ...], tuple["Form", ...]]
+MODEL = FrequencyLDiversity(l="3/2")
+
+
+def partitioned(seed: int) -> tuple[Collection, Partition]:
+    """Classes of a random collection, with suppressed records and vertices."""
+    built = collection(seed, 24, 2, most=3)
+    engine = ENGINES["clustree"](kind="clustree")
+    scope = Scope.of(built.forest)
+    return built, engine.step(built.forest, scope, built.bind(MODEL), None, np.random.default_rng(0))
+
+
+def forms(built: Collection, partition: Partition) -> list[Form]:
+    """What is published of each class, as nested labels."""
+    forest, found = built.forest, []
+    for record in sorted(
+        set(forest.record_of[partition.representative[partition.representative >= 0]].tolist())
+    ):
+        below: dict[int, list[Form]] = {}
+        for v in reversed(range(forest.roots[record], forest.roots[record + 1])):
+            if partition.representative[v] != v:
+                continue
+            kind, first = int(forest.type[v]), int(forest.first_node[v])
+            labels = tuple(
+                tree.labels[partition.nodes[first + at]] for at, tree in enumerate(forest.hierarchies[kind])
+            )
+            form = (str(kind), labels, tuple(below.pop(v, [])))
+            below.setdefault(int(forest.parent[v]), []).append(form)
+        found += below.get(-1, [])
+    return found
+
+
+def fits(built: Collection, form: Form, tree: Any) -> bool:
+    kind, labels, children = form
+    taxonomies = built.shapes[int(kind)].taxonomies
+    if kind != tree.type or len(children) > len(tree.children):
+        return False
+    if not all(
+        (MISSING if label is None else label) in taxonomy.ancestors(value)
+        for label, taxonomy, value in zip(labels, taxonomies, tree.qi, strict=True)
+    ):
+        return False
+    return any(
+        all(fits(built, own, other) for own, other in zip(children, picked, strict=True))
+        for picked in permutations(tree.children, len(children))
+    )
+
+
+def test_a_record_is_covered_if_a_form_fits_it() -> None:
+    met = Counter[bool]()
+    for seed in range(60):
+        built, partition = partitioned(seed)
+        partition = dissolve(built.forest, partition, range(2, partition.class_count))
+        published = forms(built, partition)
+        every = np.arange(built.forest.record_count)
+        alone = uncovered_records(
+            built.forest, every, built.forest, partition.representative, partition.nodes
+        )
+        expected = [not any(fits(built, form, tree) for form in published) for tree in built.trees]
+        assert alone.tolist() == expected, seed
+        met.update(expected)
+    assert min(met[True], met[False]) > 50
+
+
+def contents(records: int, **counts: int) -> GroupContents:
+    held = Counter({"abc".index(name): many for name, many in counts.items() if many})
+    return GroupContents(records, ((HeldValues(held, None),),))
+
+
+def test_the_cheapest_classes_are_dissolved_and_none_in_vain() -> None:
+    rng, found = random.Random(1), Counter[str]()
+    model = AlphaK(k=3, alpha="1/2").bind(SensitiveDomain("$.s", ("a", "b", "c")))
+    bound = Constraints((), (((model,),),), guarded=True)
+    for _ in range(300):
+        left = contents(n := rng.randint(1, 6), a=n)
+        classes = [
+            Candidate(rng.randint(0, 5), contents(a + b + c, a=a, b=b, c=c))
+            for a, b, c in (tuple(rng.randint(0, 3) for _ in "abc") for _ in range(5))
+            if a + b + c
+        ]
+        chosen = choose_classes(left, classes, bound, lambda whole, own: True)
+        enough = [
+            some
+            for size in range(len(classes) + 1)
+            for some in combinations(range(len(classes)), size)
+            if sum((classes[own].contents for own in some), left).satisfies(bound)
+        ]
+        if chosen is None:
+            found["none"] += 1
+            # All classes together were tried; other choices may be enough, where classes break the model.
+            assert not sum((own.contents for own in classes), left).satisfies(bound)
+            continue
+        found["some"] += 1
+        assert tuple(sorted(chosen)) in enough
+        for own in chosen:
+            assert tuple(sorted(set(chosen) - {own})) not in enough
+    assert min(found.values()) > 20
+
+
+@pytest.mark.parametrize("recoding", ["generalization", "slicing"])
+def test_the_guarded_are_none_or_satisfy_the_models(recoding: str) -> None:
+    met = Counter[str]()
+    for seed in range(40):
+        built, partition = partitioned(seed)
+        forest = built.forest
+        asked = FrequencyLDiversity(l=2 + seed % 2) if seed % 3 else MODEL
+        constraints = replace(built.bind(asked), guarded=True)
+        guarded = guard_suppressed(forest, Scope.of(forest), partition, constraints, TRAITS[recoding])
+        everybody = contents_of(forest, 0, constraints, np.ones(forest.record_count, np.bool_))
+        if guarded is None:
+            assert not everybody.satisfies(constraints)
+            met["none"] += 1
+            continue
+        rows = suppressed_rows(guarded)
+        assert not rows.any() or contents_of(forest, 0, constraints, rows).satisfies(constraints)
+        met["published" if guarded.costs["records_published_at_roots"] else "left"] += 1
+        met["dissolved"] += bool(guarded.costs["records_of_classes_given_up"])
+    assert min(met[name] for name in ("none", "left", "published", "dissolved")) > 0, met

@@ -1,0 +1,251 @@
+"""Every sentence of release.json about privacy has a test in which it would be false if the code were wrong.
+
+``TESTED`` names them. A sentence about what is not promised has a test that shows what can be learned.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hierdata
+from hierdata.privacy import MODELS
+from hierdata.recodings import TRAITS
+from hierdata.release.report import sentences
+
+TESTS = Path(__file__).parents[1]
+HERE = "redteam/test_sentences.py"
+RELEASES = "adversarial/test_random_releases.py::test_every_class_is_as_large_as_promised_by_a_plain_count"
+TABLES = "adversarial/test_random_tables.py::test_every_class_keeps_every_model_by_its_definition"
+JUDGED = "test_judge_properties.py::test_judges_like_the_twin"
+TWIN = "privacy/test_contract.py::test_holds_like_the_twin"
+PRESENCE = "privacy/test_presence.py::test_holds_like_the_twin"
+LISTS = "redteam/test_sets.py::test_random_lists_show_no_value_of_more_than_one_in_l"
+POPULATION = "privacy/test_ten_million.py::test_presence_in_a_population"
+
+TESTED: dict[str, tuple[str, ...]] = {
+    "_ALWAYS[0]": (RELEASES, f"{HERE}::test_who_knows_a_sensitive_value_may_find_the_record"),
+    "_ALWAYS[1]": (f"{HERE}::test_a_missing_value_tells", f"{HERE}::test_two_attributes_together_tell_more"),
+    "_ALWAYS[2]": (f"{HERE}::test_two_releases_tell_who_is_new",),
+    "_ALWAYS[3]": (
+        "redteam/test_public_figures.py::test_release_json_follows_byte_by_byte_from_the_published_records",
+        "redteam/test_minimality.py::test_the_form_of_the_classes_tells_what_the_classes_do_not",
+    ),
+    "_GROUPS": (f"{HERE}::test_two_groups_of_one_person_tell_more_than_each",),
+    "_GUARDED": ("redteam/test_absence.py::test_the_suppressed_are_none_or_as_safe_as_a_class",),
+    "_GUARDED_VERTICES": ("redteam/test_absence.py::test_the_suppressed_are_none_or_as_safe_as_a_class",),
+    "_AS_PUBLISHED": (
+        "redteam/test_absence.py::test_the_program_finds_what_is_wrong_where_nothing_is_guarded",
+    ),
+    "_LOST_VERTICES": (f"{HERE}::test_vertices_that_are_left_out_may_all_have_one_value",),
+    "_PSEUDONYMS": (
+        "identifiers/test_actions.py::test_equal_values_stay_equal_and_keep_to_the_pattern",
+        "identifiers/test_actions.py::test_no_unkeyed_hash_tells_the_value",
+    ),
+    "_KEPT_KEY": ("identifiers/test_actions.py::test_another_key_gives_other_pseudonyms",),
+    "_ABSENT": ("identifiers/test_releases.py::test_where_some_have_no_pseudonym_a_reason_is_due",),
+    "_LINKED": (
+        "identifiers/test_releases.py::test_links_are_allowed_with_a_reason_that_the_release_repeats",
+    ),
+    "_SHIFTED": (
+        "identifiers/test_actions.py::test_intervals_are_kept_and_no_date_goes_further_than_stated",
+    ),
+    "_OVER_VALUES": ("redteam/test_sets.py::test_by_value_these_shares_are_larger_than_promised",),
+    "_ALL_MAY_SHARE": ("redteam/test_sets.py::test_models_without_presence_say_that_all_may_share_a_value",),
+    "recoding generalization": (f"{HERE}::test_who_knows_a_sensitive_value_may_find_the_record",),
+    "recoding full_domain": (f"{HERE}::test_who_knows_a_sensitive_value_may_find_the_record",),
+    "recoding sets_and_ranges": (
+        "test_sets_and_ranges.py::test_a_set_reads_back_as_the_values_of_its_class",
+        "test_sets_and_ranges.py::test_ranges_are_those_of_the_class",
+    ),
+    "recoding representatives": (
+        "redteam/test_sets.py::test_representatives_could_be_tied_in_no_way_that_breaks_it",
+        "adversarial/test_order.py::test_values_of_a_multiset_stand_in_their_own_order",
+    ),
+    "recoding anatomy": (
+        "redteam/test_anatomy.py::test_every_group_states_its_members_values_and_no_more",
+        "redteam/test_anatomy.py::test_places_in_the_files_tell_no_more_than_the_group",
+    ),
+    "recoding slicing": ("redteam/test_slicing.py::test_places_in_the_tables_tell_no_more_than_the_group",),
+    **{f"promise {kind}": (TWIN, JUDGED, TABLES) for kind in MODELS},
+    "promise k-anonymity": (TWIN, RELEASES),
+    "promise k-map": (TWIN, POPULATION),
+    "promise delta-presence": (TWIN, POPULATION),
+    **{
+        f"presence {kind}": (PRESENCE, LISTS)
+        for kind, model in MODELS.items()
+        if "bind_presence" in vars(model)
+    },
+    "limit level-alpha-k": (f"{HERE}::test_one_value_may_have_the_share_of_its_level",),
+    "limit l-e-diversity": (f"{HERE}::test_values_that_are_far_apart_are_not_kept_apart",),
+    "limit delta-l-diversity": (f"{HERE}::test_numbers_between_those_of_a_class_are_not_limited",),
+    "limit epsilon-m-anonymity": (f"{HERE}::test_numbers_between_those_of_a_class_are_not_limited",),
+    "limit delta-disclosure": (f"{HERE}::test_a_class_that_lacks_a_value_tells_it",),
+    "limit k-map": ("privacy/test_distributions.py::test_without_a_population_nobody_fits",),
+    "limit delta-presence": (POPULATION,),
+}  # fmt: skip
+
+
+def origins() -> Iterator[str]:
+    """Where the sentences of a release come from."""
+    for name, value in vars(sentences).items():
+        if name[0] == "_" and name.isupper() and isinstance(value, str):
+            yield name
+    yield from (f"_ALWAYS[{at}]" for at, _ in enumerate(sentences._ALWAYS))
+    yield from (f"recoding {name}" for name in TRAITS)
+    for kind, model in MODELS.items():
+        yield f"promise {kind}"
+        if "bind_presence" in vars(model):
+            yield f"presence {kind}"
+        if model.limitation:
+            yield f"limit {kind}"
+
+
+def test_every_sentence_names_its_tests() -> None:
+    assert sorted(TESTED) == sorted(origins())
+
+
+def test_the_tests_are_there() -> None:
+    for tests in TESTED.values():
+        for test in tests:
+            file, _, name = test.partition("::")
+            functions = [
+                node.name
+                for node in ast.walk(ast.parse((TESTS / file).read_text("utf-8")))
+                if isinstance(node, ast.FunctionDef)
+            ]
+            assert name in functions, test
+
+
+# What is not promised can be learned: the adversary reads the published records and nothing else.
+
+FLAT: dict[str, Any] = {"role": "quasi", "flat": True}
+SENSITIVE: dict[str, Any] = {"role": "sensitive"}
+Person = dict[str, Any]
+
+
+def published(people: list[Person], models: list[dict[str, Any]], **more: Any) -> list[Any]:
+    """The published records of people with a town and sensitive fields."""
+    fields: dict[str, Any] = {"$.town": FLAT}
+    fields |= {
+        f"$.{name}": {**SENSITIVE, "optional": True} for one in people for name in one if name != "town"
+    }
+    fields |= more.pop("fields", {})
+    policy = {"version": 1, "models": models, "fields": fields, **more}
+    return list(hierdata.anonymize(people, policy, seed=bytes(16)).records())
+
+
+def of_town(records: list[Any], town: str) -> list[Any]:
+    return [record for record in records if record["town"] in (town, "*")]
+
+
+K4: dict[str, Any] = {"kind": "k-anonymity", "k": 4}
+
+
+def test_who_knows_a_sensitive_value_may_find_the_record() -> None:
+    people = [{"town": "a", "ill": ill, "job": job} for ill, job in zip("wxyz", "1234", strict=True)]
+    for recoding in ("generalization", "full_domain"):
+        records = published(people, [K4], recoding=recoding)
+        assert [one["job"] for one in of_town(records, "a") if one["ill"] == "x"] == ["2"]
+
+
+def test_a_missing_value_tells() -> None:
+    people: list[Person] = [{"town": "a", "ill": ill} for ill in "xy"] + [{"town": "a"}] * 6
+    records = published(people, [K4, {"kind": "frequency-l-diversity", "l": 2}])
+    assert sum("ill" not in one for one in of_town(records, "a")) / len(records) == 6 / 8
+
+
+def test_two_attributes_together_tell_more() -> None:
+    people = [{"town": "a", "ill": ill, "job": ill} for ill in "xxyy"]
+    records = published(people, [K4, {"kind": "frequency-l-diversity", "l": 2}])
+    assert all(one["ill"] == one["job"] for one in records), (
+        "each shows half of the ills and half of the jobs"
+    )
+
+
+def test_two_releases_tell_who_is_new() -> None:
+    january = [{"town": "a", "ill": ill} for ill in "wxyz"]
+    february = [*january, {"town": "a", "ill": "HIV"}]
+    held = [
+        Counter(one["ill"] for one in of_town(published(people, [K4]), "a")) for people in (january, february)
+    ]
+    assert list((held[1] - held[0]).elements()) == ["HIV"]
+
+
+def test_two_groups_of_one_person_tell_more_than_each() -> None:
+    """Two visits of one person are in two groups, each safe: what both tell together is not limited."""
+    people = [
+        {"town": town, "visits": [{"code": code} for code in codes]}
+        for town, codes in (("a", "Hx"), ("b", "y"), ("c", "z"), ("d", "H"), ("e", "x"), ("f", "y"))
+    ]
+    policy = {
+        "version": 1,
+        "recoding": "anatomy",
+        "models": [{"kind": "k-anonymity", "k": 2}, {"kind": "frequency-l-diversity", "l": 2}],
+        "fields": {"$.town": FLAT, "$.visits[*].code": {**SENSITIVE, "asks": "value"}},
+    }
+    release = hierdata.anonymize(people, policy, seed=bytes(16))
+    records: list[Any] = list(release.records())
+    groups = [visit["group"] for record in records if record["town"] == "a" for visit in record["visits"]]
+    assert len(set(groups)) == 2
+    assert any("groups of one person" in sentence for sentence in release.report.limitations)
+
+
+def test_vertices_that_are_left_out_may_all_have_one_value() -> None:
+    people = [{"town": "a", "visits": [{"ward": "w", "code": code}]} for code in ("H", "H", "H", "x")]
+    fields = {"$.visits[*].ward": FLAT, "$.visits[*].code": SENSITIVE}
+    policy = {
+        "version": 1,
+        "models": [K4, {"kind": "frequency-l-diversity", "l": 2}],
+        "fields": {"$.town": FLAT, **fields},
+    }
+    release = hierdata.anonymize(people, policy, seed=bytes(16))
+    shown = Counter(
+        visit["code"]
+        for record in release.records()
+        for visit in record.get("visits", ())  # type: ignore[union-attr]
+    )
+    assert release.report.counts.records.suppressed == 0
+    assert Counter("HHHx") - shown == Counter("HHHx"), "the place breaks the model, so all of it is lost"
+
+
+def test_one_value_may_have_the_share_of_its_level() -> None:
+    levels = {"by": {"H": 1, "a": 1, "b": 2, "c": 3}}
+    people = [{"town": "a", "ill": ill} for ill in "HHHHHHHbbc"]
+    model = {"kind": "level-alpha-k", "k": 4, "alpha": ["0.8", "0.6", "0.4"]}
+    records = published(people, [model], fields={"$.ill": {**SENSITIVE, "levels": levels}})
+    assert Counter(one["ill"] for one in of_town(records, "a"))["H"] / len(records) == 0.7
+
+
+def test_values_that_are_far_apart_are_not_kept_apart() -> None:
+    """Two of two values differ in the taxonomy, and each can be guessed with 1/2."""
+    tree = {"tree": {"*": {"lung": ["flu", "asthma"], "skin": ["acne"], "mind": ["grief"]}}}
+    people = [{"town": "a", "ill": ill} for ill in ("flu", "acne", "flu", "grief")]
+    records = published(
+        people,
+        [{"kind": "l-e-diversity", "l": 2, "e": 1}],
+        fields={"$.ill": {**SENSITIVE, "taxonomy": tree}},
+        recoding="anatomy",
+    )
+    assert Counter(Counter(one["group"] for one in records).values()) == {2: 2}
+
+
+def test_numbers_between_those_of_a_class_are_not_limited() -> None:
+    """All four lie within 0 to 6, each 2 from the next: nobody is near another, all are near 3."""
+    people = [{"town": "a", "pay": pay} for pay in (0, 2, 4, 6)]
+    for model in (
+        {"kind": "delta-l-diversity", "delta": "0.9", "l": 4},
+        {"kind": "epsilon-m-anonymity", "epsilon": "1.9", "m": 4},
+    ):
+        records = published(people, [model], fields={"$.pay": {**SENSITIVE, "number": True}})
+        assert all(abs(int(one["pay"]) - 3) <= 3 for one in of_town(records, "a"))
+
+
+def test_a_class_that_lacks_a_value_tells_it() -> None:
+    people = [{"town": town, "ill": ill} for town in "ab" for ill in ("xxyy" if town == "a" else "xyzz")]
+    model = {"kind": "delta-disclosure", "delta": 2, "absent": "ignore"}
+    records = published(people, [K4, model])
+    assert not any(one["ill"] == "z" for one in records if one["town"] == "a")
