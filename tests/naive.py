@@ -64,6 +64,15 @@ class Rules:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    pools: dict[int, Sequence[Vertex]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The siblings of a vertex without quasi-identifiers, itself included, by its identity."""
+
+    def note_pools(self, children: Sequence[Vertex]) -> None:
+        """Remember which children look alike whatever happens."""
+        for child in children:
+            if not self.schema.taxonomies[child.type]:
+                self.pools[id(child)] = [own for own in children if own.type == child.type]
+
     @cached_property
     def caps_of(self) -> dict[str, list[ShareCap]]:
         """The caps of each vertex type."""
@@ -80,6 +89,16 @@ def check_cons(a: Vertex, b: Tree, rules: Rules) -> bool:
     if a.type != b.type:
         return False
     for cap in rules.caps_of[a.type]:
+        pool = rules.pools.get(id(a), ()) if cap.of_records else ()
+        if any(one is a for one in pool):
+            shown = [
+                [value for one in pool for value in one.members[at].values[cap.attribute]]
+                for at in range(len(a.members))
+            ]
+            own = a.values[cap.attribute]
+            if not cap.fits_records([*shown, b.values[cap.attribute]], own, rules.k or 0):
+                return False
+            continue
         if not cap.fits(a.values[cap.attribute] + b.values[cap.attribute], rules.k):
             return False
     return True
@@ -105,6 +124,7 @@ def _pair_loss(a: Vertex, b: Tree, rules: Rules) -> Number:
     loss = 2 * rules.schema.lm(a.type, joined)
     if not a.children and not b.children:  # lines 7 and 8
         return loss
+    rules.note_pools(a.children)
     pairs = PAIRINGS[rules.pairing](a.children, b.children, rules)  # lines 12 to 25
     loss += sum(pair[0] for pair in pairs)
     paired_a = {i for _, i, _ in pairs}
@@ -183,6 +203,7 @@ def apply(a: Vertex | None, b: Tree, rules: Rules) -> Representative | None:
     """Algorithm 1, carried out: the representative of a's class with b in it; None if suppressed."""
     if a is None or not check_cons(a, b, rules):
         return None
+    rules.note_pools(a.children)
     partner = {i: b.children[j] for _, i, j in PAIRINGS[rules.pairing](a.children, b.children, rules)}
     children = [apply(child, partner[i], rules) for i, child in enumerate(a.children) if i in partner]
     return Representative(
@@ -200,6 +221,8 @@ def holds(vertex: Vertex, caps: Sequence[ShareCap], closings: Sequence[Closing])
     One where nobody has a value is.
     """
     for cap in caps:
+        if cap.of_records and vertex.type != "0":
+            continue  # judged by what looks alike in the end
         values = vertex.values[cap.attribute] if cap.type == vertex.type else []
         if not cap.fits(values, len(values)):
             return False

@@ -5,6 +5,7 @@ Plain Python and exact numbers; memos only remember what never changes. Same sou
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -166,6 +167,7 @@ class ShareCap:
     share: Callable[[Any], Fraction]
     most: int | None = None
     near: Callable[[Any, Any], bool] | None = None
+    of_records: bool = False  # over siblings that look alike, it counts the records that have such a value
     _limits: dict[tuple[Any, int], int] = field(default_factory=dict, repr=False, compare=False)
 
     def fits(self, values: Sequence[Any], size: int) -> bool:
@@ -180,6 +182,17 @@ class ShareCap:
         return near is None or all(
             sum(counts[other] for other in counts if near(group, other)) <= self._limit(group, size)
             for group in counts
+        )
+
+    def fits_records(self, records: Sequence[Sequence[Any]], own: Sequence[Any], size: int) -> bool:
+        """Each group of a value of the last record, or an ``own`` one, is shown by count <= size * share."""
+        near = self.near or operator.eq
+        groups = [{self.group(value) for value in record} for record in records]
+        asked = {self.group(value) for value in own} | groups[-1]
+        asked |= {other for shown in groups for other in shown if any(near(one, other) for one in groups[-1])}
+        return all(
+            sum(any(near(one, other) for other in shown) for shown in groups) <= self._limit(one, size)
+            for one in asked
         )
 
     def _limit(self, group: Any, size: int) -> int:

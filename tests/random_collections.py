@@ -73,6 +73,14 @@ class Collection:
             (), tuple(tuple((model.bind(domain),) for domain in own) for own in self.forest.domains)
         )
 
+    def bind_presence(self, model: PrivacyModel, *, tied: bool = True) -> Constraints:
+        """The model on every sensitive attribute, asked for presence at places."""
+        domains = self.forest.domains
+        return Constraints(
+            (),
+            tuple(tuple((model.bind_presence(domain, tied=tied),) for domain in own) for own in domains),
+        )
+
     def caps(self, model: PrivacyModel) -> list[naive.ShareCap]:
         """The same for the twin, from the model's parameters and the paper's definitions."""
         places = [(str(i), at) for i, shape in enumerate(self.shapes) for at in range(shape.sensitive)]

@@ -12,11 +12,12 @@ from hierdata.errors import VerificationError
 from hierdata.judge import JudgeRules, Keys, Verdict
 from hierdata.judge.tokens import single, whole
 from hierdata.pipeline.resources import RunContext
-from hierdata.policy.checks.readings import Readings, resolve_readings
+from hierdata.policy.checks.readings import Readings, resolve_readings, states_reading
 from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.plan.plan import stated_scales
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
+from hierdata.privacy.base import BY_VALUE, SensitiveReading
 from hierdata.records.survey import PathSurvey, Survey, survey
 from hierdata.release.layout import published_files
 from hierdata.release.public import ReadBack
@@ -63,10 +64,27 @@ class Judged:
     def public_verdict(self, policy: Policy, vertices: frozenset[Keys], readings: Readings) -> Verdict:
         """Return the verdict by what the policy and the published files tell alone.
 
-        These are the vertices, and how the sensitive attributes are read.
-
-        Models that compare with the original are not judged then. Raises VerificationError if one fails.
+        These are the vertices, and how the sensitive attributes are read. The search may have read an
+        attribute otherwise, where only suppressed records repeat some vertex: if a model fails and the
+        policy states no reading, the other one is judged. Models that compare with the original are not
+        judged. Raises VerificationError if one fails.
         """
+        verdict = self._judge_public(policy, vertices, readings)
+        failing = {judgement.path for judgement in verdict.judgements if judgement.held is False}
+        other = {
+            keys: SensitiveReading("presence") if reading == BY_VALUE else BY_VALUE
+            for keys, reading in readings.items()
+            if str(policy.rules_by_keys[keys][0]) in failing and not states_reading(policy, keys)
+        }
+        if other:
+            verdict = self._judge_public(policy, vertices, {**readings, **other})
+        if any(judgement.held is False for judgement in verdict.judgements):
+            raise VerificationError(
+                "the release does not keep its promise towards those who know nothing but the published files"
+            )
+        return verdict
+
+    def _judge_public(self, policy: Policy, vertices: frozenset[Keys], readings: Readings) -> Verdict:
         scales = stated_scales(policy)
         sensitive = tuple(
             rule
@@ -77,14 +95,9 @@ class Judged:
             for rule in self.rules.sensitive
         )
         known = self.rules.vertices == vertices and all(map(is_, sensitive, self.rules.sensitive))
-        verdict = (
+        return (
             self.verdict if known else self.judge(replace(self.rules, vertices=vertices, sensitive=sensitive))
         )
-        if any(judgement.held is False for judgement in verdict.judgements):
-            raise VerificationError(
-                "the release does not keep its promise towards those who know nothing but the published files"
-            )
-        return verdict
 
 
 def read_back(

@@ -117,7 +117,7 @@ class FrequencyCaps:
     (delta,l)-diversity has this form; only values that are present are centres. If ``sufficient`` is False,
     the caps are only necessary, and an engine that closes a class must also ask ``holds``. If ``necessary``
     is False, they ask for more than the model, which has no such form (erratum LE-2): a class that breaks
-    them may still satisfy it.
+    them may satisfy it. ``of_records``: they bound records that show a group at vertices alike.
     """
 
     group_of: tuple[int, ...]
@@ -126,6 +126,7 @@ class FrequencyCaps:
     reach: tuple[tuple[int, int], ...] | None = None
     sufficient: bool = True
     necessary: bool = True
+    of_records: bool = False
 
     def largest_counts(self, size: int) -> list[int]:
         """Return how many values each group may have among ``size`` values at a vertex."""
@@ -189,10 +190,9 @@ class Constraint(ABC):
         """
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
-        """Return a key that, with the number of records, determines the answers of the constraint.
+        """Return a key that, with the number of records, determines the answers: ask once for each.
 
-        A caller with many vertices needs to ask only once for each summary. Where ``ClassView.sets`` is
-        given, a constraint on presence depends on it too.
+        Where ``ClassView.sets`` is given, a constraint on presence depends on it too.
         """
         return tuple(sorted(counts.values()))
 

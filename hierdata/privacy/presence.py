@@ -30,7 +30,7 @@ class PresenceConstraint(Constraint):
 
     def __init__(self, least: int, caps: FrequencyCaps | None, within: Within, tied: bool) -> None:
         self.min_class_size = least
-        self.caps = None if caps is None else replace(caps, sufficient=False)
+        self.caps = None if caps is None else replace(caps, sufficient=False, of_records=True)
         self.reading = SensitiveReading("presence", within)
         self._tied = tied
 

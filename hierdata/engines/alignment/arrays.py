@@ -7,7 +7,14 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.engines.alignment.kernels.arrays import CAP, FIRST_NODE, SLOT_COUNT, Rules
+from hierdata.engines.alignment.kernels.arrays import (
+    CAP,
+    FIRST_NODE,
+    POOL_COUNT,
+    POOL_FIRST,
+    SLOT_COUNT,
+    Rules,
+)
 from hierdata.engines.base import Constraints
 from hierdata.forest.forest import MISSING, Forest, look_up
 from hierdata.privacy.base import FrequencyCaps
@@ -50,9 +57,18 @@ def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
         forest.weight - forest.quasi_count,
         quasi_counts[forest.type],
         slot_counts[forest.type],
+        np.zeros(forest.vertex_count, np.int64),
+        np.zeros(forest.vertex_count, np.int64),
     )
     rows[:, :FIRST_NODE] = np.stack(columns, axis=1)
     rows[:, FIRST_NODE] = MISSING
+    for kind in _find_pooled(forest, caps):
+        vertices = np.flatnonzero(forest.type == kind)
+        _, heads, pool, sizes = np.unique(
+            forest.parent[vertices], return_index=True, return_inverse=True, return_counts=True
+        )
+        rows[vertices, POOL_FIRST] = vertices[heads][pool.ravel()]
+        rows[vertices, POOL_COUNT] = sizes[pool.ravel()]
     for kind, starts in enumerate(first_nodes(forest)):
         vertices = np.flatnonzero(forest.type == kind)
         for position, start in enumerate(starts):
@@ -64,6 +80,17 @@ def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
             group_of = [first + group for group in cap.group_of]
             rows[vertices, first_slot + slot] = look_up(group_of, codes)
     return rows, first_slot
+
+
+def _find_pooled(forest: Forest, caps: Caps) -> list[int]:
+    """Return the vertex types whose siblings look alike, and whose caps all count the records of a pool."""
+    return [
+        kind.index
+        for kind in forest.schema.types[1:]
+        if not forest.hierarchies[kind.index]
+        and caps[kind.index]
+        and all(cap.of_records for _, _, cap in caps[kind.index])
+    ]
 
 
 def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:

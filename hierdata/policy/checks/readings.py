@@ -41,6 +41,12 @@ def resolve_readings(policy: Policy, repeated: Collection[Keys] = ()) -> Reading
     return found
 
 
+def states_reading(policy: Policy, keys: Keys) -> bool:
+    """Return whether the policy fixes the reading of a sensitive field, whatever the collection is."""
+    rule = policy.sensitive[keys]
+    return rule.asks is not None or rule.within is not None or policy.preset is not None
+
+
 def _innermost(keys: Keys, repeated: Collection[Keys]) -> Keys:
     """Return the path of the innermost repeated vertex that holds a field, () for the record."""
     above = (keys[:end] for end in range(len(keys), 0, -1))

@@ -7,17 +7,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-KIND, FIRST_CHILD, CHILD_COUNT, WEIGHT, BELOW, QUASI_COUNT, SLOT_COUNT, FIRST_NODE = range(8)
+(
+    KIND, FIRST_CHILD, CHILD_COUNT, WEIGHT, BELOW, QUASI_COUNT, SLOT_COUNT, POOL_FIRST, POOL_COUNT,
+    FIRST_NODE,
+) = range(10)  # fmt: skip
 """Columns of a vertex row: vertex type; row of the first child and number of children; numbers of
 quasi-identifiers in the subtree, below the vertex, and of the vertex itself; number of caps on the vertex
-(slots). Its nodes begin at FIRST_NODE (-1 if it has none), its groups at ``first_slot``.
+(slots); first row and number of rows of its pool. Its nodes begin at FIRST_NODE (-1 if it has none), its
+groups at ``first_slot``.
+
+A pool are siblings of one type that look alike whatever happens, and whose caps count the records that show
+a group at any of them. POOL_COUNT is 0 for other types, whose caps count the values of each vertex. In a
+representative only the first row of a pool has its number of rows; that of the others is above 0.
 
 A row of a record has one group for each slot, -1 for a missing value. A row of a class representative has
 ``size`` groups for each slot, one for each member. Nodes are numbered over all hierarchies, groups over all
 caps."""
 
 CAP, LOW, HIGH = range(3)
-"""Columns of a cap: the largest number of values at one vertex of a class in the groups LOW to HIGH."""
+"""Columns of a cap: the largest number of values at one vertex of a class in the groups LOW to HIGH, or of
+records that show one of them at a pool."""
 
 (
     ROW_WORTH, COLUMN_WORTH, ROW_OF, COLUMN_OF, DISTANCE, FROM, REACHED, WAITING, MATE, GAIN, LEFT, OTHERS,

@@ -13,6 +13,9 @@ from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
+    KIND,
+    POOL_COUNT,
+    POOL_FIRST,
     QUASI_COUNT,
     SLOT_COUNT,
     WEIGHT,
@@ -69,6 +72,7 @@ def plant(
         for column in range(first_slot):
             rep[v, column] = rows[start + v, column]
         rep[v, FIRST_CHILD] -= start
+        rep[v, POOL_FIRST] -= start
         for slot in range(rows[start + v, SLOT_COUNT]):
             rep[v, first_slot + slot] = rows[start + v, first_slot + slot]
         members[0, v] = start + v
@@ -131,11 +135,21 @@ def merge(
 
 @lean
 def weigh(rep: Rows, count: int) -> None:
-    """Count the quasi-identifiers below each vertex of a representative, and with its own: BELOW, WEIGHT."""
+    """Count the quasi-identifiers below each vertex of a representative, and with its own: BELOW, WEIGHT.
+
+    Also find the pools of its children: POOL_FIRST, POOL_COUNT.
+    """
     for v in range(count - 1, -1, -1):
         rep[v, BELOW] = 0
+        pool = -1
         for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
             rep[v, BELOW] += rep[child, WEIGHT]
+            if rep[child, POOL_COUNT] > 0:
+                if pool < 0 or rep[child, KIND] != rep[pool, KIND]:
+                    pool = child
+                    rep[pool, POOL_COUNT] = 0
+                rep[child, POOL_FIRST] = pool
+                rep[pool, POOL_COUNT] += 1
         rep[v, WEIGHT] = rep[v, BELOW] + rep[v, QUASI_COUNT]
 
 

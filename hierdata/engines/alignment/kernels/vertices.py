@@ -12,6 +12,8 @@ from hierdata.engines.alignment.kernels.arrays import (
     HIGH,
     LOW,
     MASK,
+    POOL_COUNT,
+    POOL_FIRST,
     QUASI_COUNT,
     SLOT_COUNT,
     STAMP,
@@ -64,6 +66,15 @@ def hold(full: NDArray[np.int64], held: bool) -> None:
 
 
 @inline_kernel
+def meets(first: int, stop: int, column: int, low: int, high: int, rep: NDArray[np.int32]) -> bool:
+    """Return whether some row from ``first`` to before ``stop`` has a group in this range in a column."""
+    found = False
+    for z in range(first, stop):
+        found |= low <= rep[z, column] <= high
+    return found
+
+
+@inline_kernel
 def full_of(
     x: int,
     size: int,
@@ -74,7 +85,8 @@ def full_of(
 ) -> np.int64:
     """Return what the caps rule out at vertex ``x`` of a class of ``size``, as bits; cached for an alignment.
 
-    If bit ``FEW_GROUPS`` is set, bit ``group`` says that no further value of the group may join.
+    In a pool a value counts once for each record. It may shrink by this alignment, so caps may ask for too
+    much. If bit ``FEW_GROUPS`` is set, bit ``group`` says that no further value of the group may join.
     """
     last = full.shape[0] - 1
     mask: np.int64 = full[x, MASK]
@@ -83,14 +95,21 @@ def full_of(
     one = np.int64(1)
     mask = full[last, MASK]
     few = (mask >> FEW_GROUPS) & 1
+    first = x
+    stop = x + 1
+    if rep[x, POOL_COUNT] > 0:
+        first = rep[x, POOL_FIRST]
+        stop = first + rep[first, POOL_COUNT]
     for slot in range(rep[x, SLOT_COUNT]):
         own = first_slot + slot * size
-        for member in range(size):
-            group = rep[x, own + member]
-            if group >= 0 and caps[group, CAP] <= size:
+        for z in range(first, stop):
+            for member in range(size):
+                group = rep[z, own + member]
+                if group < 0 or caps[group, CAP] > size or (few and (mask >> group) & 1):
+                    continue
                 count = 1
                 for third in range(size):
-                    if rep[x, own + third] == group:
+                    if meets(first, stop, own + third, group, group, rep):
                         count += 1
                 if count > caps[group, CAP]:
                     mask |= one << CROWDED
@@ -127,6 +146,11 @@ def fits(
             if group >= 0 and (mask >> group) & 1:
                 return False
         return True
+    first = x
+    stop = x + 1
+    if rep[x, POOL_COUNT] > 0:
+        first = rep[x, POOL_FIRST]
+        stop = first + rep[first, POOL_COUNT]
     for slot in range(rows[y, SLOT_COUNT]):
         own = first_slot + slot * size
         group = rows[y, first_slot + slot]
@@ -135,20 +159,21 @@ def fits(
             high = caps[group, HIGH]
             count = 1
             for member in range(size):
-                if low <= rep[x, own + member] <= high:
+                if meets(first, stop, own + member, low, high, rep):
                     count += 1
             if count > caps[group, CAP]:
                 return False
-            for member in range(size if low < high else 0):
-                other = rep[x, own + member]
-                if other < low or other > high:
-                    continue
-                count = 1  # the newcomer, which lies in the range of ``other``
-                for third in range(size):
-                    if caps[other, LOW] <= rep[x, own + third] <= caps[other, HIGH]:
-                        count += 1
-                if count > caps[other, CAP]:
-                    return False
+            for z in range(first, stop if low < high else first):
+                for member in range(size):
+                    other = rep[z, own + member]
+                    if other < low or other > high:
+                        continue
+                    count = 1  # the newcomer, which lies in the range of ``other``
+                    for third in range(size):
+                        if meets(first, stop, own + third, caps[other, LOW], caps[other, HIGH], rep):
+                            count += 1
+                    if count > caps[other, CAP]:
+                        return False
     return True
 
 
