@@ -159,8 +159,10 @@ def loses_exactly_what_it_changes(case: Case) -> bool:
         if rule.get("role") == "quasi" and (found := values_at(case.records, path.split(".")[1:]))
     ]
     return not any(
-        "0.5" in str(rule.get("interval"))
-        or rule.get("prefix") == {"keep": [2, 1]}
+        rule.get("prefix") == {"keep": [2, 1]}
+        or rule.get("interval", {}).get("steps", [1])[0] != 1
+        or rule.get("date", {}).get("steps", ["day"])[0] != "day"
+        or "finest" in rule.get("taxonomy", {})
         or ("taxonomy" not in rule and len(found - {repr(MISSING)}) < 2)
         for rule, found in domains
     )

@@ -24,6 +24,16 @@ QUASI: list[Leaf] = [
     ),
     ({"prefix": {"keep": [2, 1]}}, lambda rng: f"4{rng.randint(1, 2)}{rng.randint(0, 2)}"),
     ({"flat": True}, lambda rng: rng.choice(["north", "south"])),
+    # Floors above the values.
+    (
+        {"taxonomy": {"tree": TREE, "finest": 1}},
+        lambda rng: rng.choice(["red", "orange", "blue", "green", "grey"]),
+    ),
+    ({"interval": {"steps": [2, 5]}}, lambda rng: rng.randint(1, 9)),
+    (
+        {"date": {"steps": ["week", "month", "year"]}},
+        lambda rng: f"200{rng.randint(1, 2)}-0{rng.randint(1, 2)}-0{rng.randint(1, 9)}",
+    ),
 ]
 SEMANTICS = {"*": {"few": ["1", "2"], "some": ["4", "5"], "many": ["9"]}}
 LETTERS = {"A": 1, "B": 2, "C": 3, "D": 4, "E": 5}
