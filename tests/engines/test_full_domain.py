@@ -191,6 +191,9 @@ def test_a_limit_that_is_too_low_is_told_with_the_one_that_would_do() -> None:
     """Half of each class at most may be x, and nine of ten are: the two rows of q0 = 1 are all there is."""
     people = [{"q0": 0, "s": "x"}] * 8 + [{"q0": 1, "s": "x"}, {"q0": 1, "s": "y"}]
     stated = policy(1, models=[{"kind": "frequency-l-diversity", "l": 2}])
+    with pytest.raises(PromiseError, match=r"\$\.s: 0\.9 of all values are .* and 0\.5 is allowed"):
+        hierdata.anonymize(people, stated)  # the eight are as unsafe as any class of them
+    stated["suppressed"] = "as_published"
     with pytest.raises(PromiseError, match=r"at least 8 of 10 .* suppress 0: set `suppression: 8/10`"):
         hierdata.anonymize(people, stated)
     limit = {"steps": [{"kind": "full-domain", "suppression": "8/10"}]}
