@@ -37,10 +37,14 @@ def verify(
     ],
     policy: Annotated[Path, typer.Option(help="The policy whose models are judged.", show_default=False)],
     original: Annotated[
-        str | None, typer.Option(help="The input: facts are computed again, so that forged facts fail.")
+        str | None,
+        typer.Option(help="The input: facts are computed again, and each record is compared with its own."),
     ] = None,
     facts: Annotated[
         Path | None, typer.Option(help="verification.json, if it is not in the folder of the release.")
+    ] = None,
+    witness: Annotated[
+        Path | None, typer.Option(help="witness.bin, if it is not in the folder of the release.")
     ] = None,
     key_fd: KeyFd = None,
     executor: ExecutorName = None,
@@ -68,6 +72,7 @@ def verify(
                 original=original,
                 key=key,
                 facts=facts,
+                witness=witness,
                 resources=resources,
                 progress=feedback.listener,
             )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,35 @@ from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import places
 from hierdata.forest.partition import SUPPRESSED, Partition
 
+Linked: TypeAlias = tuple[Document, Sequence[Sequence[int]]]
+"""A published document, and the vertices that it shows of each record that it stands for.
+
+They are in the order in which a reader meets them: the root, then level by level, by type among siblings.
+"""
+
 
 @dataclass(frozen=True)
 class PublishedPart:
     """Documents that are written to one file, or one folder of tables, called ``name``.
 
     ``documents`` starts again at every call; ``count`` is their number, None if unknown. ``element`` is the
-    name of a document's element, None to use the input's.
+    name of a document's element, None to use the input's. ``linked`` are the same documents with their
+    vertices, for the steward's witness; None for parts other than the records, and where a recoding does not
+    tell.
     """
 
     name: str
     documents: Callable[[], Iterator[Document]]
     count: int | None
     element: str | None = None
+    linked: Callable[[], Iterator[Linked]] | None = None
+
+    @classmethod
+    def of_linked(
+        cls, name: str, linked: Callable[[], Iterator[Linked]], count: int, element: str | None = None
+    ) -> PublishedPart:
+        """Return the part of the records, given with their vertices."""
+        return cls(name, lambda: (document for document, _ in linked()), count, element, linked)
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ def _release_records(
     from hierdata.release.files import write_files
     from hierdata.release.recodings import recoding_named
     from hierdata.release.release import Release, Staging
+    from hierdata.release.witness import seal_witness
 
     policy = hand.policy
     with look_over(hand.source, policy, key, resources, staging, progress) as looked:
@@ -105,7 +106,7 @@ def _release_records(
         folder = Staging(staging)
         try:
             key_of_order = order_key(seed, prepared, overview.content)
-            publishing = Publishing(recoding, prepared, form, folder.path / "public", key_of_order, metrics)
+            publishing = Publishing(recoding, prepared, form, folder.path, key_of_order, metrics)
             written, tallies = publishing.publish(classes)
             judged = _judge_written(written, form, prepared, spread)
             verdict = judged.verdict
@@ -113,6 +114,7 @@ def _release_records(
             splits = written.parts(form)[0]
             found = read_back(folder.path / "public", splits, policy, form.format.name, judged, spread)
             report = write_files(folder.path, prepared, tallies, verdict, kept, found, hand.limitations)
+            seal_witness(folder.path, found.files, overview.content, overview.survey.records)
             elements = written.elements
 
             def read(place: Path, part: str) -> Iterator[Document]:

@@ -6,15 +6,16 @@ import os
 import pickle
 import shutil
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import reduce
 from io import BytesIO
 from itertools import chain
 from operator import add
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import Layout, Rowwise
@@ -22,6 +23,7 @@ from hierdata.documents.formats.source import write_stream
 from hierdata.errors import TargetError
 from hierdata.executors.spill import room
 from hierdata.forest.encoded import Frame
+from hierdata.forest.publication import PublishedPart
 from hierdata.metrics.base import Metric
 from hierdata.metrics.tallies import Tallies, tally
 from hierdata.pipeline.block import Block
@@ -32,6 +34,7 @@ from hierdata.progress import count_items
 from hierdata.release.layout import XSD_FILE, description
 from hierdata.release.recodings import Recoding
 from hierdata.release.recodings.base import RECORDS
+from hierdata.release.witness import WITNESS_FILE, LinkSpelling, write_witness
 from hierdata.sources import FileForm, Form, InputSplit
 
 
@@ -51,8 +54,8 @@ class TallyBlock:
         return tally(publication, forest, self.metrics)
 
 
-Lines: TypeAlias = "list[tuple[bytes, bytes]]"
-"""Published records as bytes, each with its hash in the order of publication."""
+Lines: TypeAlias = "list[tuple[bytes, bytes, bytes]]"
+"""Published records as bytes, each after its hash in the order of publication, before its witness."""
 
 
 @dataclass(frozen=True)
@@ -105,29 +108,51 @@ class PublishBlock:
         class_of = block.partitions[0].equivalence_class.tolist()
         kept = (places[record] for record in order if class_of[record] >= 0)
         found: defaultdict[int, Lines] = defaultdict(list)
-        for place, line in zip(kept, self.spelling.lines(part.documents()), strict=True):
-            found[int.from_bytes(place[:4]) * self.ranges >> 32].append((place, line))
+        links: deque[bytes] = deque()
+        documents = watch_links(
+            part, LinkSpelling.of(forest.roots[:-1], block.encoded.ordinals), links.append
+        )
+        for place, line in zip(kept, self.spelling.lines(documents), strict=True):
+            found[int.from_bytes(place[:4]) * self.ranges >> 32].append((place, line, links.popleft()))
         yield from found.items()
+
+
+def watch_links(
+    part: PublishedPart, spelling: LinkSpelling, put: Callable[[bytes], object]
+) -> Iterator[Document]:
+    """Yield the documents of a part, and put the witness of each before it; nothing if there is none."""
+    if part.linked is None:
+        for document in part.documents():
+            put(b"")
+            yield document
+        return
+    for document, shown in part.linked():
+        put(spelling.spell(shown))
+        yield document
 
 
 @dataclass(frozen=True)
 class WriteRange:
-    """Sort the lines of a range into a new private file in ``folder``."""
+    """Sort the lines of a range into new private files in ``folder``."""
 
     folder: Path
 
-    def __call__(self, lines: list[Lines]) -> Path:
-        """Return the file."""
+    def __call__(self, lines: list[Lines]) -> tuple[Path, Path]:
+        """Return the file of the records, and that of their witness."""
+        ordered = sorted(chain.from_iterable(lines))
+        return self._write(line for _, line, _ in ordered), self._write(links for _, _, links in ordered)
+
+    def _write(self, pieces: Iterable[bytes]) -> Path:
         with room():
             handle, name = tempfile.mkstemp(prefix="range-", dir=self.folder)
         with room(), os.fdopen(handle, "wb") as stream:
-            stream.writelines(line for _, line in sorted(chain.from_iterable(lines)))
+            stream.writelines(pieces)
         return Path(name)
 
 
-def order_lines(lines: list[Lines]) -> list[Document]:
-    """Sort the lines of a range that are pickled documents; return the documents."""
-    return [pickle.loads(line) for _, line in sorted(chain.from_iterable(lines))]
+def order_lines(lines: list[Lines]) -> list[tuple[Document, bytes]]:
+    """Sort the lines of a range that are pickled documents; return these, each with its witness."""
+    return [(pickle.loads(line), links) for _, line, links in sorted(chain.from_iterable(lines))]
 
 
 _RANGE = 20_000
@@ -150,7 +175,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Publishing:
-    """How classes are published: ``form`` and ``folder`` of the files, and the ``metrics`` to count for.
+    """How classes are published: ``form`` and ``folder`` of the release, and the ``metrics`` to count for.
 
     ``order_key`` is the key of the order of publication (see seeds).
     """
@@ -167,7 +192,7 @@ class Publishing:
         written, tallies = self._publish_blocks(classes)
         xsd = description(written.files, self.prepared.policy)
         if xsd is not None:
-            with write_stream(self.folder / XSD_FILE) as stream:
+            with write_stream(self.folder / "public" / XSD_FILE) as stream:
                 stream.write(xsd)
         return written, tallies
 
@@ -192,10 +217,16 @@ class Publishing:
         order = order_of(self.order_key, forest.record_count)
         publication = self.recoding.publish(forest, block.partitions, order)
         files: dict[str, Path] = {}
-        for part in publication.parts:
-            files[part.name] = self.folder / self.form.name(part.name)
-            documents = count_items(part.documents(), "writing", part.count, classes.spread.progress)
-            self.form.write(documents, files[part.name], part.element)
+        spelling = LinkSpelling.of(forest.roots[:-1], block.encoded.ordinals)
+        with ExitStack() as opened:
+            for part in publication.parts:
+                files[part.name] = self.folder / "public" / self.form.name(part.name)
+                documents = part.documents()
+                if part.linked is not None:
+                    witness = opened.enter_context(write_witness(self.folder / WITNESS_FILE))
+                    documents = watch_links(part, spelling, witness.write)
+                documents = count_items(documents, "writing", part.count, classes.spread.progress)
+                self.form.write(documents, files[part.name], part.element)
         elements = {part.name: part.element for part in publication.parts}
         return Written(files, elements), tally(publication, forest, self.metrics)
 
@@ -209,23 +240,31 @@ class Publishing:
         _, watch = spread.progress_callbacks("publishing", self._total, classes.blocks.count)
         lines = classes.blocks.exchange(publish, ranges, watch)
         classes.blocks.release()
-        file = self.folder / self.form.name(RECORDS)
-        if spelling.format is None:
-            documents = chain.from_iterable(map(order_lines, lines.collect()))
-            self.form.write(count_items(documents, "writing", None, spread.progress), file)
-        else:
-            _concatenate(lines.map(WriteRange(spread.folder)).collect(), file)
+        file = self.folder / "public" / self.form.name(RECORDS)
+        with write_witness(self.folder / WITNESS_FILE) as witness:
+            if spelling.format is None:
+                documents = _put_links(chain.from_iterable(map(order_lines, lines.collect())), witness)
+                self.form.write(count_items(documents, "writing", None, spread.progress), file)
+            else:
+                _concatenate(lines.map(WriteRange(spread.folder)).collect(), file, witness)
         lines.release()
         return file
 
 
-def _concatenate(parts: Iterator[Path], file: Path) -> None:
-    """Concatenate files, and remove each."""
+def _put_links(linked: Iterable[tuple[Document, bytes]], witness: BinaryIO) -> Iterator[Document]:
+    for document, links in linked:
+        witness.write(links)
+        yield document
+
+
+def _concatenate(parts: Iterator[tuple[Path, Path]], file: Path, witness: BinaryIO) -> None:
+    """Concatenate files of records, and those of their witness; remove each."""
     try:
         with write_stream(file) as stream:
-            for part in parts:
-                with part.open("rb") as source:
-                    shutil.copyfileobj(source, stream, 1 << 20)
-                part.unlink()
+            for pair in parts:
+                for part, into in zip(pair, (stream, witness), strict=True):
+                    with part.open("rb") as source:
+                        shutil.copyfileobj(source, into, 1 << 20)
+                    part.unlink()
     except OSError as error:
         raise TargetError(f"cannot write {file}: {error.strerror}") from None

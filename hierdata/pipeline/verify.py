@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hierdata.errors import MissingPluginError, VerificationError
-from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
+from hierdata.pipeline.look_over import LookedOver, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
-from hierdata.policy.plan.plan import judge_rules, many_keys, references, stated_scales
+from hierdata.policy.plan.plan import judge_rules, stated_scales
 from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.policy import Policy
 from hierdata.progress import Progress, silent
+from hierdata.release.closed import check_bytes
 from hierdata.release.layout import (
+    Released,
     check_plugins,
     find_release_files,
+    published_files,
     read_parts,
     record_splits,
     records_format,
 )
-from hierdata.release.verification import confirm, read_facts
+from hierdata.release.verification import Facts, confirm, read_facts
+from hierdata.sources import InputSplit
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
-    from hierdata.judge import Verdict
+    from hierdata.judge import JudgeRules, Verdict
 
 
 @contextmanager
@@ -48,6 +53,7 @@ def verify(
     *,
     original: object | None = None,
     facts: str | os.PathLike[str] | None = None,
+    witness: str | os.PathLike[str] | None = None,
     key: bytes | None = None,
     resources: Resources | None = None,
     progress: Progress | None = None,
@@ -60,25 +66,34 @@ def verify(
     not judged and does not pass. If dates were moved, ``original`` needs the ``key`` of the release. The
     verdict does not depend on ``resources``.
 
-    Raises VerificationError if frozen facts differ from those of ``original``, or if the claims of
-    ``release.json`` differ from what was found.
+    With ``original`` every published record is compared with its own: each value must generalize that of its
+    original, and each sensitive value must be that of its original or of its group. The ``witness`` says
+    which these are; it comes from the folder's ``steward/witness.bin``, and it is not trusted. Without one
+    this is not judged, and the verdict does not pass.
+
+    Raises VerificationError if frozen facts differ from those of ``original``, if the claims of
+    ``release.json`` differ from what was found, and for the first record that is not true of the original;
+    TargetError if a witness that is named cannot be read.
     """
     with plugins_needed(published):
         policy = read_policy(policy)
     with fetch_source(published, policy, published=True) as hand:
-        return _verdict(hand.source, hand.policy, original, facts, key, resources, progress)
+        served = hand.store is not None
+        return _verdict(hand.source, hand.policy, served, original, facts, witness, key, resources, progress)
 
 
 def _verdict(
     published: object,
     policy: Policy,
+    served: bool,
     original: object | None,
     facts: str | os.PathLike[str] | None,
+    witness: str | os.PathLike[str] | None,
     key: bytes | None,
     resources: Resources | None,
     progress: Progress | None,
 ) -> Verdict:
-    """Run the steps of ``verify`` on fetched records."""
+    """Run the steps of ``verify`` on fetched records; ``served``: they come from a server."""
     from hierdata.pipeline.judge import judge_files
     from hierdata.pipeline.read_back import Judged, read_back
     from hierdata.release.public import build_codebook, build_release_file
@@ -87,37 +102,77 @@ def _verdict(
     files = find_release_files(Path(published), policy) if isinstance(published, str | os.PathLike) else None
     found = None if files is None else files.facts
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
-    scales = stated_scales(policy) if frozen is None else frozen.scales
-    known = {} if frozen is None else frozen.references
-    vertices = frozenset() if frozen is None else frozen.vertices
-    books = {} if frozen is None else frozen.file.quasi
-    readings = None if frozen is None else frozen.readings
-    if original is not None:
-        with (
-            fetch_source(original, policy) as hand,
-            look_over(hand.source, hand.policy, key, resources, None, progress, again=True) as looked,
-        ):
-            prepared = looked[1]
-            policy = prepared.policy
-        scales, vertices, books = prepared.scales, many_keys(prepared.schema), prepared.codebooks
-        known, readings = references(prepared), prepared.readings
-        if frozen is not None and not frozen.are_of(prepared):
-            raise VerificationError(
-                "the facts frozen at publication differ from those of the original under this policy: the "
-                "file was changed, or it belongs to another input"
+    with ExitStack() as opened:
+        looked = None
+        if original is not None:
+            hand = opened.enter_context(fetch_source(original, policy))
+            looked = opened.enter_context(
+                look_over(hand.source, hand.policy, key, resources, None, progress, again=True)
             )
-    rules = judge_rules(policy, scales, known, vertices, books, readings=readings)
-    splits = record_splits(published, files, policy)
-    with (resources or Resources()).open_context(
-        len(splits), None, progress or silent, list_plugins(policy)
-    ) as spread:
-        judged = Judged.by(rules, lambda own: judge_files(splits, read_parts(files, policy), own, spread))
-        verdict = judged.verdict
-        if frozen is not None and verdict.passed:
-            frozen.check_tables(policy, verdict)
-        has_facts = frozen is not None or original is not None
-        if files is not None and files.claims is not None and verdict.passed and has_facts:
-            folder = files.claims.parent
-            back = read_back(folder, splits, stated, records_format(files, policy), judged, spread)
-            confirm(folder, build_release_file(back), build_codebook(back))
+            policy = looked.prepared.policy
+            if frozen is not None and not frozen.are_of(looked.prepared):
+                raise VerificationError(
+                    "the facts frozen at publication differ from those of the original under this policy: "
+                    "the file was changed, or it belongs to another input"
+                )
+        rules = _rules(policy, frozen) if looked is None else looked.prepared.rules
+        splits = record_splits(published, files, policy)
+        with (resources or Resources()).open_context(
+            len(splits), None, progress or silent, list_plugins(policy)
+        ) as spread:
+            judged = Judged.by(rules, lambda own: judge_files(splits, read_parts(files, policy), own, spread))
+            verdict = judged.verdict
+            if frozen is not None and verdict.passed:
+                frozen.check_tables(policy, verdict)
+            has_facts = frozen is not None or original is not None
+            if files is not None and files.claims is not None and verdict.passed and has_facts:
+                folder, format = files.claims.parent, records_format(files, policy).name
+                back = read_back(folder, splits, stated, format, judged, spread)
+                confirm(folder, build_release_file(back), build_codebook(back))
+                check_bytes(files, policy, spread.folder)
+        if looked is not None and verdict.passed:
+            verdict = _follow(witness, splits, files, served, looked, verdict)
+    return verdict
+
+
+def _rules(policy: Policy, frozen: Facts | None) -> JudgeRules:
+    """Return the judge's rules from the policy and the frozen facts, if there are any."""
+    if frozen is None:
+        return judge_rules(policy, stated_scales(policy), {})
+    return judge_rules(
+        policy,
+        frozen.scales,
+        frozen.references,
+        frozen.vertices,
+        frozen.file.quasi,
+        readings=frozen.readings,
+    )
+
+
+UNTOLD = "whether the release is true of its original (the witness)"
+"""What is not judged without a witness."""
+
+
+def _follow(
+    stated: str | os.PathLike[str] | None,
+    splits: Sequence[InputSplit],
+    files: Released | None,
+    served: bool,
+    looked: LookedOver,
+    verdict: Verdict,
+) -> Verdict:
+    """Compare the release with its original by the witness; without one this is not judged."""
+    from hierdata.pipeline.truth import TruthCheck
+    from hierdata.release.witness import read_witness
+
+    place = Path(stated) if stated is not None else None if files is None else files.witness
+    named = None if files is None or files.claims is None else published_files(files.claims.parent)
+    witness = None if place is None else read_witness(place, named)
+    if witness is None or not witness.words:
+        return replace(verdict, passed=False, not_judged=(*verdict.not_judged, UNTOLD))
+    policy = looked.prepared.policy
+    shown = None if served or files is None else records_format(files, policy)
+    formats = shown, looked.collection.form.format
+    check = TruthCheck(looked.overview, looked.prepared, formats, verdict.tables)
+    check.check(splits, read_parts(files, policy), witness, looked.spread)
     return verdict

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hierdata.documents.document import SENSITIVE_PART, Document
+from hierdata.documents.formats import Format
 from hierdata.errors import PolicyError, TargetError, VerificationError
 from hierdata.plugins import require
 from hierdata.policy.policy import Policy
 from hierdata.release.report.models import PluginUse, PublishedFile
+from hierdata.release.witness import WITNESS_FILE
 from hierdata.sources import FileForm, FilesForm, InputSplit, collect, form_of
 
 Counted: TypeAlias = Iterator[tuple[Document, int]]
@@ -34,14 +36,15 @@ RECORDS = "records"
 class Released:
     """The files of a release: a file or folder of tables for each part, the records first.
 
-    ``claims`` is the release.json, ``facts`` the file of frozen facts and ``xsd`` the schema of the parts;
-    each is None where it is missing.
+    ``claims`` is the release.json, ``facts`` the file of frozen facts, ``xsd`` the schema of the parts and
+    ``witness`` what links them to the original; each is None where it is missing.
     """
 
     parts: Mapping[str, Path]
     claims: Path | None = None
     facts: Path | None = None
     xsd: Path | None = None
+    witness: Path | None = None
 
     @property
     def records(self) -> Path:
@@ -67,6 +70,7 @@ def find_release_files(published: Path, policy: Policy) -> Released:
                 path=str(published),
             )
         return Released({RECORDS: published})
+    _refuse_links(folder)
     parts: dict[str, Path] = {}
     strangers = 0
     xsd: Path | None = None
@@ -88,7 +92,24 @@ def find_release_files(published: Path, policy: Policy) -> Released:
             path=str(folder),
         )
     facts = folder.parent / FACTS_FILE
-    return Released(parts, folder / PUBLIC_FILES[0], facts if facts.is_file() else None, xsd)
+    witness = folder.parent / WITNESS_FILE
+    return Released(
+        parts,
+        folder / PUBLIC_FILES[0],
+        facts if facts.is_file() else None,
+        xsd,
+        witness if os.path.lexists(witness) else None,
+    )
+
+
+def _refuse_links(folder: Path) -> None:
+    """Raise VerificationError for symbolic links: what they lead to may change, or lie outside the folder."""
+    links = sum(path.is_symlink() for path in (folder, *folder.rglob("*")))
+    if links:
+        raise VerificationError(
+            f"symbolic links in the public folder ({links}): a release consists of its own files",
+            path=str(folder),
+        )
 
 
 def check_plugins(published: object) -> None:
@@ -140,13 +161,13 @@ def record_splits(published: object, files: Released | None, policy: Policy) -> 
         return collect(published, policy).splits()
     if files.xsd is not None:
         _check_described(files.xsd, files.parts, policy)
-    element = _element(RECORDS, policy)
+    element = element_of(RECORDS, policy)
     return form_of(files.records, policy, element).splits(files.records, alone=True)
 
 
-def records_format(files: Released, policy: Policy) -> str:
-    """Return the name of the format of the published records."""
-    return form_of(files.records, policy, _element(RECORDS, policy)).format.name
+def records_format(files: Released, policy: Policy) -> Format:
+    """Return the format of the published records."""
+    return form_of(files.records, policy, element_of(RECORDS, policy)).format
 
 
 def read_parts(files: Released | None, policy: Policy) -> dict[str, Iterator[Document]]:
@@ -159,7 +180,7 @@ def read_parts(files: Released | None, policy: Policy) -> dict[str, Iterator[Doc
     }
 
 
-def _element(part: str, policy: Policy) -> str | None:
+def element_of(part: str, policy: Policy) -> str | None:
     """Return the name of a part's elements; None where they are records."""
     if part != RECORDS:
         return "value"
@@ -174,7 +195,7 @@ def description(parts: Mapping[str, Path], policy: Policy) -> bytes | None:
     from hierdata.records.outline import outline_records
     from hierdata.records.published_xsd import Types, release_xsd
 
-    element = _element(RECORDS, policy)
+    element = element_of(RECORDS, policy)
     form = form_of(parts[RECORDS], policy, element)
     if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
         return None

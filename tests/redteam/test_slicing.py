@@ -88,7 +88,7 @@ def test_the_release_is_the_one_expected(folder: Path, policy: dict[str, Any]) -
     assert hierdata.verify(folder / "public", policy).passed
     assert hierdata.verify(folder, policy, original=people()).passed
     rewrite(folder, parts, claims=True)
-    assert passes(folder, policy), "the same parts in another spelling, named by release.json"
+    assert passes(folder, policy), "the same parts again, named by release.json"
 
 
 # Forgeries that the judge finds by itself, whatever release.json claims.

@@ -112,7 +112,10 @@ def test_the_target_is_verified_like_a_file(source: Any, database: Database, tmp
     of_file = hierdata.verify(folder, POLICY)
     assert of_file.passed
     assert hierdata.verify(database.release, POLICY, facts=facts) == of_file
-    assert hierdata.verify(database.release, POLICY, facts=facts, original=source) == of_file
+    witness = folder / "steward" / "witness.bin"
+    with_original = hierdata.verify(database.release, POLICY, facts=facts, original=source, witness=witness)
+    assert with_original == of_file
+    assert not hierdata.verify(database.release, POLICY, facts=facts, original=source).passed
     # An _id that tells more than the place is judged.
     record = database.release.find_one()
     assert record is not None

@@ -43,6 +43,13 @@ class Sets:
 
     def node_of(self, label: Scalar) -> int | None:
         """Return the node of a set or range, None for another label. Raises Uncovered for a malformed one."""
+        content = self.content_of(label)
+        if content is None:
+            return None
+        return self._nodes.setdefault(content, len(self._tree.labels) + len(self._nodes))
+
+    def content_of(self, label: Scalar) -> Content | None:
+        """Return the content of a set or range, None for another label. Raises Uncovered as ``node_of``."""
         if not isinstance(label, str):
             return None
         if label.startswith("{"):
@@ -55,7 +62,7 @@ class Sets:
         needless = alone and not str(self._tree.labels[content.nodes[0]]).startswith("{")
         if needless or content_label(self._tree, content, self._others) != label:
             raise Uncovered  # not canonical: a descending range, a repeated value, another order
-        return self._nodes.setdefault(content, len(self._tree.labels) + len(self._nodes))
+        return content
 
     def _parse_set(self, label: str) -> Content:
         nodes: list[int] = []

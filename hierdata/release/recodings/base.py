@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, groupby
 from operator import itemgetter
@@ -17,7 +17,7 @@ from hierdata.documents.document import Document, Scalar, Value
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import ranks
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Publication, PublishedPart, publish_generalized
+from hierdata.forest.publication import Linked, Publication, PublishedPart, publish_generalized
 from hierdata.recodings import RecodingTraits
 from hierdata.records.binding import hang, items_of
 from hierdata.records.schema import Role, Schema, VertexType
@@ -84,13 +84,13 @@ class ByRecord(Recoding):
         """See Recoding.publish."""
         partition = whole(partitions)
 
-        def documents() -> Iterator[Document]:
+        def records() -> Iterator[Linked]:
             published = Published(forest, partition.representative, partition.nodes)
             class_of = partition.equivalence_class.tolist()
             kept = [record for record in order if class_of[record] >= 0]
-            return published.documents(kept, forest.schema, published.sensitive, _ByForm(published))
+            return published.link_documents(kept, forest.schema, published.sensitive, _ByForm(published))
 
-        part = PublishedPart(RECORDS, documents, int((partition.equivalence_class >= 0).sum()))
+        part = PublishedPart.of_linked(RECORDS, records, int((partition.equivalence_class >= 0).sum()))
         return publish_generalized(forest, partition, part)
 
 
@@ -160,10 +160,13 @@ class Published:
     def _texts(self) -> NDArray[np.object_]:
         return _array([sort_key(value) for value in self._spellings.tolist()])
 
-    def documents(
+    def link_documents(
         self, records: Sequence[int], schema: Schema, sensitive: ColumnsOf, order: SiblingOrder
-    ) -> Iterator[Document]:
-        """Yield records as they are published; ``schema`` says where the values of ``sensitive`` are put."""
+    ) -> Iterator[Linked]:
+        """Yield records as they are published, each with its vertices.
+
+        ``schema`` says where the values of ``sensitive`` are put.
+        """
 
         def items(kind: VertexType, own: NDArray[np.int64]) -> list[Value]:
             values = (self.labels(kind, own), sensitive(kind, own), self._carried_columns(kind, own))
@@ -173,25 +176,33 @@ class Published:
             vertices = self.vertices(records[begin : begin + _BLOCK])
             is_root = self._forest.parent[vertices] < 0
             found = self.group_by_type(vertices, items)
-            if not is_root.all():
-                self._hang(vertices, found, order)
-            yield from compress(cast("list[Document]", found), is_root.tolist())
+            below = {} if is_root.all() else self._hang(vertices, found, order)
+            roots = vertices[is_root].tolist()
+            documents = compress(cast("list[Document]", found), is_root.tolist())
+            for root, document in zip(roots, documents, strict=True):
+                yield document, [breadth_first(root, below)]
 
-    def _hang(self, vertices: NDArray[np.int64], items: list[Value], order: SiblingOrder) -> None:
-        """Put children below their parents, which precede them."""
+    def _hang(
+        self, vertices: NDArray[np.int64], items: list[Value], order: SiblingOrder
+    ) -> dict[int, list[int]]:
+        """Put children below their parents, which precede them; return the children of each, in order."""
         types, parents = self._forest.schema.types, self._forest.parent[vertices]
         inner = vertices[parents >= 0]
         alone = dict(zip(inner.tolist(), order.own(inner), strict=True))
         kinds = self._forest.type[vertices].tolist()
-        below: defaultdict[int, list[tuple[Key, int, Value]]] = defaultdict(list)
+        below: defaultdict[int, list[tuple[Key, int, Value, int]]] = defaultdict(list)
+        arranged: dict[int, list[int]] = {}
         found = list(zip(vertices.tolist(), parents.tolist(), kinds, items, strict=True))
         for vertex, parent, kind, item in reversed(found):
             children = sorted(below.pop(vertex, ()), key=_first)
             for index, group in groupby(children, key=_second):
-                hang(item, types[index], [child for _, _, child in group])
+                hang(item, types[index], [child for _, _, child, _ in group])
+            if children:  # a reader of the document meets them type by type
+                arranged[vertex] = [child for *_, child in sorted(children, key=_second)]
             if parent >= 0:
-                key = order.key(alone[vertex], [key for key, _, _ in children])
-                below[parent].append((key, kind, item))
+                key = order.key(alone[vertex], [key for key, *_ in children])
+                below[parent].append((key, kind, item, vertex))
+        return arranged
 
     def vertices(self, records: Sequence[int]) -> NDArray[np.int64]:
         """Return the published vertices of some records, record by record, parents before children."""
@@ -253,6 +264,15 @@ class Published:
 
 
 _first, _second = itemgetter(0), itemgetter(1)
+
+
+def breadth_first(root: int, below: Mapping[int, Sequence[int]]) -> list[int]:
+    """Return a vertex and all below it, level by level; ``below`` has the children of each, in order."""
+    found = [root]
+    if below:
+        for vertex in found:
+            found += below.get(vertex, ())
+    return found
 
 
 def _rows(columns: Sequence[Sequence[Any]], size: int) -> Rows:

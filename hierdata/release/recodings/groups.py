@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, Document
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Publication, PublishedPart
+from hierdata.forest.publication import Linked, Publication, PublishedPart
 from hierdata.records.binding import objects
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.release.recodings.base import RECORDS, Columns, Key, Published, Recoding, SiblingOrder
@@ -54,11 +54,11 @@ class ByGroup(Recoding):
         def groups(kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
             return [group[vertices].tolist()] if kind.of_role(Role.SENSITIVE) else []
 
-        def records() -> Iterator[Document]:
+        def records() -> Iterator[Linked]:
             kept = [record for record in order if there[record]]
-            return published.documents(kept, schema, groups, _ByGroup(forest, published, group))
+            return published.link_documents(kept, schema, groups, _ByGroup(forest, published, group))
 
-        parts = [PublishedPart(RECORDS, records, int(there.sum()))]
+        parts = [PublishedPart.of_linked(RECORDS, records, int(there.sum()))]
         together: dict[str, tuple[str, ...]] = {}
         for kind in forest.schema.types:
             if not group[forest.type == kind.index].any():

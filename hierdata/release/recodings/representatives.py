@@ -13,12 +13,12 @@ from hierdata.documents.document import LIST_IN_ITEM, Document, Scalar, Value, l
 from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
-from hierdata.forest.publication import Publication, PublishedPart, publish_generalized
+from hierdata.forest.publication import Linked, Publication, PublishedPart, publish_generalized
 from hierdata.recodings import TRAITS, RecodingTraits
 from hierdata.records.binding import unbind
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
-from hierdata.release.recodings.base import RECORDS, Published, Recoding, sort_key, whole
+from hierdata.release.recodings.base import RECORDS, Published, Recoding, breadth_first, sort_key, whole
 
 
 class Representatives(Recoding):
@@ -36,17 +36,18 @@ class Representatives(Recoding):
         partition = whole(partitions)
         schema = _with_lists(forest.schema)
 
-        def documents() -> Iterator[Document]:
+        def classes() -> Iterator[Linked]:
             published = Published(forest, partition.representative, partition.nodes)
             members: defaultdict[int, list[int]] = defaultdict(list)
             for record in order:
                 members[int(partition.equivalence_class[record])].append(record)
             members.pop(-1, None)
             for records in members.values():
-                root = _representative(forest, published, records)
-                yield {"records": len(records), "representative": unbind(root, schema)}
+                root, shown = _representative(forest, published, records)
+                document: Document = {"records": len(records), "representative": unbind(root, schema)}
+                yield document, _members(published, records, shown)
 
-        part = PublishedPart(RECORDS, documents, partition.class_count, element="class")
+        part = PublishedPart.of_linked(RECORDS, classes, partition.class_count, element="class")
         return publish_generalized(forest, partition, part)
 
 
@@ -75,7 +76,18 @@ def _with_lists(schema: Schema) -> Schema:
     return Schema(tuple(map(of, schema.types)))
 
 
-def _representative(forest: Forest, published: Published, records: Sequence[int]) -> Vertex:
+def _members(published: Published, records: Sequence[int], shown: Sequence[int]) -> list[list[int]]:
+    """Return the vertices of each record that the representative's vertices ``shown`` stand for."""
+    found = []
+    for record in records:
+        own = published.vertices([record])
+        of = dict(zip(published.shown[own].tolist(), own.tolist(), strict=True))
+        found.append([of[vertex] for vertex in shown])
+    return found
+
+
+def _representative(forest: Forest, published: Published, records: Sequence[int]) -> tuple[Vertex, list[int]]:
+    """Return the representative of a class, and its vertices in the order of a reader."""
     values: dict[int, list[list[Scalar]]] = {}
     labels: dict[int, list[Scalar]] = {}
     vertices = published.vertices(records)
@@ -92,7 +104,8 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
         alone = np.unique(published.shown[own])
         columns = published.labels(kind, alone)
         labels.update((v, [column[at] for column in columns]) for at, v in enumerate(alone.tolist()))
-    below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex]]] = defaultdict(list)
+    below: defaultdict[int, list[tuple[int, tuple[str, ...], Vertex, int]]] = defaultdict(list)
+    arranged: dict[int, list[int]] = {}
     root = -1
     for v in sorted(values, reverse=True):  # children follow their parents
         multisets = [sorted(multiset, key=sort_key) for multiset in values[v]]
@@ -103,12 +116,14 @@ def _representative(forest: Forest, published: Published, records: Sequence[int]
             labels[v],
             [_list(kind, multiset) for multiset in multisets],  # type: ignore[misc]  # a list for a value
             [None] * len(kind.of_role(Role.CARRIED)),
-            [child for _, _, child in children],
+            [child for _, _, child, _ in children],
         )
+        arranged[v] = [child for *_, child in sorted(children, key=lambda one: one[2].type)]
         content = tuple(sort_key(value) for multiset in multisets for value in multiset)
-        below[int(forest.parent[v])].append((published.rank[v], content, vertex))
+        below[int(forest.parent[v])].append((published.rank[v], content, vertex, v))
         root = int(forest.parent[v])
-    return below[root][0][2]
+    _, _, vertex, v = below[root][0]
+    return vertex, breadth_first(v, arranged)
 
 
 def _list(kind: VertexType, multiset: list[Scalar]) -> Value:

@@ -1,0 +1,255 @@
+"""Compare published records with the records of the original that they are linked to (DECISION 36).
+
+Links come from a witness and are not trusted: they must lead to vertices of the same type below the same
+parent, and to none twice. Then each published value must generalize that of its original, and each sensitive
+value must be that of its original, or of its group. Nothing here depends on how the release was made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.documents.document import Scalar
+from hierdata.forest.encoded import Frame
+from hierdata.forest.forest import Forest
+from hierdata.measurement.release.links import LinkedRecords
+from hierdata.measurement.release.terms import Cover, Terms
+from hierdata.records.schema import Role, Schema, VertexType
+
+TWICE = "the published record shows an original that another one shows too: records were copied"
+VERTEX_TWICE = "two published vertices show one vertex of the original: vertices were copied"
+ELSEWHERE = "the witness links a published vertex to another place of the original than its own"
+LABEL = "the published value does not generalize that of its original"
+SENSITIVE = "the published sensitive value is not that of its original"
+OF_GROUP = "the published sensitive values of a group are not those of its originals"
+UNCHANGED = "the value is published unchanged, but its original has another one"
+PSEUDONYMS = (
+    "one pseudonym is published for two values of the original, or two pseudonyms for one value: pseudonyms "
+    "were exchanged or invented"
+)
+
+Tokens = dict[str, set[tuple[bytes, bytes]]]
+"""By domain of pseudonyms the pairs of a value of the original and its published pseudonym, as digests."""
+
+
+class Difference(NamedTuple):
+    """What is wrong with a published record, by its number; the first of a release is reported."""
+
+    record: int
+    path: str
+    message: str
+
+
+class Comparison(NamedTuple):
+    """The first problem of some records, None if there is none, and their pseudonyms."""
+
+    difference: Difference | None
+    tokens: Tokens
+
+
+def compare(
+    linked: Iterable[LinkedRecords], original: Forest, before: int, frame: Frame, terms: Terms
+) -> Comparison:
+    """Compare published records with a part of the original; ``before`` records came before that part."""
+    taken = np.zeros(original.vertex_count, np.bool_)
+    differences: list[Difference] = []
+    tokens: Tokens = {}
+    for own in linked:
+        pair = _Pair.of(own, original, before, frame)
+        found = pair.find_misplaced(taken)
+        if not found:
+            found = [
+                *pair.compare_labels(terms),
+                *pair.compare_sensitive(terms),
+                *pair.compare_carried(terms, tokens),
+            ]
+        differences += found
+    return Comparison(min(differences, default=None), tokens)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Published records, and the original: ``target`` is the vertex of the original of each published one."""
+
+    linked: LinkedRecords
+    shown: Forest
+    original: Forest
+    target: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, linked: LinkedRecords, original: Forest, before: int, frame: Frame) -> _Pair:
+        shown = frame.forest(linked.shown.encoded)
+        record = linked.targets[shown.record_of] - before
+        size = np.diff(original.roots)[record]
+        inside = linked.places < size
+        target = np.where(inside, original.roots[record] + linked.places, -1)
+        return cls(linked, shown, original, target)
+
+    @property
+    def schema(self) -> Schema:
+        return self.original.schema
+
+    def find_misplaced(self, taken: NDArray[np.bool_]) -> list[Difference]:
+        """Return the first vertex that is linked to a wrong place, or to one that is ``taken``; take all."""
+        shown, original, target = self.shown, self.original, self.target
+        parent = np.where(shown.parent >= 0, target[shown.parent], -1)
+        wrong = (target < 0) | (original.type[target] != shown.type) | (original.parent[target] != parent)
+        if wrong.any():
+            return [self.difference(wrong, ELSEWHERE)]
+        first = np.zeros(len(target), np.bool_)
+        first[np.unique(target, return_index=True)[1]] = True
+        again = taken[target] | ~first
+        taken[target] = True
+        if not again.any():
+            return []
+        at = int(np.flatnonzero(again)[0])
+        return [self.difference(again, TWICE if shown.parent[at] < 0 else VERTEX_TWICE)]
+
+    def difference(self, wrong: NDArray[np.bool_], message: str, path: str | None = None) -> Difference:
+        """Return the problem of the first wrong vertex."""
+        at = int(np.flatnonzero(wrong)[0])
+        record = int(self.linked.shown.encoded.ordinals[self.shown.record_of[at]])
+        return Difference(
+            record, self.schema.types[self.shown.type[at]].path if path is None else path, message
+        )
+
+    def _by_type(self) -> Iterator[tuple[VertexType, NDArray[np.int64]]]:
+        for kind in self.schema.types:
+            own = np.flatnonzero(self.shown.type == kind.index)
+            if len(own):
+                yield kind, own
+
+    def _wrong(self, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+        wrong = np.zeros(len(self.target), np.bool_)
+        wrong[at] = True
+        return wrong
+
+    def compare_labels(self, terms: Terms) -> Iterator[Difference]:
+        """Yield the first label of each quasi-identifier that does not generalize its original."""
+        for kind, own in self._by_type():
+            for position, attribute in enumerate(kind.of_role(Role.QUASI)):
+                labels = self.linked.shown.labels[kind.index][position]
+                covers = Cover(self.original.hierarchies[kind.index][position], terms)
+                shown = self.shown.nodes[self.shown.first_node[own] + position]
+                nodes = self.original.nodes[self.original.first_node[self.target[own]] + position]
+                failing = _failing(shown, nodes, partial(covers.covers_number, labels))
+                if failing.any():
+                    yield self.difference(self._wrong(own[failing]), LABEL, attribute.path)
+
+    def compare_sensitive(self, terms: Terms) -> Iterator[Difference]:
+        """Yield the first sensitive value of each attribute that is not that of its original or group."""
+        groups = self.linked.shown.groups
+        for kind, own in self._by_type():
+            if groups is not None:
+                yield from self._of_groups(kind, own, groups[own], terms)
+                continue
+            for position, attribute in enumerate(kind.of_role(Role.SENSITIVE)):
+                shown, stated = self._spellings(own, position)
+                failing = _failing(shown, stated, self._same(terms))
+                if failing.any():
+                    yield self.difference(self._wrong(own[failing]), SENSITIVE, attribute.path)
+
+    def _spellings(
+        self, own: NDArray[np.int64], position: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        shown = self.shown.spelling[self.shown.first_sensitive[own] + position]
+        return shown, self.original.spelling[self.original.first_sensitive[self.target[own]] + position]
+
+    def _same(self, terms: Terms) -> Callable[[int, int], bool]:
+        shown, stated = (*self.shown.spellings, None), (*self.original.spellings, None)
+        return lambda a, b: terms.same(shown[a], stated[b])
+
+    def _of_groups(
+        self, kind: VertexType, own: NDArray[np.int64], groups: NDArray[np.int64], terms: Terms
+    ) -> Iterator[Difference]:
+        """Compare the values of each group, table by table: rows are the values of one vertex."""
+        sensitive = kind.of_role(Role.SENSITIVE)
+        for table in self._tables(kind, terms):
+            codes: dict[object, int] = {}
+            rows = [[groups], [groups]]
+            for position in table:
+                for column, found, spellings in zip(
+                    rows,
+                    self._spellings(own, position),
+                    (self.shown.spellings, self.original.spellings),
+                    strict=True,
+                ):
+                    keys = [*(terms.key(value) for value in spellings), None]
+                    of = np.array([codes.setdefault(key, len(codes)) for key in keys], np.int64)
+                    column.append(of[found])
+            shown, stated = (np.array(columns)[:, np.lexsort(columns[::-1])] for columns in rows)
+            differs = (shown != stated).any(axis=0)
+            if differs.any():
+                group = shown[0][np.flatnonzero(differs)[0]]
+                wrong = self._wrong(own[groups == group])
+                yield self.difference(wrong, OF_GROUP, sensitive[table[0]].path)
+
+    def _tables(self, kind: VertexType, terms: Terms) -> list[tuple[int, ...]]:
+        """Return the positions of the attributes whose values are tied to each other in a vertex."""
+        paths = [attribute.path for attribute in kind.of_role(Role.SENSITIVE)]
+        found = [tuple(at for at, path in enumerate(paths) if path in own) for own in terms.tables]
+        tables = [own for own in found if own]
+        alone = set(range(len(paths))) - {at for own in tables for at in own}
+        return [*tables, *((at,) for at in sorted(alone))]
+
+    def compare_carried(self, terms: Terms, tokens: Tokens) -> Iterator[Difference]:
+        """Yield the first unchanged value of each field that differs; collect pseudonyms."""
+        if terms.traits.publishes_classes:
+            return
+        for kind, own in self._by_type():
+            attributes = kind.of_role(Role.CARRIED)
+            if not attributes:
+                continue
+            none = (None,) * len(attributes)
+            failing: dict[str, int] = {}
+            for vertex, target in zip(own.tolist(), self.target[own].tolist(), strict=True):
+                values = zip(
+                    attributes,
+                    self.shown.carried.get(vertex, none),
+                    self.original.carried.get(target, none),
+                    strict=True,
+                )
+                for attribute, shown, stated in values:
+                    domain = terms.tokens.get(attribute.path)
+                    if domain is not None and shown is not None and stated is not None:
+                        tokens.setdefault(domain, set()).add((_digest(stated), _digest(shown)))
+                    elif not terms.same(shown, stated):
+                        failing.setdefault(attribute.path, vertex)
+            for path, vertex in failing.items():
+                yield self.difference(self._wrong(np.array([vertex])), UNCHANGED, path)
+
+
+def _failing(
+    shown: NDArray[np.int32], stated: NDArray[np.int32], holds: Callable[[int, int], bool]
+) -> NDArray[np.bool_]:
+    """Return where a pair of numbers fails; equal pairs are decided once."""
+    width = int(stated.max(initial=0)) + 2
+    pairs, at = np.unique((shown.astype(np.int64) + 1) * width + stated + 1, return_inverse=True)
+    found = np.array([not holds(pair // width - 1, pair % width - 1) for pair in pairs.tolist()], np.bool_)
+    failing: NDArray[np.bool_] = found[at.reshape(-1)]
+    return failing
+
+
+def _digest(value: Scalar) -> bytes:
+    return hashlib.blake2b(str(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def find_unequal(tokens: Iterable[Tokens]) -> str | None:
+    """Return a domain in which pseudonyms and values do not correspond one to one; None if there is none."""
+    every: dict[str, set[tuple[bytes, bytes]]] = {}
+    for own in tokens:
+        for domain, pairs in own.items():
+            every.setdefault(domain, set()).update(pairs)
+    for domain in sorted(every):
+        pairs = every[domain]
+        sides: Sequence[set[bytes]] = ({value for value, _ in pairs}, {token for _, token in pairs})
+        if any(len(side) != len(pairs) for side in sides):
+            return domain
+    return None

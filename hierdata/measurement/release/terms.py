@@ -1,0 +1,82 @@
+"""Whether a published value agrees with one of the original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hierdata.documents.document import Numeral, Scalar
+from hierdata.documents.formats.objects import literal
+from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.measurement.release.sets import Sets
+from hierdata.recodings import RecodingTraits
+from hierdata.records.identifiers.base import text_of
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How published values are compared.
+
+    With ``same_format`` spellings must agree; else 5, "5" and 5.0 are equal. In ``textual`` formats and
+    columns numbers are spelled as text. ``tables`` are the sensitive attributes that share a table, by their
+    paths. ``tokens`` are the domains of pseudonyms, by the paths of their fields.
+    """
+
+    traits: RecodingTraits
+    same_format: bool
+    textual: bool
+    tables: tuple[frozenset[str], ...] = ()
+    tokens: Mapping[str, str] = field(default_factory=dict)
+
+    def same(self, shown: Scalar, stated: Scalar) -> bool:
+        """Return whether a value is published as it is."""
+        if shown is None or stated is None:
+            return shown is stated
+        if spelling(shown) == spelling(stated):
+            return True
+        if not self.same_format and text_of(shown) == text_of(stated):
+            return True
+        return (
+            self.textual and type(shown) is str and not isinstance(stated, str) and shown == literal(stated)
+        )
+
+    def key(self, value: Scalar) -> object:
+        """Return the key by which the values of a group are compared."""
+        if self.same_format and not self.textual:
+            return spelling(value)
+        return text_of(value) if not self.same_format or not isinstance(value, str) else str(value)
+
+
+def spelling(value: Scalar) -> tuple[type, str]:
+    """Return a key that equal values share only if they are spelled alike: 1, 1.0, 1.00 and "1" differ."""
+    return type(value), value.text if isinstance(value, Numeral) else str(value)
+
+
+class Cover:
+    """Decides whether a published label covers an original value, given by its node."""
+
+    def __init__(self, tree: Hierarchy, terms: Terms) -> None:
+        self._tree, self._terms = tree, terms
+        self._sets = Sets(tree) if terms.traits.publishes_value_sets else None
+
+    def covers_number(self, labels: Sequence[Scalar], number: int, node: int) -> bool:
+        """Return whether a label, given by its number, covers a value."""
+        return self.covers(labels[number], node)
+
+    def covers(self, label: Scalar, node: int) -> bool:
+        """Return whether the label is that of the node, of one above it, or of a set or range with it."""
+        tree = self._tree
+        if label is None:
+            return tree.labels[node] is None
+        if self._sets is not None:
+            try:
+                content = self._sets.content_of(label)
+            except Uncovered:
+                return False
+            if content is not None:
+                if tree.labels[node] is None:
+                    return content.lacking
+                inside = tree.axis is not None and content.nodes and content.nodes[0] <= node
+                return node in content.nodes or bool(inside and node <= content.nodes[-1])
+        above = (tree.labels[one] for one in tree.ancestors[node] if one >= 0)
+        return any(stated is not None and self._terms.same(label, stated) for stated in above)

@@ -1,0 +1,187 @@
+"""Check a release against its original, record by record, by the links of the steward's witness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+
+import numpy as np
+
+from hierdata.documents.document import Document
+from hierdata.documents.formats import Format
+from hierdata.errors import VerificationError
+from hierdata.executors import Held
+from hierdata.forest.encoded import Encoded, join_encoded
+from hierdata.forest.encoding import encode_records
+from hierdata.measurement.release.comparison import PSEUDONYMS, Comparison, compare, find_unequal
+from hierdata.measurement.release.links import OTHER_RELEASE, LinkedRecords, Shown, encode_shown, link
+from hierdata.measurement.release.terms import Terms
+from hierdata.pipeline.resources import RunContext
+from hierdata.pipeline.survey import Located, Overview
+from hierdata.policy.plan.plan import Prepared
+from hierdata.records.binding import bind_records
+from hierdata.records.identifiers.treatment import Treatment
+from hierdata.release.witness import Witness
+from hierdata.sources import InputSplit
+
+COPIES = "the release has more records than the original: records were added"
+OTHER_ORIGINAL = "the original has another number of records than the one that the release was made from"
+
+CHANGED = "; the original has changed since the release was made from it"
+
+
+@dataclass(frozen=True)
+class EncodeShown:
+    """Encode the published records of a split, given with its number."""
+
+    prepared: Prepared
+
+    def __call__(self, numbered: tuple[int, InputSplit]) -> tuple[int, Shown]:
+        """Return the records, with the number of the split."""
+        number, split = numbered
+        return number, encode_shown(split.documents(), self.prepared, {})
+
+
+def count_shown(numbered: tuple[int, Shown]) -> tuple[int, int]:
+    """Return the number of records, and of the witness's numbers for them."""
+    _, shown = numbered
+    return shown.encoded.record_count, shown.words
+
+
+@dataclass(frozen=True)
+class LinkShown:
+    """Send published records to the part of the original that a witness links them to.
+
+    ``records`` and ``words`` are, by split, the published records and the witness's numbers before it;
+    ``starts`` are the first records of the parts of the original, and last the number of its records.
+    """
+
+    prepared: Prepared
+    witness: Witness
+    records: tuple[int, ...]
+    words: tuple[int, ...]
+    starts: tuple[int, ...]
+
+    def __call__(self, numbered: tuple[int, Shown]) -> Iterator[tuple[int, LinkedRecords]]:
+        """Yield the records by part."""
+        number, shown = numbered
+        words = self.witness.read(self.words[number], shown.words)
+        return link(shown, self.prepared.frame, words, self.records[number], np.array(self.starts, np.int64))
+
+
+@dataclass(frozen=True)
+class CompareLinked:
+    """Compare published records with the part of the original that they are linked to."""
+
+    prepared: Prepared
+    treatment: Treatment
+    parts: tuple[tuple[Located, ...], ...]
+    terms: Terms
+
+    def __call__(self, linked: list[LinkedRecords]) -> Comparison:
+        """Return the first difference."""
+        if not linked:
+            return Comparison(None, {})
+        splits = self.parts[linked[0].bin]
+        frame = self.prepared.frame
+        original = frame.forest(join_encoded([self._encode(located) for located in splits]))
+        return compare(linked, original, splits[0].before, frame, self.terms)
+
+    def _encode(self, located: Located) -> Encoded:
+        documents = self.treatment.documents(located.split.documents(), located.before)
+        records = bind_records(documents, self.prepared.binding, located.before)
+        (encoded,) = encode_records(records, self.prepared.frame, located.before)
+        return encoded
+
+
+@dataclass(frozen=True)
+class TruthCheck:
+    """What a release is compared with: the surveyed original, and how its values were spelled.
+
+    ``formats`` are those of the published records, None if they are not in a file of
+    this machine, and of the original.
+    ``tables`` are the sensitive fields of each part of the release.
+    """
+
+    overview: Overview
+    prepared: Prepared
+    formats: tuple[Format | None, Format]
+    tables: Mapping[str, tuple[str, ...]]
+
+    def check(
+        self,
+        published: Sequence[InputSplit],
+        beside: Mapping[str, Iterable[Document]],
+        witness: Witness,
+        spread: RunContext,
+    ) -> None:
+        """Check that everything published is true of the original; ``beside`` are the other parts by name.
+
+        Raises VerificationError for the first record that is not.
+        """
+        total = self.overview.survey.records
+        if witness.records != total:
+            raise VerificationError(OTHER_ORIGINAL)
+        held = self._encode(published, beside, spread)
+        sizes = list(held.map(count_shown).collect())
+        records, words = (tuple(accumulate(column, initial=0)) for column in zip(*sizes, strict=True))
+        if records[-1] > total:
+            raise VerificationError(COPIES)
+        if words[-1] != witness.words:
+            raise VerificationError(OTHER_RELEASE)
+        splits = self.overview.splits
+        parts = (splits,) if self._is_grouped else tuple((one,) for one in splits)
+        starts = (*(own[0].before for own in parts), total)
+        linked = held.exchange(LinkShown(self.prepared, witness, records, words, starts), len(parts))
+        held.release()
+        _, watch = spread.progress_callbacks("comparing", total, len(parts))
+        comparing = CompareLinked(self.prepared, self.overview.treatment, parts, self._terms)
+        compared = linked.map(comparing, watch)
+        linked.release()
+        found = list(compared.collect())
+        compared.release()
+        _report(found, changed=self.overview.content != witness.content)
+
+    @property
+    def _is_grouped(self) -> bool:
+        """Whether sensitive values belong to groups, which may span the whole release."""
+        traits = self.prepared.policy.recoding_traits
+        return traits.separates_values or traits.publishes_classes
+
+    @property
+    def _terms(self) -> Terms:
+        policy = self.prepared.policy
+        shown, original = self.formats
+        return Terms(
+            policy.recoding_traits,
+            same_format=shown is not None and shown.name == original.name,
+            textual=shown is None or shown.is_tabular or shown.has_elements,
+            tables=tuple(map(frozenset, self.tables.values())),
+            tokens={
+                str(policy.rules_by_keys[keys][0]): spec.domain for keys, spec in policy.pseudonyms.items()
+            },
+        )
+
+    def _encode(
+        self,
+        published: Sequence[InputSplit],
+        beside: Mapping[str, Iterable[Document]],
+        spread: RunContext,
+    ) -> Held[tuple[int, Shown]]:
+        """Encode the published records, split by split unless groups span them."""
+        if len(published) > 1 and not self._is_grouped:
+            return spread.executor.hold(list(enumerate(published))).map(EncodeShown(self.prepared))
+        documents = chain.from_iterable(split.documents() for split in published)
+        return spread.executor.hold([(0, encode_shown(documents, self.prepared, beside))])
+
+
+def _report(found: Sequence[Comparison], changed: bool) -> None:
+    """Raise VerificationError for the first difference; ``changed``: the original is not the release's."""
+    first = min((own.difference for own in found if own.difference is not None), default=None)
+    if first is not None:
+        message = first.message + CHANGED * changed
+        raise VerificationError(message, record=first.record, path=first.path)
+    domain = find_unequal(own.tokens for own in found)
+    if domain is not None:
+        raise VerificationError(f"in the domain {domain} {PSEUDONYMS}")
