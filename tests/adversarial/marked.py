@@ -122,7 +122,7 @@ def shown(out: Path) -> dict[str, str]:
     """Everything written beside the records and the steward's facts."""
     told = {"codebook.json", "release.json"}
     return {
-        path.name: path.read_text("utf-8")
+        path.name: path.read_text("utf-8", "replace")
         for path in out.rglob("*")
         if path.is_file() and (path.name in told or path.parent.name == "steward")
         if path.name != STEWARD_FACTS

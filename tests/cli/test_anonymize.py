@@ -26,7 +26,7 @@ def test_a_release_has_two_rooms_and_a_summary_is_shown(run: Run, desk: Desk) ->
     assert str(desk.out / "public") in ran.out
     assert set(files(desk.out)) == {
         *("public/records.jsonl", "public/release.json", "public/codebook.json"),
-        *("steward/verification.json", "steward/report.json", "steward/report.html"),
+        *("steward/verification.json", "steward/report.json", "steward/report.html", "steward/witness.bin"),
     }
     assert desk.names() == {"people.jsonl", "policy.yaml", "out"}
 
