@@ -256,3 +256,11 @@ def test_a_column_of_a_table_may_be_empty(tmp_path: Path) -> None:
     assert hierdata.measure(table, keys=["ward"], sensitive="illness").keys[0].rate == 0
     with pytest.raises(PolicyError, match="no column hair"):
         hierdata.measure(table, keys=["hair"], sensitive="illness")
+
+
+def test_one_level_is_never_apart_from_itself() -> None:
+    levels = {"by": {"x": 1, "y": 1}}
+    fields = {"$.a": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive", "levels": levels}}
+    policy = {"version": 1, "models": [{"kind": "k-anonymity", "k": 2}], "fields": fields}
+    release = hierdata.anonymize([{"a": "q", "s": value} for value in "xyxy"], policy)
+    assert "dissimilarity_degree" not in release.report.metrics

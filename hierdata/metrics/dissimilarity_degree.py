@@ -21,8 +21,8 @@ class DissimilarityDegree(Metric):
     same sum over the z levels themselves (20 for five); it grows with the class size, so compare it at
     equal k only (erratum ML-15). Identical siblings count as one vertex, as every reader sees them, and so
     do classes that look alike. ``mean_level_distance`` is the mean of |s_i - s_j| over pairs, divided by
-    z - 1, in 0..1. Vertices with fewer than two values, and attributes without levels, are left out. Higher
-    is better.
+    z - 1, in 0..1. Vertices with fewer than two values, and attributes without levels or with one level, are
+    left out. Higher is better.
     """
 
     symbol = "DSim"
@@ -69,7 +69,7 @@ def _degrees(publication: Publication, forest: Forest) -> _DissimilaritySums:
         (kind, position, domain.level_count)
         for kind, domains in enumerate(forest.domains)
         for position, domain in enumerate(domains)
-        if domain.levels is not None
+        if domain.levels is not None and domain.level_count > 1  # one level is never apart from itself
     ]
     vertices: Counter[int] = Counter()
     found: list[tuple[int, int, int, int]] = []
