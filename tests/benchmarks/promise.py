@@ -59,7 +59,9 @@ def source_of(name: str, folder: Path, records: int) -> tuple[Path, dict[str, An
 def readings(stated: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The policy under each reading, the one of before first."""
     by_value = {
-        path: {**rule, "asks": "value"} if rule.get("role") == "sensitive" else rule
+        path: {**rule, "asks": "value"}
+        if rule.get("role") == "sensitive" and rule.get("action") != "drop"
+        else rule
         for path, rule in stated["fields"].items()
     }
     yield "value, as published", {**stated, "fields": by_value, "suppressed": "as_published"}
