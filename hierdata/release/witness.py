@@ -58,7 +58,7 @@ def write_witness(file: Path) -> Iterator[BinaryIO]:
             stream.write(bytes(_HEAD.size))
             yield stream
     except OSError as error:
-        raise TargetError(f"the witness cannot be written ({error.strerror})") from None
+        raise TargetError(f"cannot write the witness ({error.strerror})") from None
 
 
 def seal_witness(folder: Path, files: Sequence[PublishedFile], content: bytes, records: int) -> None:
@@ -75,7 +75,7 @@ def seal_witness(folder: Path, files: Sequence[PublishedFile], content: bytes, r
         with file.open("r+b") as stream:
             stream.write(_HEAD.pack(_KIND, _bind_files(files), content, records))
     except OSError as error:
-        raise TargetError(f"the witness cannot be written ({error.strerror})") from None
+        raise TargetError(f"cannot write the witness ({error.strerror})") from None
 
 
 def _bind_files(files: Sequence[PublishedFile]) -> bytes:

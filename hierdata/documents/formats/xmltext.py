@@ -74,7 +74,7 @@ class Markup:
         if not isinstance(value, dict):
             text = _text(_scalar(value))
             return f"<{name}{declaration}>{text}</{name}>" if text else f"<{name}{declaration}/>"
-        opening, content = [f"<{name}{declaration}"], []
+        opening, content, text = [f"<{name}{declaration}"], [], ""
         for inner in self._in_order(value, order) if order else value:
             item = value[inner]
             if item is None:
@@ -82,7 +82,7 @@ class Markup:
             if inner.startswith("@"):
                 opening.append(self._attribute(inner, item, opening))
             elif inner == TEXT:
-                content.append(_text(_scalar(item)))
+                text = _text(_scalar(item))
             elif inner == COMMENT or inner.startswith(INSTRUCTION):
                 content += [_aside(inner, each) for each in (item if isinstance(item, list) else [item])]
             elif isinstance(item, list):
@@ -90,6 +90,8 @@ class Markup:
                 content += [self.element(inner, each, default, own) for each in item if each is not None]
             else:
                 content.append(self.element(inner, item, default, order.get(inner, _ANY_ORDER)))
+        # Text has one place, behind the elements, since readers do not know where it stood between them.
+        content.append(text)
         if not any(content):
             return "".join(opening) + "/>"
         return "".join(opening) + ">" + "".join(content) + f"</{name}>"

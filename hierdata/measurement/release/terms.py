@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from hierdata.documents.document import Numeral, Scalar
 from hierdata.documents.formats.objects import literal
@@ -47,9 +48,16 @@ class Terms:
         return text_of(value) if not self.same_format or not isinstance(value, str) else str(value)
 
 
+_NUMBERS = frozenset({int, Decimal, Numeral})
+
+
 def spelling(value: Scalar) -> tuple[type, str]:
-    """Return a key that equal values share only if they are spelled alike: 1, 1.0, 1.00 and "1" differ."""
-    return type(value), value.text if isinstance(value, Numeral) else str(value)
+    """Return a key that equal values share only if they are spelled alike: 1, 1.0, 1.00 and "1" differ.
+
+    Decimal("1") of a record in memory is written like the integer 1.
+    """
+    kind = Decimal if type(value) in _NUMBERS else type(value)
+    return kind, value.text if isinstance(value, Numeral) else str(value)
 
 
 class Cover:
