@@ -8,7 +8,7 @@ from fractions import Fraction
 from hierdata.engines.guarding.contents import GroupContents
 from hierdata.policy.plan.plan import Prepared
 from hierdata.privacy.base import ClassView, Constraint
-from hierdata.privacy.presence import PresenceConstraint
+from hierdata.privacy.presence import GroupPresence, PresenceConstraint
 from hierdata.privacy.wording import describe_achieved, number
 from hierdata.records.schema import Role
 
@@ -38,13 +38,14 @@ def _excesses(prepared: Prepared, whole: GroupContents) -> Iterator[str]:
 def _describe_excess(constraint: Constraint, view: ClassView) -> str:
     """Name the share of a group that exceeds its limit the most, and the limit, where the model has these."""
     whose, (sizes, total) = "values are", _sizes(constraint, view)
-    if isinstance(constraint, PresenceConstraint):
+    if isinstance(constraint, GroupPresence):
         whose, (sizes, total) = "records show one", constraint.count_records(view)
     shares = {} if constraint.caps is None else dict(enumerate(constraint.caps.share))
     over = {own: Fraction(size, total) - shares[own] for own, size in sizes.items() if own in shares}
     own = max(over, key=over.__getitem__, default=-1)
     if own < 0 or over[own] <= 0:
-        return f"all records together reach {describe_achieved(constraint.achieved_parameters(view))}"
+        reached = describe_achieved(constraint.achieved_parameters(view))
+        return f"all records together reach {reached}" if reached else "all records together break a model"
     share, limit = number(Fraction(sizes[own], total)), number(shares[own])
     return f"{share} of all {whose} of one value or group of values, and {limit} is allowed"
 
@@ -52,7 +53,7 @@ def _describe_excess(constraint: Constraint, view: ClassView) -> str:
 def _sizes(constraint: Constraint, view: ClassView) -> tuple[dict[int, int], int]:
     """Return the number of values of each group of the caps, and of all; empty without such groups."""
     caps = constraint.caps
-    if caps is None or caps.reach is not None:
+    if caps is None or caps.reach is not None or isinstance(constraint, PresenceConstraint):
         return {}, 1
     sizes: dict[int, int] = {}
     for code, count in view.counts.items():
