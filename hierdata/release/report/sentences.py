@@ -115,9 +115,8 @@ _COSTS = {
     "failed in both together",
     "records_of_classes_given_up": "records or vertices of classes that were dissolved so that the "
     "suppressed ones as a whole satisfy the models",
-    "records_published_at_roots": "records published with every quasi-identifier generalized to * and "
-    "nothing below, because those of them that fit no class would be less safe than a class if they were "
-    "suppressed",
+    "records_published_at_roots": "records without a class, those of dissolved classes among them, "
+    "published together with every quasi-identifier generalized to * and nothing below",
     "rows_published_as_one_group": "records or vertices that no class accepts and that are a class "
     "together, if need be with those of classes that were dissolved for them",
     "vertices_lost_in_a_pool": "vertices suppressed in published records because a model failed among "
