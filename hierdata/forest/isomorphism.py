@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from hashlib import blake2b
@@ -41,6 +41,29 @@ def places(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) -
     kept = shown >= 0
     place[kept] = place[shown[kept]]
     return place
+
+
+def align_alike(
+    forest: Forest, representative: NDArray[np.int64], place: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return for each vertex v the first vertex that its class aligns with v.
+
+    ``representative[v]`` is the vertex of the class representative that v is aligned with, ``place`` is as
+    ``places`` returns it. Siblings of one form stay apart. Representatives of one form are one: their
+    siblings of one form are aligned in their order. SUPPRESSED where nothing is published.
+    """
+    first: dict[tuple[int, int, int], int] = {}
+    before: Counter[tuple[int, int]] = Counter()
+    aligned = np.full(forest.vertex_count, SUPPRESSED, np.int64)
+    own = np.flatnonzero(representative == np.arange(forest.vertex_count))
+    for v, parent, form in zip(own.tolist(), forest.parent[own].tolist(), place[own].tolist(), strict=True):
+        above = int(aligned[parent]) if parent >= 0 else SUPPRESSED
+        siblings = (parent if parent >= 0 else ~v, form)
+        aligned[v] = first.setdefault((above, form, before[siblings]), v)
+        before[siblings] += 1
+    kept = representative >= 0
+    aligned[kept] = aligned[representative[kept]]
+    return aligned
 
 
 def ranks(

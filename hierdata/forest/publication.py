@@ -56,9 +56,11 @@ class Publication:
     cannot be told apart, ``equivalence_class[v]`` is their class, numbered over all partitions. ``costs`` are
     the engines', ``reasons`` say by vertex type why no more could be published, if an engine knows. If
     sensitive values are published apart from their vertices, ``tables`` lists by part the sensitive
-    attributes whose values are in one row; else all values of a vertex are together. ``original`` is the
-    original collection if this publication was rebuilt from files, so that vertices are not linked to it;
-    None if the forest is the original collection.
+    attributes whose values are in one row; else all values of a vertex are together. ``representative[v]``
+    is the vertex of the class representative that v is aligned with; None if this publication was rebuilt
+    from files, which do not tell apart siblings that look alike. ``original`` is the original collection if
+    this publication was rebuilt from files, so that vertices are not linked to it; None if the forest is the
+    original collection.
     """
 
     parts: tuple[PublishedPart, ...]
@@ -69,6 +71,7 @@ class Publication:
     costs: Counter[str] = field(default_factory=Counter)
     reasons: Mapping[int, str] = field(default_factory=dict)
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    representative: NDArray[np.int64] | None = None
     original: Forest | None = None
 
     @cached_property
@@ -91,7 +94,9 @@ def publish_generalized(forest: Forest, partition: Partition, part: PublishedPar
     shown = partition.representative
     place, classes = group_by_form(forest, shown, partition.nodes)
     reasons = _reasons((partition,))
-    return Publication((part,), shown, partition.nodes, place, classes, partition.costs, reasons)
+    return Publication(
+        (part,), shown, partition.nodes, place, classes, partition.costs, reasons, representative=shown
+    )
 
 
 def group_by_form(
@@ -114,7 +119,9 @@ def publish_sliced(forest: Forest, partition: Partition) -> Publication:
     shown = partition.representative
     classes = np.where(shown >= 0, partition.equivalence_class[forest.record_of], SUPPRESSED)
     reasons = _reasons((partition,))
-    return Publication((), shown, partition.nodes, shown, classes, partition.costs, reasons)
+    return Publication(
+        (), shown, partition.nodes, shown, classes, partition.costs, reasons, representative=shown
+    )
 
 
 def publish_grouped(
@@ -145,7 +152,9 @@ def publish_grouped(
     gone = ~kept
     place[gone] = SUPPRESSED
     classes[gone] = SUPPRESSED
-    return Publication(parts, shown, forest.nodes, place, classes, costs, _reasons(partitions))
+    return Publication(
+        parts, shown, forest.nodes, place, classes, costs, _reasons(partitions), representative=place
+    )
 
 
 def _reasons(partitions: tuple[Partition, ...]) -> dict[int, str]:

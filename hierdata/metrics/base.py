@@ -77,6 +77,8 @@ class Metric(ABC):
     """One line for readers of the report who did not write the policy."""
     ties: ClassVar[bool] = False
     """Whether it depends on which sensitive values belong to one vertex."""
+    aligned: ClassVar[tuple[str, ...]] = ()
+    """The figures that depend on which vertices of a class are aligned, which published files do not tell."""
     linked: ClassVar[bool] = False
     """Whether it depends on the original of each published vertex."""
     counts_exempt: ClassVar[bool] = False

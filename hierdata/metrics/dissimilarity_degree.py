@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
+from hierdata.forest.isomorphism import align_alike
 from hierdata.forest.publication import Publication
 from hierdata.metrics.base import Figure, Metric, Question, Tallies
 from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
@@ -17,72 +20,108 @@ from hierdata.metrics.sums import Added, Same, Sums, collect_sums, quotients
 class DissimilarityDegree(Metric):
     """The mean over classes of the mean over the vertices of the class representative.
 
-    At a vertex with levels s_1..s_m: ``as_printed`` is the sum over pairs of |s_i - s_j|, divided by the
-    same sum over the z levels themselves (20 for five); it grows with the class size, so compare it at
-    equal k only (erratum ML-15). Identical siblings count as one vertex, as every reader sees them, and so
-    do classes that look alike. ``mean_level_distance`` is the mean of |s_i - s_j| over pairs, divided by
-    z - 1, in 0..1. Vertices with fewer than two values, and attributes without levels or with one level, are
-    left out. Higher is better.
+    At a vertex with levels s_1..s_m the degree is the sum over pairs of |s_i - s_j|, divided by the same sum
+    over the z levels themselves (20 for five); it grows with the class size, so compare it at equal k only
+    (erratum ML-15). ``as_printed`` takes the vertices of the representative as they were aligned, also if
+    siblings look alike; classes that look alike are one class, whose siblings of one form are aligned in
+    their order. It needs the alignment, so files that are read back have no such figure. ``pooled`` takes
+    siblings of one form as one vertex, as every reader sees them. ``mean_level_distance`` is the mean of
+    |s_i - s_j| over pairs at the same vertices as ``pooled``, divided by z - 1, in 0..1. Vertices with fewer
+    than two values, and attributes without levels or with one level, are left out. Higher is better.
     """
 
     symbol = "DSim"
     better = "higher"
     gated = (
         "as_printed",
+        "pooled",
         "mean_level_distance",
     )
+    aligned = ("as_printed",)
     explanation = (
-        "How far apart the sensitivity levels at a vertex of a class are: as the paper prints it, which grows"
-        " with the class, and as a mean distance from 0 to 1."
+        "How far apart the sensitivity levels at a vertex of a class are: as the paper prints it, with"
+        " siblings that look alike pooled (both grow with the class), and as a mean distance from 0 to 1."
     )
 
     def questions(self, forest: Forest) -> tuple[Question, ...]:
         """See Metric.questions."""
-        return (_degrees,)
+        return (_dissimilarity,)
 
     def figures(self, tallies: Tallies) -> tuple[Figure, ...]:
         """See Metric.figures; empty if no attribute has levels."""
-        degrees: _DissimilaritySums = tallies[_degrees]
-        if not degrees.levels.value:
+        found: _Dissimilarity = tallies[_dissimilarity]
+        if not found.levels.value:
             return ()
-        return tuple(
-            Figure(name, quotients(sums) / max(degrees.classes, 1), "levels", 0, high, "higher")
-            for name, sums, high in (
-                ("as_printed", degrees.printed, None),
-                ("mean_level_distance", degrees.mean, 1),
-            )
-        )
+        means: list[tuple[str, Fraction, int | None]] = [
+            ("pooled", found.pooled.degree, None),
+            ("mean_level_distance", found.pooled.mean_distance, 1),
+        ]
+        if found.known.value:
+            means.insert(0, ("as_printed", found.aligned.degree, None))
+        return tuple(Figure(name, mean, "levels", 0, high, "higher") for name, mean, high in means)
 
 
 @dataclass(frozen=True)
-class _DissimilaritySums(Added):
-    """Whether any attribute has levels, the number of classes with pairs of values, sums by divisor."""
+class _PairSums(Added):
+    """The number of classes with pairs of values, and sums over them by divisor."""
+
+    classes: int
+    degrees: Sums[int, int]
+    distances: Sums[int, int]
+
+    @property
+    def degree(self) -> Fraction:
+        return quotients(self.degrees) / max(self.classes, 1)
+
+    @property
+    def mean_distance(self) -> Fraction:
+        return quotients(self.distances) / max(self.classes, 1)
+
+
+@dataclass(frozen=True)
+class _Dissimilarity(Added):
+    """Whether any attribute has levels, whether the alignment is known, and the sums at its positions."""
 
     levels: Same[bool]
-    classes: int
-    printed: Sums[int, int]
-    mean: Sums[int, int]
+    known: Same[bool]
+    aligned: _PairSums
+    pooled: _PairSums
 
 
-def _degrees(publication: Publication, forest: Forest) -> _DissimilaritySums:
+def _dissimilarity(publication: Publication, forest: Forest) -> _Dissimilarity:
     with_levels = [
         (kind, position, domain.level_count)
         for kind, domains in enumerate(forest.domains)
         for position, domain in enumerate(domains)
         if domain.levels is not None and domain.level_count > 1  # one level is never apart from itself
     ]
+    positions = publication.equivalence_position
+    pooled = aligned = _sum_pairs(publication, forest, positions, with_levels)
+    known = publication.representative is not None
+    if publication.representative is not None:
+        positions = align_alike(forest, publication.representative, positions)
+        aligned = _sum_pairs(publication, forest, positions, with_levels)
+    return _Dissimilarity(Same(bool(with_levels)), Same(known), aligned, pooled)
+
+
+def _sum_pairs(
+    publication: Publication,
+    forest: Forest,
+    positions: NDArray[np.int64],
+    with_levels: Sequence[tuple[int, int, int]],
+) -> _PairSums:
+    """Sum over the pairs of values at each position, divided by the vertices of its class."""
     vertices: Counter[int] = Counter()
     found: list[tuple[int, int, int, int]] = []
     for kind, position, levels in with_levels:
-        chosen, counts = _level_counts(publication, forest, kind, position)
+        chosen, counts = _level_counts(positions, forest, kind, position)
         present = counts.sum(axis=1)
         judged = present >= 2
         classes = publication.equivalence_class[chosen[judged]].tolist()
         distances = _pair_distances(counts[judged]).tolist()
         vertices.update(classes)
         found += zip(classes, distances, present[judged].tolist(), [levels] * len(classes), strict=True)
-    return _DissimilaritySums(
-        Same(bool(with_levels)),
+    return _PairSums(
         len(vertices),
         collect_sums((vertices[at] * _over(levels), distance) for at, distance, _, levels in found),
         collect_sums(
@@ -98,15 +137,14 @@ def _over(levels: int) -> int:
 
 
 def _level_counts(
-    publication: Publication, forest: Forest, kind: int, position: int
+    positions: NDArray[np.int64], forest: Forest, kind: int, position: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the representative vertices of a type, and the counts of levels among the members of each."""
+    """Return the positions of a type, as vertices, and the counts of levels among the members of each."""
     domain = forest.domains[kind][position]
-    stands_for = publication.equivalence_position
-    vertices = np.flatnonzero((stands_for >= 0) & (forest.type == kind))
+    vertices = np.flatnonzero((positions >= 0) & (forest.type == kind))
     codes = forest.sensitive[forest.first_sensitive[vertices] + position]
     vertices, codes = vertices[codes >= 0], codes[codes >= 0]
-    chosen, at = np.unique(stands_for[vertices], return_inverse=True)
+    chosen, at = np.unique(positions[vertices], return_inverse=True)
     counts = np.zeros((len(chosen), domain.level_count), np.int64)
     np.add.at(counts, (at, np.array(domain.levels, np.int64)[codes] - 1), 1)
     return chosen, counts

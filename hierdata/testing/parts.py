@@ -50,6 +50,7 @@ def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) 
         carried={int(number[v]): own for v, own in forest.carried.items() if number[v] >= 0},
     )
     vars(part)["_scale"] = (forest.scale, forest.exact)
+    aligned = publication.representative
     classes = publication.equivalence_class[vertices]
     classes[classes >= 0] = np.unique(classes[classes >= 0], return_inverse=True)[1]
     return (
@@ -59,6 +60,7 @@ def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) 
             nodes=publication.nodes[nodes],
             equivalence_position=number[publication.equivalence_position[vertices]],
             equivalence_class=classes,
+            representative=None if aligned is None else number[aligned[vertices]],
             costs=Counter(),
         ),
         part,

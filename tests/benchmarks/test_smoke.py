@@ -78,7 +78,7 @@ SMOKES = (
             "data | students | seconds | pair losses | of all | asked | twin s | times faster | asked",
             "command s | imports s | ratio | asked",
             "data | k | preset | LM per record | records lost | vertices lost | dissimilarity"
-            " | level distance | seconds",
+            " | pooled | level distance | seconds",
         ),
     ),
     Smoke("formats", "20 --rounds 1 --no-memory", (READ, WRITTEN)),

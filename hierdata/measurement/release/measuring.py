@@ -20,8 +20,8 @@ class ReleaseMeasurement:
     """The figures of a release, as its report would have them, without raw values.
 
     ``metrics`` are by name, ``attackers`` has the risks of each attacker of the policy by name; ``left_out``
-    says why a metric cannot be measured from the files. ``records`` is the number of records of the original,
-    ``published`` how many of them are in the release.
+    says why a metric, or one of its figures, cannot be measured from the files. ``records`` is the number of
+    records of the original, ``published`` how many of them are in the release.
     """
 
     metrics: Mapping[str, Measure]
@@ -71,6 +71,12 @@ def measure_rebuilt(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
     found = {name: metric.figures(tallies) for name, metric in metrics.items()}
     left_out |= {
         name: "no field of the policy has what it measures" for name, own in found.items() if not own
+    }
+    left_out |= {
+        f"{name} {figure}": "the files do not tell which siblings that look alike were aligned"
+        for name, own in found.items()
+        if own
+        for figure in every[name].aligned
     }
     counts: Counted = tallies[count_part]
     return ReleaseMeasurement(
