@@ -214,7 +214,7 @@ def test_policies_load(page: Path, tmp_path: Path) -> None:
         if block.language == "json" and "$schema" in block.text:
             content = json.loads(block.text)
             assert is_schema(content)
-            from_data(policy_of(content))
+            from_data(policy_of(content)[0])
         elif block.language != "yaml":
             continue
         elif "taxonomy" in block.words:

@@ -418,6 +418,7 @@ def test_nothing_is_shown_of_a_file_that_is_no_policy(tmp_path: Path) -> None:
     with pytest.raises(PolicyError) as caught:
         load(file)
     assert str(caught.value) == (
+        "people.csv, line 1, column 1: "
         "a policy must be a mapping with the keys version, models and fields, not text"
     )
 

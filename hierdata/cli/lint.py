@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hierdata.policy.lint.capacities import Capacities
     from hierdata.policy.lint.lint import Finding
     from hierdata.policy.lint.memberships import Degrees
+    from hierdata.policy.lint.partial import Examined
     from hierdata.policy.policy import Policy
     from hierdata.records.survey import Keys, Survey
 
@@ -63,21 +64,43 @@ def _check(
     file: Path, data: str | None, root: Path | None, as_format: str | None, feedback: Feedback
 ) -> tuple[list[Finding], _Tables]:
     """Return all findings, and the tables of a policy that can be used."""
-    from hierdata.pipeline.look_over import survey_collection
-    from hierdata.policy.lint.capacities import capacities
-    from hierdata.policy.lint.lint import Finding, class_size, lint
-    from hierdata.policy.lint.memberships import memberships
-    from hierdata.policy.lint.partial import Examined, examine
+    from hierdata.policy.lint.lint import Finding
+    from hierdata.policy.lint.partial import examine
 
     try:
         examined = examine(file, root)
     except PolicyError as error:
-        examined = Examined(None)
-        findings = [Finding("error", "", line) for line in str(error).splitlines()]
-    else:
-        findings = [Finding("error", "", str(one)) for one in examined.mistakes]
+        return [Finding("error", "", line) for line in str(error).splitlines()], _Tables()
+    findings = [
+        Finding("error", "", str(one), position=examined.file.position(one.keys)) for one in examined.mistakes
+    ]
     if examined.policy is None:
         return findings, _Tables()
+    findings, tables = _check_policy(examined, findings, data, as_format, feedback)
+    return [_locate(finding, examined) for finding in findings], tables
+
+
+def _locate(finding: Finding, examined: Examined) -> Finding:
+    """Return a finding with its position in the file, if the policy names its path."""
+    if finding.position is not None or not finding.path:
+        return finding
+    return replace(finding, position=examined.position(finding.path))
+
+
+def _check_policy(
+    examined: Examined,
+    findings: list[Finding],
+    data: str | None,
+    as_format: str | None,
+    feedback: Feedback,
+) -> tuple[list[Finding], _Tables]:
+    """Return the findings so far with those of the policy itself, and the tables of one that can be used."""
+    from hierdata.pipeline.look_over import survey_collection
+    from hierdata.policy.lint.capacities import capacities
+    from hierdata.policy.lint.lint import Finding, class_size, lint
+    from hierdata.policy.lint.memberships import memberships
+
+    assert examined.policy is not None
     policy = in_format(examined.policy, as_format)
     survey: Survey | None = None
     hints: frozenset[Keys] = frozenset()
@@ -144,7 +167,13 @@ def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
     """Return the JSON output; it contains no raw values."""
     return {
         "findings": [
-            {"severity": finding.severity, "path": finding.path, "message": finding.message}
+            {
+                "severity": finding.severity,
+                "path": finding.path,
+                "message": finding.message,
+                "line": None if finding.position is None else finding.position.line,
+                "column": None if finding.position is None else finding.position.column,
+            }
             for finding in findings
         ],
         "memberships": {
@@ -184,7 +213,14 @@ def _show(findings: list[Finding], tables: _Tables) -> None:
         cells = [[row.label, str(row.level), *(f"{degree:.3g}" for degree in row.degrees)] for row in rows]
         show(f"Membership degrees of {path}", ["at", "level", *sets], cells)
     if findings:
-        cells = [[finding.severity, finding.path, finding.message] for finding in findings]
-        show("Findings", ["severity", "where", "what"], cells)
+        cells = [
+            [finding.severity, _position(finding), finding.path, finding.message] for finding in findings
+        ]
+        show("Findings", ["severity", "line:column", "where", "what"], cells)
     else:
         typer.echo("Nothing is wrong.")
+
+
+def _position(finding: Finding) -> str:
+    found = finding.position or ()
+    return ":".join(str(number) for number in found if number is not None)

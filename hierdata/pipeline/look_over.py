@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from hierdata.pipeline.resources import Resources
-from hierdata.policy.load import from_data, load
+from hierdata.policy.load import from_data, load, name_positions
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.plan.treatment import dry_treatment, treatment
@@ -64,8 +64,9 @@ def look_over(
     resources = resources or Resources()
     check_key(treated, resources.kind(len(splits)))
     with resources.open_context(len(splits), staging, progress or silent, list_plugins(policy)) as spread:
-        overview = survey_splits(collection, splits, policy, spread, treated)
-        prepared = prepare(overview.policy, overview.survey, overview.hints)
+        with name_positions(policy):
+            overview = survey_splits(collection, splits, policy, spread, treated)
+            prepared = prepare(overview.policy, overview.survey, overview.hints)
         yield LookedOver(overview, prepared, collection, spread)
 
 

@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError, model_validator
 
 from hierdata.domains.base import QuasiDomain
 from hierdata.engines import Engine
 from hierdata.errors import PolicyError
+from hierdata.policy.positions import PolicyFile
 from hierdata.policy.presets import PRESETS
-from hierdata.policy.problems import InconsistencyError
+from hierdata.policy.problems import InconsistencyError, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, Step, with_preset
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.gates import AttackerModel, Gate, OtherMetric
-from hierdata.policy.spec.maps import maps_of
+from hierdata.policy.spec.maps import maps_of, unusable_paths
 from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import Keep, PathText, SensitiveTables
@@ -31,9 +32,6 @@ from hierdata.records.path import Path, depth_of, parse
 from hierdata.records.rules import Unlisted
 from hierdata.records.schema import Role, Rule
 from hierdata.records.survey import Keys
-
-if TYPE_CHECKING:
-    from hierdata.policy.spec.fields import FieldRule
 
 
 class Policy(BaseModel):
@@ -101,7 +99,17 @@ class Policy(BaseModel):
     )
     gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
 
+    def __init__(self, /, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise PolicyError("\n".join(map(str, mistakes(error, type(self), data)))) from None
+
+    # Validation of other data, as by model_validate, does not call __init__ (as in pydantic's own classes).
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
     _folder: FilePath = PrivateAttr(default=FilePath())
+    _file: PolicyFile | None = PrivateAttr(default=None)
     _checked: bool = PrivateAttr(default=False)
 
     @property
@@ -109,15 +117,15 @@ class Policy(BaseModel):
         """The folder that the files named in the policy are relative to."""
         return self._folder
 
-    def files(self) -> Iterator[tuple[str, str]]:
-        """Yield (key, file) for every file that the policy names."""
+    def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield (keys, file) for every file that the policy names."""
         if self.record_schema is not None:
-            yield "schema", self.record_schema
+            yield ("schema",), self.record_schema
         if self.population is not None:
-            yield "population.file", self.population.file
+            yield ("population", "file"), self.population.file
         for path, rule in self.fields.items():
             for key, file in rule.files():
-                yield f"fields[{path}].{key}", file
+                yield ("fields", path, key), file
 
     @property
     def preset(self) -> str | None:
@@ -298,7 +306,8 @@ class Policy(BaseModel):
         try:
             _ = self.paths
         except PolicyError as error:
-            raise InconsistencyError([(("fields",), str(error))]) from None
+            unusable = list(unusable_paths(self.fields, self.namespaces, self.depth))
+            raise InconsistencyError(unusable or [(("fields",), str(error))]) from None
         return self
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from itertools import islice
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-Problem: TypeAlias = tuple[tuple[int | str, ...], str]
+Keys: TypeAlias = tuple[int | str, ...]
+"""The keys and indexes that lead to a part of a policy."""
+
+Problem: TypeAlias = tuple[Keys, str]
 """The keys that lead to a problem in a policy, and the reason."""
 
 MOST_TOLD = 100
@@ -56,10 +59,14 @@ _SPELLED = {
 
 @dataclass(frozen=True)
 class Mistake:
-    """A mistake in a policy: the key path (empty: the whole policy), and the reason."""
+    """A mistake in a policy: the key path (empty: the whole policy), and the reason.
+
+    ``keys`` lead to the part of the data that shows it, such as the unknown key itself.
+    """
 
     where: str
     message: str
+    keys: Keys = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
@@ -92,59 +99,73 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> list[Mistake]:
     """Describe why ``data`` failed the validation by ``model``; the first ``MOST_TOLD`` errors."""
-    found: dict[tuple[str, bool], list[str]] = {}
+    found: dict[str, dict[Mistake, Keys]] = {}
     for detail in error.errors(include_url=False)[:MOST_TOLD]:
-        # A value that fits no alternative has an error for each, and they are joined. Errors at the top, and
-        # contradictions between parts of a policy, are separate problems.
-        apart = isinstance(detail.get("ctx", {}).get("error"), InconsistencyError)
-        for where, message in _problems(detail, model, data):
-            messages = found.setdefault((where, apart or not where), [])
-            if message not in messages:
-                messages.append(message)
-    return [
-        Mistake(where, message)
-        for (where, apart), messages in found.items()
-        for message in (messages if apart else [", or ".join(messages)])
-    ]
+        for mistake, tried in _problems(detail, model, data):
+            found.setdefault(mistake.where, {}).setdefault(mistake, tried)
+    return [mistake for told in found.values() for mistake in _join(told)]
+
+
+def _join(told: Mapping[Mistake, Keys]) -> Iterator[Mistake]:
+    """Yield the mistakes at one place; those from alternatives, none of which fits, are joined."""
+    tried = {mistake: alternative for mistake, alternative in told.items() if alternative}
+    yield from (mistake for mistake in told if mistake not in tried)
+    if len(set(tried.values())) < 2 or not next(iter(tried)).where:
+        yield from tried
+        return
+    keys = {mistake.keys for mistake in tried}
+    place = keys.pop() if len(keys) == 1 else min(keys, key=len)
+    yield Mistake(next(iter(tried)).where, ", or ".join(one.message for one in tried), place)
 
 
 def contradictions(problems: Iterable[Problem], data: object) -> list[Mistake]:
     """Return the contradictions between parts of a policy, each once, with its place in ``data``."""
-    return list(dict.fromkeys(Mistake(key_path(keys, data), reason) for keys, reason in problems))
+    return list(
+        dict.fromkeys(
+            Mistake(key_path(keys, data), reason, known_part(keys, data)) for keys, reason in problems
+        )
+    )
 
 
-def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Iterator[tuple[str, str]]:
+def _problems(detail: ErrorDetails, model: type[BaseModel], data: object) -> Iterator[tuple[Mistake, Keys]]:
+    """Yield what is wrong, each with the alternative for which it is, () for a contradiction."""
     kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
-    where = key_path(loc, data)
     if kind == "too_short" and context["actual_length"] < len(detail["input"]):
         return  # the items themselves are wrong and reported
-    if kind == "extra_forbidden" and loc == (DRAFT,):
-        yield where, _IS_DRAFT
-    elif kind == "extra_forbidden":
+    if kind == "value_error" and isinstance(error := context["error"], InconsistencyError):
+        for mistake in contradictions(((loc + keys, reason) for keys, reason in error.problems), data):
+            yield mistake, ()
+        return
+    is_draft = kind == "extra_forbidden" and loc == (DRAFT,)
+    above = kind in ("extra_forbidden", "missing", "invalid_key") and not is_draft
+    there = loc[:-1] if above else loc
+    message = _IS_DRAFT if is_draft else _message(detail, model, data)
+    keys = known_part(loc if kind == "extra_forbidden" else there, data)
+    yield Mistake(key_path(there, data), message, keys), there
+
+
+def _message(detail: ErrorDetails, model: type[BaseModel], data: object) -> str:
+    """Return the reason without its place."""
+    kind, loc, context = detail["type"], detail["loc"], detail.get("ctx", {})
+    if kind == "extra_forbidden":
         known = known_keys(loc[:-1], model)
         listed = f"; known here: {', '.join(known)}" if len(known) <= _FEW_KEYS else ""
-        hint = nearest(loc[-1], known) or listed
-        yield key_path(loc[:-1], data), f"unknown key {str(loc[-1])!r}{hint}"
-    elif kind == "missing":
-        yield key_path(loc[:-1], data), f"the key {str(loc[-1])!r} is missing"
-    elif kind == "value_error":
-        error = context["error"]
-        if isinstance(error, InconsistencyError):
-            yield from ((key_path(loc + keys, data), reason) for keys, reason in error.problems)
-        else:
-            yield where, str(error)
-    elif kind in ("literal_error", "union_tag_invalid"):
+        return f"unknown key {str(loc[-1])!r}{nearest(loc[-1], known) or listed}"
+    if kind == "missing":
+        return f"the key {str(loc[-1])!r} is missing"
+    if kind == "value_error":
+        return str(context["error"])
+    if kind in ("literal_error", "union_tag_invalid"):
         expected = str(context.get("expected") or context["expected_tags"])
-        found = str(context.get("tag", detail["input"]))
+        found = context.get("tag", detail["input"])
         hint = nearest(found, re.findall(r"'([^']*)'", expected))
-        yield where, f"{_quote_value(context.get('tag', detail['input']))} is not one of {expected}{hint}"
-    elif kind == "invalid_key":
+        return f"{_quote_value(found)} is not one of {expected}{hint}"
+    if kind == "invalid_key":
         reason = "some YAML readers take on, off, yes and no for booleans: put the key in quotes"
-        yield key_path(loc[:-1], data), f"a key is {_quote_value(detail['input'])}, not text; {reason}"
-    elif kind in ("model_type", "dict_type", "model_attributes_type"):
-        yield where, _mapping_due(where, detail["input"], known_keys(loc, model))
-    else:
-        yield where, _due(detail)
+        return f"a key is {_quote_value(detail['input'])}, not text; {reason}"
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return _mapping_due(key_path(loc, data), detail["input"], known_keys(loc, model))
+    return _due(detail)
 
 
 def _due(detail: ErrorDetails) -> str:
@@ -191,17 +212,31 @@ def key_path(loc: Iterable[int | str], data: object) -> str:
     'models[0].k'
     """
     text = ""
+    for part in known_part(loc, data):
+        if isinstance(part, int):
+            text += f"[{part}]"
+            continue
+        name = part if len(part) <= _LONGEST_KEY else f"a key of {len(part)} characters"
+        plain = re.fullmatch(r"\w+", name)
+        text += f"{'.' if text else ''}{name}" if plain else f"[{name}]"
+    return text
+
+
+def known_part(loc: Iterable[int | str], data: object) -> Keys:
+    """Return the keys of a location that are in the data; others name an alternative that was tried.
+
+    >>> known_part(("models", 0, "alpha-k", "k"), {"models": [{"k": 1}]})
+    ('models', 0, 'k')
+    """
+    keys: list[int | str] = []
     for part in loc:
-        # A part that is not a key of the data names an alternative that was tried.
         if isinstance(part, int) and isinstance(data, list | tuple) and part < len(data):
             data = data[part]
-            text += f"[{part}]"
+            keys.append(part)
         elif isinstance(data, Mapping) and part in data:
             data = data[part]
-            name = str(part) if len(str(part)) <= _LONGEST_KEY else f"a key of {len(str(part))} characters"
-            plain = re.fullmatch(r"\w+", name)
-            text += f"{'.' if text else ''}{name}" if plain else f"[{name}]"
-    return text
+            keys.append(str(part))
+    return tuple(keys)
 
 
 def known_keys(loc: Iterable[int | str], model: type[BaseModel]) -> list[str]:

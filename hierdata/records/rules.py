@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Literal
 
 from hierdata.documents.document import TEXT
@@ -12,6 +11,7 @@ from hierdata.documents.scalars import WRAPPERS
 from hierdata.records.maps import DYNAMIC, dynamic
 from hierdata.records.path import Path
 from hierdata.records.schema import Role, Rule
+from hierdata.records.suggestions import suggest
 from hierdata.records.survey import Keys, PathSurvey
 
 Unlisted = Literal["error", "drop"]
@@ -162,40 +162,20 @@ def misfits(root: Node, rules: Sequence[Rule], shape: PathSurvey, unlisted: Unli
     """Return the mismatches between the records and a tree of rules."""
     found: list[Problem] = []
     if shape.occurrences:
+        declared = {rule.path.keys[:end] for rule in rules for end in range(1, len(rule.path.keys) + 1)}
         for rule in rules:
             if not rule.optional and rule.path.steps and shape.find(rule.path.keys) is None:
-                found.append(_suggest_nearest(rule, shape))
+                found.append(_suggest_nearest(rule, shape, declared))
     found.extend(_walk(root, shape, unlisted))
     return found
 
 
-def _suggest_nearest(rule: Rule, shape: PathSurvey) -> Problem:
-    """Report an unmatched rule, with the nearest field: a sibling of the first missing key, or any other."""
-    keys = rule.path.keys
-    there = next(n for n in range(len(keys)) if shape.find(keys[: n + 1]) is None)
-    parent = shape.find(keys[:there])
-    near = _nearest(keys[there], parent.children if parent is not None else ())
-    near = near or _nearest(keys[-1], dict.fromkeys(_names(shape)))
-    hint = f"; did you mean {near}?" if near else ""
-    return Problem("unmatched", str(rule.path), f"the rule matches nothing in the records{hint}")
-
-
-def _nearest(key: str, names: Iterable[str]) -> str | None:
-    """Return the most similar name. For XML local names are compared, to find a missing namespace."""
-    local = {_local(name): name for name in names}
-    near = get_close_matches(_local(key), local, n=1)
-    return local[near[0]] if near else None
-
-
-def _local(key: str) -> str:
-    """Return a key without its namespace; an attribute keeps its ``@``."""
-    return ("@" if key.startswith("@") else "") + key.rpartition("}")[2].removeprefix("@")
-
-
-def _names(shape: PathSurvey) -> Iterator[str]:
-    for key, child in shape.children.items():
-        yield key
-        yield from _names(child)
+def _suggest_nearest(rule: Rule, shape: PathSurvey, declared: Collection[Keys]) -> Problem:
+    """Report an unmatched rule, with the most similar field; parents that no rule names are hidden."""
+    shown, whole = suggest(rule.path, shape, declared)
+    hint = f"; did you mean {shown}?" if shown else ""
+    revealed = (whole,) if whole != shown else ()
+    return Problem("unmatched", str(rule.path), f"the rule matches nothing in the records{hint}", revealed)
 
 
 def _walk(node: Node, shape: PathSurvey, unlisted: Unlisted) -> Iterator[Problem]:

@@ -110,7 +110,8 @@ def test_without_the_plugin_nothing_is_anonymized(desk: Site) -> None:
     )
     ran = desk.at(None).run("anonymize", "in.numbered", "--policy", name, "--out", "none")
     assert ran.code == 2
-    assert ran.err.startswith("hierdata: models[1]: 'capped-share' is not one of 'k-anonymity', ")
+    where = "one.yaml, line 8, column 5: models[1]"
+    assert ran.err.startswith(f"hierdata: {where}: 'capped-share' is not one of 'k-anonymity', ")
     assert ran.err.endswith("and no installed distribution declares it\n")
     assert ran.err.count("\n") == 1
 

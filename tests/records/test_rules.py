@@ -27,10 +27,13 @@ def test_nothing_to_say_where_all_fits():
 @pytest.mark.parametrize(
     ("path", "hint"),
     [
-        ("$.mayor", "; did you mean major?"),
-        ("$.courses[*].cod", "; did you mean code?"),
-        ("$.code", "; did you mean code?"),
-        ("$.course[*].code", "; did you mean courses?"),
+        ("$.mayor", "; did you mean $.major?"),
+        ("mayor", "; did you mean major?"),
+        ("$.courses[*].cod", "; did you mean $.courses[*].code?"),
+        ("$.course[*].code", "; did you mean $.courses[*].code?"),
+        ("$.course[*].kode", "; did you mean $.courses[*].code?"),
+        ("course.code", "; did you mean courses.code?"),
+        ("$.course[*].grade", "; did you mean $.courses[*]?"),
         ("$.q", ""),
     ],
 )
@@ -41,12 +44,47 @@ def test_a_rule_that_matches_nothing_names_the_nearest_field(path, hint):
     ]
 
 
+VISITS = {"visits": [{"diagnosis": "x", "stay": {"ward": 1}}], "age": 1, "stays": [{"ward": 2}]}
+
+
 @pytest.mark.parametrize(
     ("path", "hint"),
     [
-        ("/theses/thesis/mark", "{urn:t}mark"),
-        ("/theses/thesis/{urn:u}mark", "{urn:t}mark"),
-        ("/theses/thesis/@nr", "@nro"),
+        ("$.visits[*].daignosis", "$.visits[*].diagnosis"),
+        ("$.diagnosis", "$.visits[*].diagnosis"),
+        ("$.visits[*].ward", "$.visits[*].stay.ward"),
+        ("$.stay[*].ward", "$.stays[*].ward"),
+        ("visits.wards", "visits.stay.ward"),
+    ],
+)
+def test_the_nearest_field_is_named_by_its_whole_path(path, hint):
+    declared = ["$.visits[*].stay.bed", "$.age"]
+    policy = [Rule(parse(each), Q, optional=each in declared) for each in (path, *declared)]
+    ((message, revealed),) = [
+        (problem.message, problem.revealed)
+        for problem in problems(policy, survey([VISITS]).shape, "drop")
+        if problem.kind == "unmatched"
+    ]
+    assert message == f"the rule matches nothing in the records; did you mean {hint}?"
+    assert revealed == ()
+
+
+def test_a_parent_that_no_rule_names_is_not_shown():
+    """Keys may be data, such as the number of a record."""
+    policy = [Rule(parse(path), Q) for path in ("$.diagnosis", "$.mrns.diagnosis")]
+    shape = survey([{"mrn-7319": {"diagnosis": "flu"}}]).shape
+    message, near = [problem for problem in problems(policy, shape, "drop") if problem.kind == "unmatched"]
+    assert message.message.endswith("did you mean $.<key>.diagnosis?")
+    assert message.revealed == ("$['mrn-7319'].diagnosis",)
+    assert "7319" not in near.message
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("/theses/thesis/mark", "/theses/thesis/{urn:t}mark"),
+        ("/theses/thesis/{urn:u}mark", "/theses/thesis/{urn:t}mark"),
+        ("/theses/thesis/@nr", "/theses/thesis/@nro"),
     ],
 )
 def test_the_nearest_name_in_xml_may_lie_in_another_namespace(path, hint):

@@ -29,7 +29,13 @@ def problems(policy: Policy) -> Iterator[Problem]:
 
 
 def _check_places(policy: Policy) -> Iterator[Problem]:
-    yield from ((("fields",), str(problem)) for problem in plant(policy.rules(), PathSurvey())[1])
+    texts = {str(path): text for path, text in zip(policy.paths, policy.fields, strict=True)}
+    for problem in plant(policy.rules(), PathSurvey())[1]:
+        stated = texts.get(problem.path)
+        if stated is None:
+            yield ("fields",), str(problem)
+        else:
+            yield ("fields", stated), problem.message
     place = policy.paths[0].place
     if policy.records is not None and place and policy.place != place:
         yield ("records",), "the paths of the fields do not begin with this path"

@@ -18,6 +18,7 @@ from hierdata.policy.lint.references import references
 from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
+from hierdata.policy.positions import Position
 from hierdata.records.binding import problems
 from hierdata.records.survey import Keys, Survey
 
@@ -31,13 +32,15 @@ _FEW = 10
 class Finding:
     """One thing that is wrong (``error``: nothing can be published) or doubtful (``warning``).
 
-    ``revealed`` holds the raw values behind it; they are not part of the message.
+    ``revealed`` holds the raw values behind it; they are not part of the message. ``position`` is that of the
+    field or key in the policy's file, if it is known.
     """
 
     severity: Severity
     path: str
     message: str
     revealed: tuple[str, ...] = ()
+    position: Position | None = None
 
 
 def lint(

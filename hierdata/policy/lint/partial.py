@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from hierdata.policy.checks import find_problems
-from hierdata.policy.load import from_data, plain, root_of
+from hierdata.policy.load import from_file, read_file
 from hierdata.policy.policy import Policy
-from hierdata.policy.problems import Mistake, Problem, contradictions, mistakes
+from hierdata.policy.positions import PolicyFile, Position
+from hierdata.policy.problems import Mistake, Problem, contradictions, known_part, mistakes
 from hierdata.recodings import DEFAULT
 
 if TYPE_CHECKING:
@@ -49,13 +50,23 @@ class Examined:
     """A policy file's mistakes, and the policy without them.
 
     ``policy`` is None where too little is left. ``doubtful`` holds the paths whose own rule is mistaken and
-    was replaced by a substitute. ``models_stand`` tells whether all models are the file's own.
+    was replaced by a substitute. ``models_stand`` tells whether all models are the file's own. ``file`` knows
+    the lines.
     """
 
     policy: Policy | None
+    file: PolicyFile
     mistakes: tuple[Mistake, ...] = ()
     doubtful: frozenset[str] = frozenset()
     models_stand: bool = True
+
+    def position(self, path: str) -> Position | None:
+        """Return where the policy has a field or another key; None for what it does not name."""
+        if self.policy is None:
+            return None
+        written = zip(map(str, self.policy.paths), self.policy.fields, strict=True)
+        place = next((("fields", text) for own, text in written if own == path), (path,))
+        return self.file.position(place) if known_part(place, self.file.data) == place else None
 
 
 def examine(path: Path, root: Path | None = None) -> Examined:
@@ -63,9 +74,9 @@ def examine(path: Path, root: Path | None = None) -> Examined:
 
     Raises PolicyError where the file is not a policy at all, TargetError when it cannot be opened.
     """
-    data = plain(path)
+    file = read_file(path)
     found: list[Mistake] = []
-    mend = _Mend(data)
+    mend = _Mend(file.data)
     for _ in range(_ROUNDS):
         try:
             policy = Policy.model_validate(mend.data)
@@ -80,14 +91,14 @@ def examine(path: Path, root: Path | None = None) -> Examined:
                 if not mend.take_out_all(problems):
                     break
                 continue
-            policy = from_data(mend.data, path.parent, root_of(path) if root is None else root)
+            policy = from_file(replace(file, data=mend.data), path, root)
             doubtful = {
                 str(path)
                 for path, stated in zip(policy.paths, policy.fields, strict=True)
                 if stated in mend.paths
             }
-            return Examined(policy, tuple(found), frozenset(doubtful), mend.models_stand)
-    return Examined(None, tuple(found))
+            return Examined(policy, file, tuple(found), frozenset(doubtful), mend.models_stand)
+    return Examined(None, file, tuple(found))
 
 
 class _Mend:

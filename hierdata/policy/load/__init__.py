@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,35 +14,51 @@ from hierdata.documents.limits import require_confined
 from hierdata.errors import MissingPluginError, PolicyError
 from hierdata.policy.checks import find_problems
 from hierdata.policy.load.json_schema import is_schema, policy_of
-from hierdata.policy.load.yaml import read
+from hierdata.policy.load.positions import json_positions, yaml_positions
+from hierdata.policy.load.yaml import is_json, read_with_text
 from hierdata.policy.policy import Policy
-from hierdata.policy.problems import MISSING_PLUGIN, contradictions, mistakes
+from hierdata.policy.positions import PolicyFile
+from hierdata.policy.problems import MISSING_PLUGIN, Mistake, Problem, contradictions, mistakes
 
 
 def load(path: str | Path, *, root: str | Path | None = None) -> Policy:
     """Load the policy in a YAML or JSON file, or in the annotations of a JSON Schema or an XSD.
 
     The files that it names must be below ``root`` (default: the parent of the policy's folder), since a
-    policy may come from an untrusted source. Raises PolicyError with every problem, one per line, TargetError
-    when the file cannot be opened.
+    policy may come from an untrusted source. Raises PolicyError with every problem, one per line, each with
+    its line and column, and TargetError when the file cannot be opened.
     """
     path = Path(path)
-    return from_data(plain(path), path.parent, root_of(path) if root is None else Path(root))
+    return from_file(read_file(path), path, root)
 
 
-def plain(path: Path) -> Any:
+def read_file(path: Path) -> PolicyFile:
     """Return what a policy file states, as plain data; raises as ``load`` does if it holds no policy."""
+    name = path.name
     if path.suffix.lower() == ".xsd":
         from hierdata.policy.load.xsd import policy_in
 
-        return policy_in(path)
-    data = read(path)
-    return policy_of(data) if is_schema(data) else data
+        data, lines = policy_in(path)
+        return PolicyFile(name, data, lambda: lines)
+    data, text = read_with_text(path)
+    find = partial(json_positions if is_json(path) else yaml_positions, text)
+    if not is_schema(data):
+        return PolicyFile(name, data, find)
+    try:
+        policy, origins = policy_of(data)
+    except PolicyError as error:
+        raise PolicyError("\n".join(f"{name}: {line}" for line in str(error).splitlines())) from None
+    return PolicyFile(name, policy, find, origins)
 
 
 def root_of(path: Path) -> Path:
     """Return the default ``root`` for the files that a policy file names: the parent of its folder."""
     return path.absolute().parent.resolve().parent
+
+
+def from_file(file: PolicyFile, path: Path, root: str | Path | None = None) -> Policy:
+    """Build the policy of a file that was read (see ``load``)."""
+    return _build(file.data, path.parent, root_of(path) if root is None else Path(root), file)
 
 
 def from_data(
@@ -56,37 +74,69 @@ def from_data(
     hierdata.errors.PolicyError: fields[$.a]: unknown key 'rol'; did you mean role?
     """
     if isinstance(data, Policy):
-        _check(data, {name: getattr(data, name) for name in data.model_fields_set})
+        _check(data, {name: getattr(data, name) for name in data.model_fields_set}, None)
         return data
+    return _build(data, Path(folder), None if root is None else Path(root), None)
+
+
+def _build(data: Any, folder: Path, root: Path | None, file: PolicyFile | None) -> Policy:
     try:
         policy = Policy.model_validate(data)
     except ValidationError as error:
         kinds = {detail["type"] for detail in error.errors(include_url=False)}
         # A list whose items are refused is also reported as too short.
         refusal = MissingPluginError if kinds - {"too_short"} == {MISSING_PLUGIN} else PolicyError
-        raise refusal("\n".join(map(str, mistakes(error, Policy, data)))) from None
-    _check(policy, data)
-    policy._folder = Path(folder)
+        raise refusal(_describe(mistakes(error, Policy, data), file)) from None
+    _check(policy, data, file)
+    policy._folder = folder
+    policy._file = file
     if root is not None:
-        _confine(policy, Path(root))
+        _confine(policy, data, root, file)
     return policy
 
 
-def _check(policy: Policy, data: Mapping[str, Any]) -> None:
+def _check(policy: Policy, data: Mapping[str, Any], file: PolicyFile | None) -> None:
     """Raise PolicyError where parts of a policy contradict each other; a policy is checked once."""
     if policy._checked:
         return
     if problems := find_problems(policy):
-        raise PolicyError("\n".join(map(str, contradictions(problems, data))))
+        raise PolicyError(_describe(contradictions(problems, data), file))
     policy._checked = True
 
 
-def _confine(policy: Policy, root: Path) -> None:
-    problems = []
-    for where, name in policy.files():
+def _confine(policy: Policy, data: Any, root: Path, file: PolicyFile | None) -> None:
+    problems: list[Problem] = []
+    for keys, name in policy.files():
         try:
             require_confined(name, policy.folder, root)
         except PolicyError as error:
-            problems.append(f"{where}: {error}")
+            problems.append((keys, str(error)))
     if problems:
-        raise PolicyError("\n".join(problems))
+        raise PolicyError(_describe(contradictions(problems, data), file))
+
+
+def _describe(found: Iterable[Mistake], file: PolicyFile | None) -> str:
+    """Return one line for each mistake, with its position if the policy is a file."""
+    if file is None:
+        return "\n".join(map(str, found))
+    in_order = sorted(found, key=lambda one: file.position(one.keys).order)
+    return "\n".join(f"{file.describe(one.keys)}: {one}" for one in in_order)
+
+
+@contextmanager
+def name_positions(policy: Policy) -> Iterator[None]:
+    """Add the position in the policy's file to each line of a PolicyError that begins with a field."""
+    try:
+        yield
+    except PolicyError as error:
+        file = policy._file
+        if file is None:
+            raise
+        written = dict(zip(map(str, policy.paths), policy.fields, strict=True))
+        lines = []
+        for line in str(error).split("\n"):
+            text = written.get(line.partition(": ")[0])
+            lines.append(line if text is None else f"{file.describe(('fields', text))}: {line}")
+        located = type(error)("\n".join(lines), revealed=error.revealed)
+        located.path = error.path
+        raise located from None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from hierdata.errors import PolicyError
+from hierdata.policy.positions import Place
 from hierdata.records.path import Step, jsonpath
 
 KEY = "x-hierdata"
+
+Origins: TypeAlias = "dict[Place, Place]"
+"""The place in the schema of each part of the policy."""
 
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 _MOST_REFERENCES = 64
@@ -21,15 +25,15 @@ def is_schema(data: object) -> bool:
     return isinstance(data, Mapping) and any(key in data for key in ("$schema", "properties", KEY))
 
 
-def policy_of(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the policy that a JSON Schema's annotations state, as plain data.
+def policy_of(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Origins]:
+    """Return the policy that a JSON Schema's annotations state, as plain data, and where each part is stated.
 
     Properties give the paths, arrays ``[*]``; for a map, ``propertyNames`` gives the keys and
     ``additionalProperties`` the values. ``$ref`` within the file and allOf, anyOf, oneOf are followed.
     Raises PolicyError with every annotation that no path leads to.
 
     >>> tags = {"type": "array", "items": {"type": "string", "x-hierdata": {"role": "quasi"}}}
-    >>> policy_of({"x-hierdata": {"version": 1}, "properties": {"tags": tags}})
+    >>> policy_of({"x-hierdata": {"version": 1}, "properties": {"tags": tags}})[0]
     {'version': 1, 'fields': {'$.tags[*]': {'role': 'quasi'}}}
     """
     stated = schema.get(KEY, {})
@@ -39,16 +43,20 @@ def policy_of(schema: Mapping[str, Any]) -> dict[str, Any]:
     walk.visit(schema, (), ())
     walk.seen.add(id(schema))
     problems = walk.problems
-    for place, node in _find_annotated(schema, "#"):
+    annotated: dict[int, Place] = {}
+    for place, node in _find_annotated(schema, ()):
+        annotated[id(node)] = (*place, KEY)
         if id(node) not in walk.seen:
-            problems.append(f"{place}: no property leads to this {KEY}")
+            problems.append(f"{'/'.join(('#', *map(str, place)))}: no property leads to this {KEY}")
+    origins: Origins = {(key,): (KEY, key) for key in stated}
+    origins |= {("fields", path): annotated[node] for path, node in walk.stated_at.items()}
     fields = dict(stated.get("fields", {}))
     problems += [
         f"fields[{path}]: stated at the root and at the property" for path in walk.fields if path in fields
     ]
     if problems:
         raise PolicyError("\n".join(problems))
-    return {**stated, "fields": {**fields, **walk.fields}}
+    return {**stated, "fields": {**fields, **walk.fields}}, origins
 
 
 class _SchemaWalk:
@@ -59,6 +67,7 @@ class _SchemaWalk:
         self.fields: dict[str, Any] = {}
         self.problems: list[str] = []
         self.seen: set[int] = set()
+        self.stated_at: dict[str, int] = {}
         self._visits = 0
 
     def visit(self, schema: object, steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
@@ -101,6 +110,7 @@ class _SchemaWalk:
 
     def _record(self, schema: Mapping[str, Any], path: str) -> None:
         self.seen.add(id(schema))
+        self.stated_at.setdefault(path, id(schema))
         if self.fields.setdefault(path, schema[KEY]) != schema[KEY]:
             self.problems.append(f"{path}: two annotations differ")
 
@@ -124,14 +134,14 @@ class _SchemaWalk:
         return node
 
 
-def _find_annotated(node: object, place: str) -> Iterator[tuple[str, object]]:
+def _find_annotated(node: object, place: Place) -> Iterator[tuple[Place, object]]:
     """Yield each annotated object with its place."""
     if isinstance(node, Mapping):
         if KEY in node:
             yield place, node
         for key, below in node.items():
             if key != KEY:
-                yield from _find_annotated(below, f"{place}/{key}")
+                yield from _find_annotated(below, (*place, key))
     elif isinstance(node, list):
         for index, below in enumerate(node):
-            yield from _find_annotated(below, f"{place}/{index}")
+            yield from _find_annotated(below, (*place, index))

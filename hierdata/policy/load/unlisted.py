@@ -26,4 +26,5 @@ def add_unlisted(policy: Policy, shape: PathSurvey, many_hints: Collection[Keys]
         stated["schema"] = stated.pop("record_schema")
     extended = Policy.model_validate(stated)
     extended._folder = policy._folder
+    extended._file = policy._file
     return extended

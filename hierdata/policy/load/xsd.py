@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hierdata.documents.document import TEXT
 from hierdata.errors import PolicyError
 from hierdata.policy.load.yaml import fragment
+from hierdata.policy.positions import Place, Position
 from hierdata.records.path import parse, xpath
 from hierdata.records.survey import Keys
 from hierdata.records.xsd import Node, Xsd, open_xsd
@@ -19,8 +20,10 @@ _MOST = 10_000
 """Limit on the paths that an XSD leads to, since nested types can multiply them."""
 
 
-def policy_in(file: Path) -> dict[str, Any]:
-    """Return the policy that an XSD's annotations state, as plain data; its ``schema`` is the XSD itself.
+def policy_in(file: Path) -> tuple[dict[str, Any], dict[Place, Position]]:
+    """Return the policy that an XSD's annotations state, as plain data, and the line of each rule.
+
+    Its ``schema`` is the XSD itself.
 
     An attribute of our namespace is a key of the rule, and its text is YAML: ``p:role="quasi"
     p:interval="{steps: [1, 5]}"``. At ``xs:schema`` such attributes are keys of the policy, including
@@ -48,7 +51,7 @@ def policy_in(file: Path) -> dict[str, Any]:
     problems = walk.problems + [f"fields[{text}]: stated at xs:schema and at its own place" for text in twice]
     if problems:
         raise PolicyError("\n".join(problems))
-    return {"schema": file.name, **stated, "fields": {**fields, **walk.fields}}
+    return {"schema": file.name, **stated, "fields": {**fields, **walk.fields}}, walk.lines
 
 
 _XS = "http://www.w3.org/2001/XMLSchema"
@@ -62,6 +65,7 @@ class _XsdWalk:
         self._place = place
         self._visits = 0
         self.fields: dict[str, Any] = {}
+        self.lines: dict[Place, Position] = {}
         self.problems: list[str] = []
         self._reached: set[Node] = {xsd.root}
 
@@ -88,7 +92,10 @@ class _XsdWalk:
         self._reached.add(node)
         text = xpath(self._place, keys)
         rule = _read_annotation(self._xsd, node, text)
-        if rule is not None and self.fields.setdefault(text, rule) != rule:
+        if rule is None:
+            return
+        self.lines.setdefault(("fields", text), Position(cast("int", node.sourceline)))
+        if self.fields.setdefault(text, rule) != rule:
             self.problems.append(f"{text}: two annotations differ")
 
     def check_reached(self) -> None:

@@ -13,7 +13,7 @@ from collections import Counter
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 from hierdata.documents.limits import POLICY, Limits, TooMuch, check_plain, check_yaml, text_within
 from hierdata.errors import PolicyError, TargetError
@@ -39,9 +39,14 @@ def read(path: Path, limits: Limits = POLICY) -> Any:
     ``.json`` files are read as JSON, all others as YAML. Raises PolicyError with the line and the reason, and
     for a file beyond the limits, TargetError when it cannot be opened.
     """
+    return read_with_text(path, limits)[0]
+
+
+def read_with_text(path: Path, limits: Limits = POLICY) -> tuple[Any, str]:
+    """Return the content of a policy file as plain data, and its text (see ``read``)."""
     try:
         text = text_within(path, limits, "utf-8-sig")
-        return _json(text, limits) if path.suffix.lower() == ".json" else _yaml(text, limits)
+        return (_json(text, limits) if is_json(path) else _yaml(text, limits)), text
     except OSError as error:
         raise TargetError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:
@@ -50,6 +55,11 @@ def read(path: Path, limits: Limits = POLICY) -> Any:
         raise PolicyError(f"{path.name}, {why}") from None
     except RecursionError:
         raise PolicyError(f"{path.name} is nested beyond {limits.depth}") from None
+
+
+def is_json(path: Path) -> bool:
+    """Return whether a policy file is read as JSON."""
+    return path.suffix.lower() == ".json"
 
 
 def fragment(text: str, where: str) -> Any:
@@ -101,10 +111,9 @@ def _number(text: str, where: str) -> int | Decimal:
 def _yaml(text: str, limits: Limits) -> Any:
     import yaml
 
-    loader = _loader()(text)
     try:
         check_yaml(text, _loader(), limits)
-        node = loader.get_single_node()
+        node = compose(text)
         return None if node is None else _plain(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -112,6 +121,13 @@ def _yaml(text: str, limits: Limits) -> Any:
         raise _Unreadable(f"{_at(mark)}: {reason}") from None
     except yaml.YAMLError:
         raise _Unreadable("it holds characters that YAML does not allow") from None
+
+
+def compose(text: str) -> yaml.Node | None:
+    """Return the nodes of a YAML text, None if it is empty. Raises yaml.YAMLError."""
+    loader = _loader()(text)
+    try:
+        return cast("yaml.Node | None", loader.get_single_node())
     finally:
         loader.dispose()
 

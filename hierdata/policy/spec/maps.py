@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hierdata.errors import PolicyError
 from hierdata.policy.spec.fields import FieldRule
@@ -26,3 +26,14 @@ def maps_of(fields: Mapping[str, FieldRule], namespaces: Mapping[str, str]) -> d
             raise PolicyError(f"{path}: a map is named without [*]; its values are {path}")
         found[there.keys] = path.text
     return found
+
+
+def unusable_paths(
+    texts: Iterable[str], namespaces: Mapping[str, str], depth: int
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the fields whose own path cannot be used, each with its keys in the policy and the reason."""
+    for text in texts:
+        try:
+            parse(text, namespaces, depth)
+        except PolicyError as error:
+            yield ("fields", text), str(error)
