@@ -256,6 +256,27 @@ def test_where_the_records_lie(records: str | None, fields: list[str], place: tu
     assert from_data(minimal(records=records, fields=rules)).place == place
 
 
+@pytest.mark.parametrize(
+    ("prefix", "uri"),
+    [
+        ("xmlns", "urn:x"),
+        ("xml", "urn:x"),
+        ("x", "http://www.w3.org/XML/1998/namespace"),
+        ("x", "http://www.w3.org/2000/xmlns/"),
+        ("a b", "urn:x"),
+        ("1", "urn:x"),
+        ("a:b", "urn:x"),
+        ("x", ""),
+        ("x", "urn:\0"),
+    ],
+)
+def test_prefixes_can_be_declared_in_xml(prefix: str, uri: str) -> None:
+    fields = {"/r/s/a": {"role": "quasi", "flat": True}}
+    (line,) = problems(minimal(namespaces={prefix: uri}, fields=fields))
+    assert line.startswith("namespaces: ")
+    assert "prefix" in line or "xmlns" in line
+
+
 def test_xml_paths_agree_on_the_place_and_know_their_namespaces() -> None:
     flat = {"role": "quasi", "flat": True}
     assert problems(minimal(records="/r/t", fields={"/r/s/a": flat})) == [

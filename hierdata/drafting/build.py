@@ -24,7 +24,8 @@ def build_draft(
 ) -> Draft:
     """Read documents once and propose a policy.
 
-    ``stated`` are keys of the policy that are already known, ``schema`` is the schema stated by a server.
+    ``stated`` are keys of the policy that are already known, ``schema`` is the schema stated by a server. Of
+    the notation's namespaces the draft states those that its paths use.
     """
     found = profile(
         documents,
@@ -39,6 +40,8 @@ def build_draft(
         rows.append(Drafted(one, proposal, risk))
         if promise is not None:
             guards.append((one.path, promise))
+    if namespaces := notation.used_in(row.path for row in rows):
+        stated = {**stated, "namespaces": namespaces}
     return Draft(
         found.records,
         tuple(vertex_types(found, notation)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import TEXT
@@ -38,6 +38,12 @@ class Notation:
             return write_path(steps, self.maps)
         keys = (*self.place, *(step.key for step in steps))
         return xpath((), [self._prefixed_name(key) for key in keys])
+
+    def used_in(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return the namespaces that these paths use, and that of names without a prefix."""
+        steps = {step.removeprefix("@") for path in paths for step in path.split("/")}
+        prefixes = {"", *(prefix for step in steps for prefix, colon, _ in [step.partition(":")] if colon)}
+        return {prefix: uri for prefix, uri in self.namespaces.items() if prefix in prefixes}
 
     def _prefixed_name(self, key: str) -> str:
         """Return an XML name with its prefix, or in Clark notation if its namespace has none."""

@@ -36,7 +36,12 @@ def policy(stated: dict[str, Any]) -> Policy:
 
 
 def notation(format: Format, layout: Layout | None) -> Notation:
-    """Return the notation for the paths of a collection."""
+    """Return the notation for the paths of a collection.
+
+    Prefixes are those of the root, unless the root is a record: what one record declares could name a person.
+    """
     if not format.has_elements or layout is None:
         return Notation(textual=format.is_textual)
-    return Notation(layout.records, layout.namespaces, True)
+    own = len(layout.records) == 1
+    prefixes = {prefix: uri for prefix, uri in layout.declared.items() if not prefix or not own}
+    return Notation(layout.records, prefixes, True)

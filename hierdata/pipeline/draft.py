@@ -65,12 +65,11 @@ def _of_files(source: object, stated: dict[str, Any], progress: Progress) -> Dra
         stated = {**stated, "tables": _joins(tables, stated, progress)}
     collection = collect(source, opening.policy(stated))
     notation = _notation(collection)
-    if notation.namespaces:
-        stated = {**stated, "namespaces": dict(notation.namespaces)}
-        if "records" in stated and "" in notation.namespaces and not _is_pipe(source):
-            # Names without prefix are in the root's own namespace, which is known only now.
-            collection = collect(source, opening.policy(stated))
-            notation = _notation(collection)
+    if "records" in stated and "" in notation.namespaces and not _is_pipe(source):
+        # Names without prefix are in the root's own namespace, which is known only now.
+        known = {**stated, "namespaces": dict(notation.namespaces)}
+        collection = collect(source, opening.policy(known))
+        notation = _notation(collection)
     return build_draft(_documents(collection, progress), notation, stated)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from hierdata.documents.document import Document
+from hierdata.documents.formats import Order
 from hierdata.errors import InputError, PolicyError
 from hierdata.executors import EXECUTORS, Held
 from hierdata.pipeline.content import ContentDigest, watch_content
@@ -185,11 +186,15 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
 
 
 def order_elements(collection: Collection, overview: Overview) -> Form:
-    """Return the form of the release: elements in the order of the XSD, else of their first appearance."""
+    """Return the form of the release: elements in the order of the XSD, else of the policy's rules."""
     form, named = collection.form, overview.policy.record_schema
     if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
         return form
-    order = overview.survey.shape.order
+    order: Order = {}
+    for keys in overview.policy.rules_by_keys:
+        below = order
+        for key in keys:
+            below = below.setdefault(key, {})
     if named is None:
         return form.with_order(order)
     from hierdata.records.xsd import arrange_elements

@@ -22,7 +22,7 @@ from hierdata.policy.spec.gates import AttackerModel, Gate, OtherMetric
 from hierdata.policy.spec.maps import maps_of, unusable_paths
 from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
-from hierdata.policy.spec.values import Keep, PathText, SensitiveTables
+from hierdata.policy.spec.values import Keep, Namespaces, PathText, SensitiveTables
 from hierdata.privacy import PrivacyModel
 from hierdata.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.records.flatten import Table
@@ -49,9 +49,7 @@ class Policy(BaseModel):
     format: FormatName | None = Field(
         default=None, description="format of the input, by default that of its suffix"
     )
-    namespaces: dict[str, str] = Field(
-        default={}, description="XML prefixes and their URIs; '' is the default"
-    )
+    namespaces: Namespaces = Field(default={}, description="XML prefixes and their URIs; '' is the default")
     records: PathText | None = Field(default=None, description="path of the records, such as $.students")
     tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=1000)] | None = Field(
         default=None, description="keyed tables that together make up the records"

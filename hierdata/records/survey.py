@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeAlias, cast
+from typing import cast
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.records.by_column import batches, columns
 from hierdata.records.values import SCALARS, Missing, Values
 
 Keys = tuple[str, ...]
-Order: TypeAlias = "dict[str, Order]"
 
 MOST_KEYS = 1 << 16
 """Limit on the different keys of objects at one path, so that memory does not grow with the data."""
@@ -64,11 +63,6 @@ class PathSurvey:
                 below = PathSurvey(occurrences=shape.texts, scalars=shape.texts)
             shape = below
         return shape
-
-    @property
-    def order(self) -> Order:
-        """The elements in the order of first appearance, each with the order of its content."""
-        return {key: below.order for key, below in self.children.items() if not key.startswith("@")}
 
     def merge(self, other: PathSurvey) -> None:
         """Add the survey of another part of the collection."""

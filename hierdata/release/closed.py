@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import filecmp
-from dataclasses import replace
 from pathlib import Path
 
-from hierdata.documents.formats.source import PathSource
 from hierdata.documents.private_folder import PrivateFolder
 from hierdata.errors import TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.release.layout import Released, element_of
-from hierdata.sources import FileForm, FilesForm, Form, form_of
-from hierdata.sources.form import open_layout
+from hierdata.sources import form_of
 
 PURPOSE = "a copy of the published files"
 
@@ -26,7 +23,7 @@ def check_bytes(files: Released, policy: Policy, place: Path) -> None:
     """
     for part, path in files.parts.items():
         element = element_of(part, policy)
-        form = _form_of_file(path, policy, element)
+        form = form_of(path, policy, element)
         with PrivateFolder(place, PURPOSE) as folder:
             again = folder / path.name
             form.write(form.read(path, element, alone=True), again, element)
@@ -36,16 +33,6 @@ def check_bytes(files: Released, policy: Policy, place: Path) -> None:
                     "was judged (a Parquet file is compared by the version of pyarrow that wrote it)",
                     path=str(path),
                 )
-
-
-def _form_of_file(path: Path, policy: Policy, element: str | None) -> Form:
-    """Return the form of a file; elements have the prefixes that the file itself declares."""
-    form = form_of(path, policy, element)
-    if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
-        return form
-    first = min(path.iterdir()) if path.is_dir() else path
-    declared = open_layout(PathSource(first), form.format, policy.place).namespaces
-    return replace(form, layout=replace(form.layout, namespaces=declared))
 
 
 def _are_equal(file: Path, other: Path) -> bool:

@@ -139,20 +139,8 @@ def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layou
 
 
 def state_layout(layout: Layout, policy: Policy) -> Layout:
-    """Return a layout of XML with the policy's comments to read, and its prefixes that the file lacks.
-
-    >>> from hierdata.policy.load import from_data
-    >>> rule, names = {"/r/s/x:a": {"role": "sensitive"}}, {"x": "urn:x", "y": "urn:y"}
-    >>> model = [{"kind": "k-anonymity", "k": 2}]
-    >>> policy = from_data({"version": 1, "namespaces": names, "models": model, "fields": rule})
-    >>> state_layout(Layout(("r", "s"), {"": "urn:d", "x": "urn:other", "z": "urn:y"}), policy).namespaces
-    {'': 'urn:d', 'x': 'urn:other', 'z': 'urn:y'}
-    """
-    namespaces = dict(layout.namespaces)
-    for prefix, uri in policy.namespaces.items():
-        if prefix and prefix not in namespaces and uri not in namespaces.values():
-            namespaces[prefix] = uri
-    return replace(layout, namespaces=namespaces, asides=asides_of(policy))
+    """Return a layout of XML with the policy's comments to read, and the policy's prefixes to write."""
+    return replace(layout, namespaces=dict(policy.namespaces), asides=asides_of(policy))
 
 
 def asides_of(policy: Policy) -> frozenset[tuple[str, ...]]:

@@ -42,8 +42,8 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
         convert: Callable[..., Document] = partial(from_element, asides=asides_of(policy))
         place = policy.place or (ROOT, str(first.tag))  # type: ignore[attr-defined]
         format: Format = FORMATS["xml"]()
-        namespaces = {prefix or "": uri for prefix, uri in first.nsmap.items()}
-        layout = state_layout(Layout(place, namespaces), policy)
+        own = first.nsmap.get(None)
+        layout = state_layout(Layout(place, declared={"": own} if own else {}), policy)
         form: Form = files_form(format, layout, policy)
         together = replace(layout, records=(ROOT, place[-1]))
     else:

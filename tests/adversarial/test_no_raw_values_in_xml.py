@@ -36,6 +36,9 @@ XML_CHANGES: dict[str, Callable[[Any], Any]] = {
     "unlisted attribute": lambda value: {"id": TEXT, "age": NUMBER},
     "a comment": lambda value: f"<!-- {TEXT} -->{value}",
     "an instruction": lambda value: f"<?{TEXT} {NUMBER}?>{value}",
+    "a namespace": lambda value: f'<a xmlns:{TEXT}="urn:{NUMBER}"/>{value}',
+    "a used namespace": lambda value: f'<{TEXT}:a xmlns:{TEXT}="urn:{NUMBER}" {TEXT}:b="{TEXT}"/>{value}',
+    "a base": lambda value: f'<a xml:base="{TEXT}" xml:lang="x-{NUMBER}"/>{value}',
     "text between": lambda value: f"{TEXT}<{TEXT}/>{TEXT}",
 }
 

@@ -50,14 +50,22 @@ def test_elements_become_strings_or_objects() -> None:
     assert all(isinstance(record[key], Siblings) for key in record if key != "@id")
 
 
-def test_names_are_in_clark_notation_and_prefixes_come_back() -> None:
+def test_names_are_in_clark_notation_and_prefixes_are_those_of_the_layout() -> None:
     text = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        '<students xmlns="urn:s" xmlns:x="urn:x">\n'
-        '<student x:id="1" xml:lang="en"><x:a>1</x:a><b/></student>\n</students>\n'
+        '<students xmlns="urn:s">\n'
+        '<student xmlns:x="urn:x" x:id="1" xml:lang="en"><x:a>1</x:a><b/></student>\n</students>\n'
     )
-    layout = XML.layout(io.BytesIO(text.encode()))
-    assert layout == Layout(("{urn:s}students", "{urn:s}student"), {"": "urn:s", "x": "urn:x"})
+    given = (
+        text.replace(' xmlns:x="urn:x"', "")
+        .replace(" x:", " y:")
+        .replace("<x:", "<y:")
+        .replace("</x:", "</y:")
+    )
+    given = given.replace('"urn:s"', '"urn:s" xmlns:y="urn:x"')
+    layout = XML.layout(io.BytesIO(given.encode()))
+    declared = {"": "urn:s", "y": "urn:x"}
+    assert layout == Layout(("{urn:s}students", "{urn:s}student"), declared=declared)
     records = list(XML.read(io.BytesIO(text.encode()), layout))
     assert records == [
         {
@@ -68,7 +76,7 @@ def test_names_are_in_clark_notation_and_prefixes_come_back() -> None:
         }
     ]
     stream = io.BytesIO()
-    XML.write(records, stream, layout)
+    XML.write(records, stream, replace(layout, namespaces={"": "urn:s", "x": "urn:x"}))
     assert stream.getvalue().decode() == text
 
 
@@ -209,16 +217,38 @@ def test_comments_and_instructions_come_where_they_are_listed_and_go_back() -> N
             XML.write([{key: Siblings([bad])}], io.BytesIO(), listed)
 
 
-def test_prefixes_from_below_the_root_are_kept() -> None:
-    text = '<r><s><x:a xmlns:x="urn:x" x:k="1"/></s><s><y:a xmlns:y="urn:x"/><x:b xmlns:x="urn:z"/></s></r>'
+def test_a_prefix_is_declared_by_the_records_that_use_it() -> None:
+    text = (
+        '<r><s><x:a xmlns:x="urn:x" x:k="1"/></s><s><y:a xmlns:y="urn:x"/><x:b xmlns:x="urn:z" x:c=""/></s>'
+        '<s xmlns:u="urn:u"/><s><b xmlns:v="urn:v" xmlns:w="urn:w" w:e="" v:d="" w:f=""/></s></r>'
+    )
     layout = XML.layout(io.BytesIO(text.encode()))
-    assert layout.namespaces == {"x": "urn:x"}
     stream = io.BytesIO()
-    XML.write(XML.read(io.BytesIO(text.encode()), layout), stream, layout)
-    assert stream.getvalue().decode().splitlines()[1:4] == [
-        '<r xmlns:x="urn:x">',
-        '<s><x:a x:k="1"/></s>',
-        '<s><x:a/><b xmlns="urn:z"/></s>',
+    stated = replace(layout, namespaces={"ns0": "urn:x", "u": "urn:u", "w": "urn:w"})
+    XML.write(XML.read(io.BytesIO(text.encode()), layout), stream, stated)
+    assert stream.getvalue().decode().splitlines()[1:] == [
+        "<r>",
+        '<s xmlns:ns0="urn:x"><ns0:a ns0:k="1"/></s>',
+        '<s xmlns:ns0="urn:x" xmlns:ns1="urn:z"><ns0:a/><b xmlns="urn:z" ns1:c=""/></s>',
+        "<s/>",
+        '<s xmlns:ns1="urn:v" xmlns:w="urn:w"><b w:e="" ns1:d="" w:f=""/></s>',
+        "</r>",
+    ]
+
+
+def test_what_the_root_declares_is_not_declared_again() -> None:
+    document: Document = {"{urn:x}a": Siblings(["1"]), "@{urn:y}b": "2"}
+    stream = io.BytesIO()
+    XML.write([document], stream, Layout(("{urn:x}r", "s"), {"x": "urn:x", "y": "urn:y"}))
+    assert stream.getvalue().decode().splitlines()[1:] == [
+        '<x:r xmlns:x="urn:x">',
+        '<s xmlns:y="urn:y" y:b="2"><x:a>1</x:a></s>',
+        "</x:r>",
+    ]
+    stream = io.BytesIO()
+    XML.write([document], stream, Layout(("{urn:x}r",), {"x": "urn:x", "y": "urn:y", "z": "urn:z"}))
+    assert stream.getvalue().decode().splitlines()[1:] == [
+        '<x:r xmlns:x="urn:x" xmlns:y="urn:y" y:b="2"><x:a>1</x:a></x:r>'
     ]
 
 

@@ -35,10 +35,11 @@ class Layout:
     ``types`` (by column) for Parquet. For Extended JSON ``array`` means that the records are in an array,
     ``canonical`` that every number has its type.
 
-    For XML ``namespaces`` maps prefixes, as the published file has them, to URIs ("" is the default
-    namespace). ``asides`` are the keys of comments and processing instructions that are read; others are
-    skipped. ``order`` is the order of the elements in a written record, each with the order inside it;
-    elements that are not in it follow in their own order.
+    For XML ``namespaces`` maps the prefixes that are written to URIs ("" is the default namespace);
+    ``declared`` are those of the root of the file that was opened, which are never written. ``asides`` are
+    the keys of comments and processing instructions that are read; others are skipped. ``order`` is the order
+    of the elements in a written record, each with the order inside it; elements that are not in it follow in
+    their own order.
 
     ``alone`` raises VerificationError for any other content than the records: the judge must see all of a
     file.
@@ -46,6 +47,7 @@ class Layout:
 
     records: tuple[str, ...] = ()
     namespaces: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, str] = field(default_factory=dict)
     stated: bool = False
     alone: bool = False
     asides: frozenset[tuple[str, ...]] = frozenset()

@@ -49,25 +49,26 @@ class Xml(Format):
     has_elements: ClassVar[bool] = True
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
-        """Find root and record name in the policy, or from the first two elements; prefixes in the file."""
+        """Find root and record name in the policy, or from the first two elements; the root's prefixes."""
         if len(records) > 2:
             raise PolicyError(
                 "the path of XML records must have two names, /root/record, or one if the root is the record"
             )
-        _, (root, *others), namespaces = head_of(stream, 1 if records else 2)
+        _, (root, *others) = head_of(stream, 1 if records else 2)
         if not records and not others:
             raise InputError("the root element is empty: there are no records")
-        return Layout(records or (root.tag, others[0].tag), namespaces, stated=bool(records))
+        declared = {prefix or "": uri for prefix, uri in root.nsmap.items()}
+        return Layout(records or (root.tag, others[0].tag), declared=declared, stated=bool(records))
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield the records (see Format.read); only those of one chunk are held in memory."""
-        head, (root, *_), _ = head_of(stream, 1)
+        head, (root, *_) = head_of(stream, 1)
         if root.tag != layout.records[0]:
             raise InputError(_WRONG_NAMESPACE if _same_name(root.tag, layout.records[0]) else _WRONG_ROOT)
         return _Reader(layout).read(chunks_of(head, stream))
 
     def write(self, documents: Iterable[Document], stream: BinaryIO, layout: Layout) -> None:
-        """Write one record per line below the root, which declares the namespaces; or the only record.
+        """Write one record per line below the root, or the only record; no namespace that is not used.
 
         Raises InputError for characters and names that XML does not allow.
         """
@@ -83,7 +84,7 @@ class Xml(Format):
         opening, closing, default = markup.root(root)
         stream.write(encode(opening + "\n"))
         for document in documents:
-            stream.write(encode(markup.element(record, document, default, layout.order) + "\n"))
+            stream.write(encode(markup.record(record, document, default, layout.order) + "\n"))
         stream.write(encode(closing + "\n"))
 
 

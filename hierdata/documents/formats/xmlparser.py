@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
 
 from hierdata.errors import InputError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16
 MAX_PROLOG = 1 << 20
 
-Event = Literal["start", "end", "start-ns", "comment", "pi"]
+Event = Literal["start", "end", "comment", "pi"]
 ASIDES: tuple[Event, ...] = ("comment", "pi")
 
 ENTITY = "the XML uses an entity other than the five that XML defines"
@@ -88,28 +88,24 @@ def feed_parser(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> s
 
 
 class Head(NamedTuple):
-    """The beginning of a file: its bytes, its first two elements, and the prefixes declared in it."""
+    """The beginning of a file: its bytes, and its first two elements."""
 
     data: bytes
     elements: list[_Element]
-    namespaces: dict[str, str]
 
 
 def head_of(stream: BinaryIO, least: int) -> Head:
     """Read until the first two elements have begun.
 
-    Prefixes are those of the root, and of elements below it for namespaces without a prefix there. Raises
-    InputError if the XML is broken before ``least`` elements, or has no root.
+    Raises InputError if the XML is broken before ``least`` elements, or has no root.
     """
-    parser = parser_of(("start", "start-ns"))
+    parser = parser_of(("start",))
     chunk = data = _prolog(stream)
     started: list[_Element] = []
-    declared: list[tuple[str, str]] = []
     fault = ""
     while chunk and not fault and len(started) < 2:
         fault = feed_parser(parser, chunk)
-        for event, found in cast("Iterator[tuple[str, Any]]", parser.read_events()):
-            (started if event == "start" else declared).append(found)
+        started += [element for _, element in events_of(parser)]
         if len(started) < 2:
             chunk = stream.read(CHUNK)
             data += chunk
@@ -117,11 +113,7 @@ def head_of(stream: BinaryIO, least: int) -> Head:
         raise InputError(fault)
     if not started:
         raise InputError("not well-formed XML: there is no root element")
-    namespaces = {prefix or "": uri for prefix, uri in started[0].nsmap.items()}
-    for prefix, uri in declared:
-        if prefix and prefix not in namespaces and uri not in namespaces.values():
-            namespaces[prefix] = uri
-    return Head(data, started[:2], namespaces)
+    return Head(data, started[:2])
 
 
 def _prolog(stream: BinaryIO) -> bytes:

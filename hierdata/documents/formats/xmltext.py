@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Value
@@ -12,6 +12,7 @@ from hierdata.documents.formats.objects import literal
 from hierdata.errors import InputError
 
 _XML = "http://www.w3.org/XML/1998/namespace"
+_XMLNS = "http://www.w3.org/2000/xmlns/"
 _START = (
     "A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
     "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
@@ -28,47 +29,71 @@ _MOST_ORDERS = 10_000
 _ANY_ORDER: Order = {}
 
 
+def check_namespaces(namespaces: Mapping[str, str]) -> None:
+    """Raise ValueError for a prefix that no XML file can declare."""
+    for prefix, uri in namespaces.items():
+        if (prefix == "xml") != (uri == _XML) or prefix == "xmlns" or uri == _XMLNS:
+            raise ValueError(f"xml and xmlns are bound to their own namespaces: leave {prefix!r} out")
+        if (prefix and (_NAME.fullmatch(prefix) is None or not uri)) or _FORBIDDEN.search(uri):
+            raise ValueError(f"the prefix {prefix!r} must be an XML name and stand for a URI")
+
+
 class Markup:
     """Writes the elements of one file as text.
 
-    ``namespaces`` (prefix to URI, "" for the default) are declared at the root. An element of any other
-    namespace declares it as the default namespace, an attribute with a prefix of its own.
+    ``namespaces`` are the prefixes of URIs, "" for the default. Each is declared where it is used: at the
+    root for the root's own name, else at the record. An element of any other namespace declares it as the
+    default namespace, an attribute gets a prefix of its own.
     """
 
     def __init__(self, namespaces: dict[str, str]) -> None:
-        self._declared = {prefix: uri for prefix, uri in namespaces.items() if prefix and uri and uri != _XML}
-        self._prefixes = {uri: prefix for prefix, uri in reversed(self._declared.items())} | {_XML: "xml"}
+        self._prefixes = {uri: prefix for prefix, uri in reversed(namespaces.items()) if prefix and uri}
+        self._prefixes[_XML] = "xml"
         self._default = namespaces.get("", "")
-        self._tags: dict[tuple[str, str], tuple[str, str, str]] = {}
+        self._declared = {_XML}
+        self._used: dict[str, str] = {}
+        self._tags: dict[tuple[str, str], tuple[str, str, str, str]] = {}
         self._attributes: dict[str, tuple[str, str]] = {}
-        self._own_prefixes: dict[str, str] = {}
         self._orders: dict[tuple[int, tuple[str, ...]], Sequence[str]] = {}
 
     def root(self, key: str) -> tuple[str, str, str]:
         """Return the root's opening and closing tag, and the default namespace inside it."""
-        uri = _split(key)[0]
-        if uri and uri == self._default:
-            # As in the input, the root has no prefix.
-            name, declaration, default = _split(key)[1], f' xmlns="{_attribute_text(uri)}"', uri
-        else:
-            name, declaration, default = self._tag(key, "")
-        for prefix, declared in self._declared.items():
-            declaration += f' xmlns:{_check_name(prefix)}="{_attribute_text(declared)}"'
-        return f"<{name}{declaration}>", f"</{name}>", default
+        name, declaration, default = self._root_tag(key)
+        opening = f"<{name}{declaration}{self._declarations()}>"
+        self._declared |= self._used.keys()
+        return opening, f"</{name}>", default
 
     def whole(self, key: str, value: Value, order: Order) -> str:
         """Return a record that is the root of its file."""
-        opening, _, default = self.root(key)
-        name, _, declarations = opening[1:-1].partition(" ")
-        return self._content(name, declarations and " " + declarations, value, default, order)
+        name, declaration, default = self._root_tag(key)
+        return self._declare(name, self._content(name, declaration, value, default, order))
 
-    def element(self, key: str, value: Value, default: str, order: Order) -> str:
-        """Return an element with its content in this order (see Layout).
+    def record(self, key: str, value: Value, default: str, order: Order) -> str:
+        """Return a record with its content in this order (see Layout).
 
         ``default`` is the default namespace of its parent.
         """
+        self._used = {}
         name, declaration, default = self._tag(key, default)
-        return self._content(name, declaration, value, default, order)
+        return self._declare(name, self._content(name, declaration, value, default, order))
+
+    def _root_tag(self, key: str) -> tuple[str, str, str]:
+        self._used = {}
+        uri, local = _split(key)
+        if uri and uri == self._default:
+            return local, f' xmlns="{_attribute_text(uri)}"', uri
+        return self._tag(key, "")
+
+    def _declare(self, name: str, text: str) -> str:
+        """Add the declarations of all used prefixes behind an element's name."""
+        if self._used.keys() <= self._declared:
+            return text
+        return f"<{name}{self._declarations()}{text[len(name) + 1 :]}"
+
+    def _declarations(self) -> str:
+        """Return the declarations of the used prefixes that the root does not declare."""
+        left = sorted((prefix, uri) for uri, prefix in self._used.items() if uri not in self._declared)
+        return "".join(f' xmlns:{_check_name(prefix)}="{_attribute_text(uri)}"' for prefix, uri in left)
 
     def _content(self, name: str, declaration: str, value: Value, default: str, order: Order) -> str:
         if not isinstance(value, dict):
@@ -80,16 +105,16 @@ class Markup:
             if item is None:
                 continue
             if inner.startswith("@"):
-                opening.append(self._attribute(inner, item, opening))
+                opening.append(self._attribute(inner, item))
             elif inner == TEXT:
                 text = _text(_scalar(item))
             elif inner == COMMENT or inner.startswith(INSTRUCTION):
                 content += [_aside(inner, each) for each in (item if isinstance(item, list) else [item])]
             elif isinstance(item, list):
                 own = order.get(inner, _ANY_ORDER)
-                content += [self.element(inner, each, default, own) for each in item if each is not None]
+                content += [self._element(inner, each, default, own) for each in item if each is not None]
             else:
-                content.append(self.element(inner, item, default, order.get(inner, _ANY_ORDER)))
+                content.append(self._element(inner, item, default, order.get(inner, _ANY_ORDER)))
         # Text has one place, behind the elements, since readers do not know where it stood between them.
         content.append(text)
         if not any(content):
@@ -107,43 +132,45 @@ class Markup:
             self._orders[id(order), keys] = known
         return known
 
+    def _element(self, key: str, value: Value, default: str, order: Order) -> str:
+        name, declaration, default = self._tag(key, default)
+        return self._content(name, declaration, value, default, order)
+
     def _tag(self, key: str, default: str) -> tuple[str, str, str]:
         """Return an element's name, its namespace declaration and the default namespace inside it."""
         known = self._tags.get((key, default))
         if known is None:
             uri, local = _split(key)
             if uri == default:
-                known = (local, "", default)
+                known = (local, "", default, "")
             elif uri in self._prefixes:
-                known = (f"{self._prefixes[uri]}:{local}", "", default)
+                known = (f"{self._prefixes[uri]}:{local}", "", default, uri)
             else:
-                known = (local, f' xmlns="{_attribute_text(uri)}"', uri)
+                known = (local, f' xmlns="{_attribute_text(uri)}"', uri, "")
             self._tags[key, default] = known
-        return known
+        name, declaration, default, uri = known
+        if uri:
+            self._used[uri] = self._prefixes[uri]
+        return name, declaration, default
 
-    def _attribute(self, key: str, value: Value, opening: list[str]) -> str:
-        """Return an attribute; add the declaration of its prefix to ``opening`` if it is missing."""
+    def _attribute(self, key: str, value: Value) -> str:
         known = self._attributes.get(key)
         if known is None:
             uri, local = _split(key[1:])
-            known = self._attributes[key] = self._attribute_name(uri, local)
-        name, declaration = known
-        if declaration and declaration not in opening:
-            opening.append(declaration)
-        return f'{name}="{_attribute_text(_scalar(value))}"'
+            if local == "xmlns":
+                raise InputError(_NO_NAME)
+            known = self._attributes[key] = (uri, local)
+        uri, local = known
+        name = f"{self._prefix(uri)}:{local}" if uri else local
+        return f' {name}="{_attribute_text(_scalar(value))}"'
 
-    def _attribute_name(self, uri: str, local: str) -> tuple[str, str]:
-        if local == "xmlns":
-            raise InputError(_NO_NAME)
-        if not uri:
-            return " " + local, ""
-        if uri in self._prefixes:
-            return f" {self._prefixes[uri]}:{local}", ""
-        if uri not in self._own_prefixes:
-            used = {*self._declared, *self._own_prefixes.values()}
-            self._own_prefixes[uri] = next(name for name in map("ns{}".format, count()) if name not in used)
-        prefix = self._own_prefixes[uri]
-        return f" {prefix}:{local}", f' xmlns:{prefix}="{_attribute_text(uri)}"'
+    def _prefix(self, uri: str) -> str:
+        """Return the prefix of a namespace for attributes of this record: the stated one, or a new one."""
+        if uri not in self._used:
+            taken = {*self._prefixes.values(), *self._used.values()}
+            new = (name for name in map("ns{}".format, count()) if name not in taken)
+            self._used[uri] = self._prefixes.get(uri) or next(new)
+        return self._used[uri]
 
 
 _NO_NAME = "a field has a name that XML does not allow"

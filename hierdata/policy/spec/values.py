@@ -23,6 +23,16 @@ def _readable(text: str, info: ValidationInfo) -> str:
     return text
 
 
+def _declarable(namespaces: dict[str, str]) -> dict[str, str]:
+    if namespaces:
+        from hierdata.documents.formats.xmltext import check_namespaces
+
+        check_namespaces(namespaces)
+    return namespaces
+
+
+Namespaces = Annotated[dict[str, str], AfterValidator(_declarable)]
+"""XML prefixes and their URIs."""
 PathText = Annotated[str, Field(max_length=2000), AfterValidator(_readable)]
 
 
