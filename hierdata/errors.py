@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from hierdata.escaping import escape
 
 
 class HierdataError(Exception):
     """Base of all errors that a user can cause or must act on.
 
-    ``exit_code`` is what the command line returns. ``message`` is the sentence without record and path.
-    ``revealed`` holds the raw values a steward may ask for with ``--reveal FILE``; they are never part of the
-    message.
+    ``exit_code`` is what the command line returns. ``message`` is the sentence without record and path, or
+    one line for each of several. Whatever names of others they quote, both are safe to show: control
+    characters are escaped. ``revealed`` holds the raw values a steward may ask for with ``--reveal FILE``;
+    they are never part of the message.
 
     >>> str(InputError("the value is not in the taxonomy", record=17, path="$.major"))
     'record 17, $.major: the value is not in the taxonomy'
@@ -20,19 +23,20 @@ class HierdataError(Exception):
 
     def __init__(
         self,
-        message: str,
+        message: str | Iterable[str],
         *,
         record: int | None = None,
         path: str | None = None,
         revealed: Sequence[str] = (),
     ) -> None:
-        where = ", ".join(
-            part for part in (f"record {record}" if record is not None else "", path or "") if part
-        )
-        super().__init__(f"{where}: {message}" if where else message)
-        self.message = message
+        lines = (message,) if isinstance(message, str) else message
+        self.message = "\n".join(map(escape, lines))
         self.record = record
-        self.path = path
+        self.path = None if path is None else escape(path)
+        where = ", ".join(
+            part for part in (f"record {record}" if record is not None else "", self.path or "") if part
+        )
+        super().__init__(f"{where}: {self.message}" if where else self.message)
         self.revealed = tuple(revealed)
 
 

@@ -17,6 +17,7 @@ from hierdata.cli.measure import measure
 from hierdata.cli.plugins import plugins
 from hierdata.cli.session import explain, keep_signal_handlers
 from hierdata.cli.synth import synth
+from hierdata.cli.terminal import say
 from hierdata.cli.verify import verify
 
 app = typer.Typer(
@@ -36,7 +37,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from hierdata.version import __version__
 
-        typer.echo(f"hierdata {__version__}")
+        say(f"hierdata {__version__}")
         raise typer.Exit
 
 

@@ -32,7 +32,8 @@ from hierdata.cli.arguments import (
     with_rows,
 )
 from hierdata.cli.feedback import Feedback
-from hierdata.cli.session import print_json, require_absent, session
+from hierdata.cli.session import require_absent, session
+from hierdata.cli.terminal import print_json, say
 from hierdata.errors import PolicyError, TargetError
 
 if TYPE_CHECKING:
@@ -123,10 +124,10 @@ def _tell(release: Release, out: Path, as_json: bool, quiet: bool) -> None:
         public = json.loads((out / "public" / RELEASE_FILE).read_bytes())
         print_json(public | {"paths": paths})
     elif not quiet:
-        from hierdata.release.report.text import summary
+        from hierdata.release.report.text import summarize
 
-        typer.echo(summary(release.report))
-        typer.echo(f"{out / 'public'} can be given out; keep {out / 'steward'}.")
+        say(*summarize(release.report))
+        say(f"{out / 'public'} can be given out; keep {out / 'steward'}.")
 
 
 def _seed(seed_file: Path | None) -> bytes | None:

@@ -8,6 +8,9 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from hierdata.cli.terminal import tell
+from hierdata.escaping import escape
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -52,7 +55,7 @@ class Feedback:
     def notice(self, text: str) -> None:
         """Print a sentence that explains a wait."""
         if not self._quiet:
-            print(f"hierdata: {text}", file=sys.stderr)
+            tell(text)
 
     @property
     def listener(self) -> Callable[[str, int, int | None], None] | None:
@@ -81,7 +84,7 @@ class Feedback:
         if stage not in self._tasks:
             for finished in self._tasks.values():
                 display.update(finished, visible=False)
-            self._tasks[stage] = display.add_task(stage, total=total)
+            self._tasks[stage] = display.add_task(escape(stage), total=total)
         display.update(self._tasks[stage], completed=done, total=total)
 
 

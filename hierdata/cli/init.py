@@ -18,7 +18,8 @@ from hierdata.cli.arguments import (
     with_rows,
 )
 from hierdata.cli.feedback import Feedback
-from hierdata.cli.session import print_json, require_absent, reveal_values, session
+from hierdata.cli.session import require_absent, reveal_values, session
+from hierdata.cli.terminal import print_json, say, show
 
 if TYPE_CHECKING:
     from hierdata.drafting.draft import Draft
@@ -70,7 +71,7 @@ def init(
         if as_json:
             print_json(_as_dict(draft))
         elif out is None:
-            typer.echo(str(draft), nl=False)
+            say(*str(draft).splitlines())
         elif not quiet:
             _show(draft, out)
         if reveal is not None:
@@ -109,7 +110,6 @@ def _figures(risk: FieldRisk | None) -> dict[str, Any]:
 
 
 def _show(draft: Draft, out: Path) -> None:
-    from hierdata.cli.tables import show
     from hierdata.drafting.draft import percent
 
     rows = []
@@ -122,4 +122,4 @@ def _show(draft: Draft, out: Path) -> None:
         ["field", "role", "unique", "in groups below 5", "why", ""],
         rows,
     )
-    typer.echo(f"The draft is in {out}. Review it, remove its line `draft`, and run lint.")
+    say(f"The draft is in {out}. Review it, remove its line `draft`, and run lint.")

@@ -10,7 +10,8 @@ import typer
 
 from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, Root, in_format
 from hierdata.cli.feedback import Feedback
-from hierdata.cli.session import explain, print_json, reveal_values, session
+from hierdata.cli.session import explain, reveal_values, session
+from hierdata.cli.terminal import print_json, say, show
 from hierdata.errors import HierdataError, PolicyError
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _check(
     try:
         examined = examine(file, root)
     except PolicyError as error:
-        return [Finding("error", "", line) for line in str(error).splitlines()], _Tables()
+        return [Finding("error", "", line) for line in str(error).split("\n")], _Tables()
     findings = [
         Finding("error", "", str(one), position=examined.file.position(one.keys)) for one in examined.mistakes
     ]
@@ -202,8 +203,6 @@ def _list_raw_values(findings: list[Finding], degrees: dict[str, list[Degrees]])
 
 
 def _show(findings: list[Finding], tables: _Tables) -> None:
-    from hierdata.cli.tables import show
-
     for path, table in tables.capacities.items():
         levels = [f"level {level}" for level in range(1, len(table.by_level[0]) + 1)]
         numbers = [[str(size), *map(str, row)] for size, row in zip(table.sizes, table.by_level, strict=True)]
@@ -218,7 +217,7 @@ def _show(findings: list[Finding], tables: _Tables) -> None:
         ]
         show("Findings", ["severity", "line:column", "where", "what"], cells)
     else:
-        typer.echo("Nothing is wrong.")
+        say("Nothing is wrong.")
 
 
 def _position(finding: Finding) -> str:

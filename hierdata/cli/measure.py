@@ -13,7 +13,8 @@ import typer
 
 from hierdata.cli.arguments import AsJson, KeyFd, Root, key_for, with_format
 from hierdata.cli.feedback import Feedback
-from hierdata.cli.session import print_json, reveal_values, session
+from hierdata.cli.session import reveal_values, session
+from hierdata.cli.terminal import print_json, say, show
 from hierdata.errors import PolicyError
 
 if TYPE_CHECKING:
@@ -167,7 +168,6 @@ def _list_raw_values(found: Measurement) -> Iterator[str]:
 
 
 def _show(found: Measurement) -> None:
-    from hierdata.cli.tables import show
     from hierdata.release.report.wording import plural
 
     columns = ["keys", "values", "rate", "1 - rate", "H(X|Y)", "distance", "divergence"]
@@ -183,13 +183,12 @@ def _show(found: Measurement) -> None:
         heads = ["value", "rows", "p(y)", "H(X|y)", "rate", "1 - H(X|y)/H(X)", "distance", "divergence"]
         show(f"Values of {', '.join(own.keys)}", heads, cells)
         if len(own.values) > SHOWN:
-            typer.echo(f"and {len(own.values) - SHOWN} more values: --json has them all\n")
+            say(f"and {len(own.values) - SHOWN} more values: --json has them all", "")
     for note in found.notes:
-        typer.echo(f"Note: {note}.")
+        say(f"Note: {note}.")
 
 
 def _show_release(found: ReleaseMeasurement) -> None:
-    from hierdata.cli.tables import show
     from hierdata.release.report.wording import attacker_rows, risk_headings
 
     figures = [
@@ -203,7 +202,7 @@ def _show_release(found: ReleaseMeasurement) -> None:
         heads = ["attacker", "sensitive values", *risk_headings().values()]
         show("What attackers learn", heads, [[*row] for row in attacker_rows(found.attackers)])
     for name, reason in found.left_out.items():
-        typer.echo(f"Left out: {name}, since {reason}.")
+        say(f"Left out: {name}, since {reason}.")
 
 
 def _row(own: KeyRates) -> list[str]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from hierdata.cli.arguments import AsJson
-from hierdata.cli.session import explain, print_json, session
+from hierdata.cli.session import explain, session
+from hierdata.cli.terminal import print_json, say, show
 
 if TYPE_CHECKING:
     from hierdata.plugins import Plugin
@@ -68,10 +69,8 @@ def _families() -> dict[str, tuple[Callable[[str], type], Collection[str]]]:
 
 
 def _show(found: list[tuple[Plugin, str | None]]) -> None:
-    from hierdata.cli.tables import show
-
     if not found:
-        typer.echo("No installed distribution adds anything to hierdata.")
+        say("No installed distribution adds anything to hierdata.")
         return
     rows = [
         [plugin.name, plugin.family, f"{plugin.distribution} {plugin.version}", problem or "ready"]

@@ -17,7 +17,9 @@ from typing import Any, NoReturn
 
 import typer
 
+from hierdata.cli.terminal import print_json, tell
 from hierdata.errors import HierdataError, TargetError
+from hierdata.escaping import escape
 
 _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -135,12 +137,13 @@ def keep_signal_handlers() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def explain(kind: str, message: str, code: int, as_json: bool, **details: Any) -> int:
-    """Print an error on stderr, with ``--json`` on stdout too, and return the exit code."""
-    message = _discreet(message)
-    details = {name: _discreet(one) if isinstance(one, str) else one for name, one in details.items()}
-    print(f"hierdata: {message}", file=sys.stderr)
+def explain(kind: str, lines: str | Sequence[str], code: int, as_json: bool, **details: Any) -> int:
+    """Print the lines of an error on stderr, with ``--json`` on stdout too, and return the exit code."""
+    shown = [_discreet(escape(line)) for line in ([lines] if isinstance(lines, str) else lines)]
+    details = {name: _discreet(escape(one)) if isinstance(one, str) else one for name, one in details.items()}
+    tell(*shown)
     if as_json:
+        message = "\n".join(shown)
         print_json({"error": {"kind": kind, "message": message, "exit_code": code, **details}})
     return code
 
@@ -156,14 +159,14 @@ def _discreet(text: str) -> str:
 
 def _refuse(error: HierdataError, as_json: bool, reveal: Path | None) -> NoReturn:
     details = {"record": error.record, "path": error.path}
-    code = explain(type(error).__name__, str(error), error.exit_code, as_json, **details)
+    code = explain(type(error).__name__, str(error).split("\n"), error.exit_code, as_json, **details)
     if error.revealed and reveal is None:
-        print("hierdata: --reveal FILE writes the values to a file that only you can read", file=sys.stderr)
+        tell("--reveal FILE writes the values to a file that only you can read")
     elif reveal is not None:
         try:
             reveal_values(reveal, error.revealed)
         except TargetError as failed:
-            print(f"hierdata: {failed}", file=sys.stderr)
+            tell(str(failed))
     raise typer.Exit(code) from None
 
 
@@ -194,23 +197,18 @@ def require_absent(target: Path) -> None:
 def reveal_values(target: Path, lines: Sequence[str]) -> None:
     """Write raw values to a new file that only its owner can read; without values write no file.
 
+    A value has no line of its own making: control characters are escaped, except the tabs between columns.
     Raises TargetError if the file exists or cannot be written.
     """
     if not lines:
         return
     try:
         target.touch(mode=0o600, exist_ok=False)
-        target.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        columns = (map(escape, line.split("\t")) for line in lines)
+        target.write_text("".join("\t".join(line) + "\n" for line in columns), encoding="utf-8")
     except OSError as error:
         raise TargetError(f"cannot be written ({error.strerror})", path=str(target)) from None
-    print(f"hierdata: the values are in {target}", file=sys.stderr)
-
-
-def print_json(data: Any) -> None:
-    """Print one JSON object on one line on stdout."""
-    import json
-
-    print(json.dumps(data))
+    tell(f"the values are in {target}")
 
 
 def _name(filename: Any) -> str | None:

@@ -10,7 +10,8 @@ import typer
 
 from hierdata.cli.arguments import AsJson, Quiet
 from hierdata.cli.feedback import Feedback
-from hierdata.cli.session import print_json, session
+from hierdata.cli.session import session
+from hierdata.cli.terminal import print_json, say
 from hierdata.errors import PolicyError
 
 _EVERY = 256
@@ -47,7 +48,7 @@ def synth(
         if as_json:
             print_json({"file": str(out), "records": records})
         elif not quiet:
-            typer.echo(f"{records} {kind} are in {out}; a policy and taxonomies are in the same folder.")
+            say(f"{records} {kind} are in {out}; a policy and taxonomies are in the same folder.")
 
 
 def _count_records(

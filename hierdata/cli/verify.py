@@ -23,7 +23,8 @@ from hierdata.cli.arguments import (
     with_format,
 )
 from hierdata.cli.feedback import Feedback
-from hierdata.cli.session import explain, print_json, session
+from hierdata.cli.session import explain, session
+from hierdata.cli.terminal import print_json, say
 
 
 def verify(
@@ -79,8 +80,8 @@ def verify(
         if as_json:
             print_json(verdict.as_dict())
         elif not quiet:
-            from hierdata.release.report.text import verdict_text
+            from hierdata.release.report.text import describe_verdict
 
-            typer.echo(verdict_text(verdict))
+            say(*describe_verdict(verdict))
         if not verdict.passed:
             raise typer.Exit(explain("VerificationError", "the promise does not hold", 4, as_json=False))

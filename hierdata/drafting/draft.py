@@ -16,6 +16,7 @@ from hierdata.drafting.proposal import Proposal
 from hierdata.drafting.risk import FieldRisk, PairRisk
 from hierdata.drafting.yaml_text import flow, text
 from hierdata.errors import TargetError
+from hierdata.escaping import escape
 from hierdata.records.survey import Keys
 
 WIDTH = 110
@@ -154,7 +155,7 @@ def _tables(rules: Mapping[str, object]) -> Iterator[str]:
 
 
 def _comment(words: str, indent: str) -> Iterator[str]:
-    for line in wrap(words, WIDTH - len(indent) - 2, break_long_words=False, break_on_hyphens=False):
+    for line in wrap(escape(words), WIDTH - len(indent) - 2, break_long_words=False, break_on_hyphens=False):
         yield f"{indent}# {line}"
 
 

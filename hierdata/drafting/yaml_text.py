@@ -6,6 +6,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from hierdata.escaping import escape
+
 _PLAIN = re.compile(
     r"[A-Za-z][\w-]*(?: [\w-]+)*|\$(?:\.[^\W\d]\w*(?:\[\*\])*)+~?|(?:/@?[^\W\d][\w.-]*)+", re.ASCII
 )
@@ -43,7 +45,7 @@ def text(value: str, inside: bool = False) -> str:
 def _escape_character(character: str) -> str:
     if character in '"\\':
         return "\\" + character
-    if character.isprintable():
+    if escape(character) == character:
         return character
     point = ord(character)
     return f"\\u{point:04X}" if point < 0x10000 else f"\\U{point:08X}"

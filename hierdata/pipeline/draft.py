@@ -111,7 +111,7 @@ def _joins(
             documents = _documents(collect(table, opening.policy(dict(stated))), progress)
             found[name] = profile(documents, lambda seen: (), key=key, may_have_maps=False)
         except HierdataError as error:
-            raise type(error)(f"the table {name}: {error}") from None
+            raise type(error)(f"the table {name}: {line}" for line in str(error).split("\n")) from None
     return relate_tables(found)
 
 

@@ -44,7 +44,7 @@ def plugins_needed(published: object) -> Iterator[None]:
         check_plugins(published)
         yield
     except MissingPluginError as error:
-        raise VerificationError(f"not judged: {error}") from None
+        raise VerificationError(f"not judged: {line}" for line in str(error).split("\n")) from None
 
 
 def verify(

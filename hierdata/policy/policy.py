@@ -101,7 +101,7 @@ class Policy(BaseModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            raise PolicyError("\n".join(map(str, mistakes(error, type(self), data)))) from None
+            raise PolicyError(map(str, mistakes(error, type(self), data))) from None
 
     # Validation of other data, as by model_validate, does not call __init__ (as in pydantic's own classes).
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]

@@ -80,7 +80,7 @@ def resolve(
     refused = [problem for problem in found if problem.kind != "clash"]
     if refused:
         names = tuple(name for problem in refused for name in problem.revealed)
-        raise PolicyError("\n".join(map(str, refused)), revealed=names)
+        raise PolicyError(map(str, refused), revealed=names)
     types: list[VertexType] = []
     plan = _plan_vertex(root, (), None, types, unlisted == "error")
     return Binding(Schema(tuple(types)), plan)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import GateError
+from hierdata.escaping import quote
 from hierdata.policy.checks.gates import after, keys_of
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.gates import AttackerModel, Gate
@@ -160,7 +161,7 @@ def _path(policy: Policy, text: str) -> str:
 
 
 def _sentence(verdict: GateVerdict) -> str:
-    name = f"{verdict.name}: " if verdict.name else ""
+    name = f"{quote(verdict.name)}: " if verdict.name else ""
     asked = f"must be {verdict.operator} {number(Fraction(verdict.limit.exact))}"
     if verdict.value is None:
         return f"{name}{verdict.metric} {asked} and has no figure for this release"

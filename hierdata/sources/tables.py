@@ -236,4 +236,4 @@ def _name_table(table: str) -> Iterator[None]:
     try:
         yield
     except HierdataError as error:
-        raise type(error)(f"the table {table}: {error}") from None
+        raise type(error)(f"the table {table}: {line}" for line in str(error).split("\n")) from None

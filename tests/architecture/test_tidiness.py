@@ -74,12 +74,14 @@ def test_what_is_public_is_explained(path: Path) -> None:
 
 
 @each_source
-def test_nothing_is_printed_past_the_command_line(path: Path) -> None:
-    """Libraries that print would write values where nobody looks for them."""
-    if path.name == "__main__.py" or PACKAGE / "cli" in path.parents:
+def test_nothing_is_printed_past_the_outlet_of_the_terminal(path: Path) -> None:
+    """Libraries that print would write values where nobody looks for them, and unescaped."""
+    if path.name == "__main__.py" or path == PACKAGE / "cli" / "terminal.py":
         return
     calls = [node.func for node in nodes(path) if isinstance(node, ast.Call)]
-    assert not [call for call in calls if isinstance(call, ast.Name) and call.id in ("print", "breakpoint")]
+    names = [call.id for call in calls if isinstance(call, ast.Name)]
+    names += [call.attr for call in calls if isinstance(call, ast.Attribute)]
+    assert not {"print", "breakpoint", "echo", "secho", "print_exc", "warn"} & set(names)
 
 
 def test_published_schemas_are_the_generated_ones() -> None:

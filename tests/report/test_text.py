@@ -6,8 +6,8 @@ from typing import Any
 
 from hierdata.judge import Judgement, JudgeRules, Verdict, judge
 from hierdata.privacy import KAnonymity
-from hierdata.release.report.models import Promise
-from hierdata.release.report.text import summary, verdict_text
+from hierdata.release.report.models import Promise, StewardReport
+from hierdata.release.report.text import describe_verdict, summarize
 from hierdata.release.report.wording import describe_judgement, sizes
 from tests.report.sample import GPA, GRADE, counts, judgement, steward_report
 
@@ -16,6 +16,14 @@ def verdict(passed: bool = True, judgements: tuple[Judgement, ...] = (), **chang
     content = {"records": 600, "classes": 119, "k": 5, "k_raw": 4}
     judged = judge([], JudgeRules((), ()))
     return replace(judged, passed=passed, judgements=judgements, **(content | changed))
+
+
+def summary(report: StewardReport) -> str:
+    return "\n".join(summarize(report))
+
+
+def verdict_text(told: Verdict) -> str:
+    return "\n".join(describe_verdict(told))
 
 
 def line(text: str, start: str) -> str:
@@ -53,7 +61,7 @@ def test_a_broken_promise_is_not_to_be_overlooked() -> None:
 
 
 def test_columns_are_aligned() -> None:
-    lines = summary(steward_report()).splitlines()
+    lines = summarize(steward_report())
     rows = [row for row in lines if row.startswith(("  k-anonymity", "  level-alpha-k"))]
     assert len({row.index("held") for row in rows}) == 1
 

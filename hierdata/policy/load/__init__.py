@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from hierdata.documents.limits import require_confined
 from hierdata.errors import MissingPluginError, PolicyError
+from hierdata.escaping import escape
 from hierdata.policy.checks import find_problems
 from hierdata.policy.load.json_schema import is_schema, policy_of
 from hierdata.policy.load.positions import json_positions, yaml_positions
@@ -47,7 +48,7 @@ def read_file(path: Path) -> PolicyFile:
     try:
         policy, origins = policy_of(data)
     except PolicyError as error:
-        raise PolicyError("\n".join(f"{name}: {line}" for line in str(error).splitlines())) from None
+        raise PolicyError(f"{name}: {line}" for line in str(error).split("\n")) from None
     return PolicyFile(name, policy, find, origins)
 
 
@@ -115,12 +116,12 @@ def _confine(policy: Policy, data: Any, root: Path, file: PolicyFile | None) -> 
         raise PolicyError(_describe(contradictions(problems, data), file))
 
 
-def _describe(found: Iterable[Mistake], file: PolicyFile | None) -> str:
+def _describe(found: Iterable[Mistake], file: PolicyFile | None) -> list[str]:
     """Return one line for each mistake, with its position if the policy is a file."""
     if file is None:
-        return "\n".join(map(str, found))
+        return list(map(str, found))
     in_order = sorted(found, key=lambda one: file.position(one.keys).order)
-    return "\n".join(f"{file.describe(one.keys)}: {one}" for one in in_order)
+    return [f"{file.describe(one.keys)}: {one}" for one in in_order]
 
 
 @contextmanager
@@ -132,11 +133,11 @@ def name_positions(policy: Policy) -> Iterator[None]:
         file = policy._file
         if file is None:
             raise
-        written = dict(zip(map(str, policy.paths), policy.fields, strict=True))
+        written = {escape(str(path)): text for path, text in zip(policy.paths, policy.fields, strict=True)}
         lines = []
         for line in str(error).split("\n"):
             text = written.get(line.partition(": ")[0])
             lines.append(line if text is None else f"{file.describe(('fields', text))}: {line}")
-        located = type(error)("\n".join(lines), revealed=error.revealed)
+        located = type(error)(lines, revealed=error.revealed)
         located.path = error.path
         raise located from None

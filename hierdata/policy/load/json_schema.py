@@ -55,7 +55,7 @@ def policy_of(schema: Mapping[str, Any]) -> tuple[dict[str, Any], Origins]:
         f"fields[{path}]: stated at the root and at the property" for path in walk.fields if path in fields
     ]
     if problems:
-        raise PolicyError("\n".join(problems))
+        raise PolicyError(problems)
     return {**stated, "fields": {**fields, **walk.fields}}, origins
 
 

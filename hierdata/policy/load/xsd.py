@@ -50,7 +50,7 @@ def policy_in(file: Path) -> tuple[dict[str, Any], dict[Place, Position]]:
     twice = [text for text in walk.fields if text in fields]
     problems = walk.problems + [f"fields[{text}]: stated at xs:schema and at its own place" for text in twice]
     if problems:
-        raise PolicyError("\n".join(problems))
+        raise PolicyError(problems)
     return {"schema": file.name, **stated, "fields": {**fields, **walk.fields}}, walk.lines
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from html import escape
+from html import escape as escape_html
 from string import Template
 
+from hierdata.escaping import escape, quote
 from hierdata.privacy.wording import number, round_value
 from hierdata.release.report.glossary import glossary
 from hierdata.release.report.models import GateVerdict, LevelTable, Measure, StewardReport, Tally
@@ -47,14 +48,19 @@ def render(report: StewardReport) -> str:
         _section("glossary", "What the words mean", _glossary(report)),
     )
     return Template(PAGE).substitute(
-        title=escape(f"{report.dataset}: release report"),
-        dataset=escape(report.dataset),
+        title=_safe(f"{quote(report.dataset)}: release report"),
+        dataset=_safe(quote(report.dataset)),
         state="kept" if report.passed else "broken",
-        verdict=escape(verdict(report)),
-        lead="".join(f"<p>{escape(sentence)}</p>" for sentence in _lead(report)),
+        verdict=_safe(verdict(report)),
+        lead="".join(f"<p>{_safe(sentence)}</p>" for sentence in _lead(report)),
         sections="".join(sections),
-        version=escape(report.version),
+        version=_safe(report.version),
     )
+
+
+def _safe(text: str) -> str:
+    """Return a text for the page, where it is neither markup nor anything that is not seen."""
+    return escape_html(escape(text))
 
 
 def _lead(report: StewardReport) -> Iterable[str]:
@@ -79,7 +85,7 @@ def _section(name: str, title: str, body: str) -> str:
     """Render a section under its heading; empty without content."""
     if not body:
         return ""
-    return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(title)}</h2>{body}</section>'
+    return f'<section aria-labelledby="{name}"><h2 id="{name}">{_safe(title)}</h2>{body}</section>'
 
 
 def _table(caption: str, heads: Row, rows: Iterable[Row], *, numbers: int = 0) -> str:
@@ -89,18 +95,18 @@ def _table(caption: str, heads: Row, rows: Iterable[Row], *, numbers: int = 0) -
     if not body:
         return ""
     top = "".join(
-        f'<th scope="col"{_number(at, first_number)}>{escape(head)}</th>' for at, head in enumerate(heads)
+        f'<th scope="col"{_number(at, first_number)}>{_safe(head)}</th>' for at, head in enumerate(heads)
     )
     return (
-        f'<div class="wide" role="region" tabindex="0" aria-label="{escape(caption)}"><table>'
-        f"<caption>{escape(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<div class="wide" role="region" tabindex="0" aria-label="{_safe(caption)}"><table>'
+        f"<caption>{_safe(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
 def _cells(row: Row, first_number: int) -> str:
     head, *rest = row
-    cells = (f"<td{_number(at, first_number)}>{escape(cell)}</td>" for at, cell in enumerate(rest, start=1))
-    return f'<th scope="row">{escape(head)}</th>{"".join(cells)}'
+    cells = (f"<td{_number(at, first_number)}>{_safe(cell)}</td>" for at, cell in enumerate(rest, start=1))
+    return f'<th scope="row">{_safe(head)}</th>{"".join(cells)}'
 
 
 def _number(at: int, first_number: int) -> str:
@@ -108,7 +114,7 @@ def _number(at: int, first_number: int) -> str:
 
 
 def _items(sentences: Iterable[str]) -> str:
-    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    items = "".join(f"<li>{_safe(sentence)}</li>" for sentence in sentences)
     return f"<ul>{items}</ul>" if items else ""
 
 
@@ -214,7 +220,7 @@ def _attacker(gate: GateVerdict) -> str:
     """Describe the attacker of a gate: name, known keys, whether values count by blocks, and the weight."""
     known = f"keys: {gate.keys}" if isinstance(gate.keys, str) else ", ".join(gate.keys or ())
     parts = (
-        gate.attacker,
+        gate.attacker and quote(gate.attacker),
         known,
         "semantic partition" if gate.semantic else None,
         "each person counts the same" if gate.weight == "person" else None,
@@ -256,7 +262,7 @@ def _level_table(path: str, table: LevelTable) -> str:
         numbers=3,
     )
     meeting = ", ".join(number(Fraction(point)) for point in table.breakpoints)
-    breakpoints = f"<p>{escape(f'Neighbouring levels meet at {meeting}.')}</p>" if meeting else ""
+    breakpoints = f"<p>{_safe(f'Neighbouring levels meet at {meeting}.')}</p>" if meeting else ""
     return levels + breakpoints + _memberships(path, table)
 
 
@@ -280,5 +286,5 @@ def _fields(report: StewardReport) -> str:
 
 
 def _glossary(report: StewardReport) -> str:
-    lines = (f"<dt>{escape(word)}</dt><dd>{escape(line)}</dd>" for word, line in glossary(report))
+    lines = (f"<dt>{_safe(word)}</dt><dd>{_safe(line)}</dd>" for word, line in glossary(report))
     return f"<dl>{''.join(lines)}</dl>"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
+from hierdata.escaping import escape_json
 from hierdata.recodings import traits_of
 from hierdata.release.report.parts import (
     Cost,
@@ -26,6 +27,7 @@ from hierdata.release.report.parts import (
     PublicGate,
     PublishedFile,
     Reached,
+    Shown,
     Tally,
     costs,
     figures,
@@ -94,7 +96,7 @@ class Outcome(Plain):
 
     version: str
     plugins: tuple[PluginUse, ...] = ()
-    dataset: str
+    dataset: Shown
     recoding: str
     format: str
     files: tuple[PublishedFile, ...]
@@ -102,7 +104,7 @@ class Outcome(Plain):
     passed: bool
     promises: tuple[Promise, ...]
     worst_guess: dict[str, Exact] = Field(default={})
-    limitations: tuple[str, ...]
+    limitations: tuple[Shown, ...]
 
     @property
     def groups_persons(self) -> bool:
@@ -150,11 +152,11 @@ class StewardReport(Outcome):
     attackers: dict[str, dict[str, Measure]] = Field(default={})
     gates: tuple[GateVerdict, ...] = ()
     loss_exact: bool
-    fields: dict[str, str]
+    fields: dict[str, Shown]
     costs: dict[str, Cost]
     levels: dict[str, LevelTable]
-    reasons: dict[str, str]
-    warnings: tuple[str, ...]
+    reasons: dict[str, Shown]
+    warnings: tuple[Shown, ...]
 
 
 class CodebookField(Plain):
@@ -171,7 +173,7 @@ class CodebookField(Plain):
     published: bool
     domain: dict[str, Any] | None = None
     missing: tuple[str, ...] = ()
-    exempt: str | None = None
+    exempt: Shown | None = None
     action: str | None = None
 
 
@@ -179,7 +181,7 @@ class Codebook(Plain):
     """``public/codebook.json``: how to read the published values, from these values and the policy alone."""
 
     version: str
-    dataset: str
+    dataset: Shown
     recoding: str
     fields: tuple[CodebookField, ...]
     generalized: str = (
@@ -224,7 +226,7 @@ class Verification(Plain):
     """
 
     version: str
-    dataset: str
+    dataset: Shown
     policy: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     sensitive: dict[str, SensitiveFacts]
     quasi: dict[str, dict[str, Any]]
@@ -243,8 +245,12 @@ FILES: dict[str, type[BaseModel]] = {
 
 
 def dump(model: BaseModel) -> bytes:
-    """Return the bytes of a file: indented JSON in the model's order, with one line feed at the end."""
-    return (json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n").encode()
+    """Return the bytes of a file: indented JSON in the model's order, with one line feed at the end.
+
+    Characters that are not seen as themselves are escaped, as JSON does it, so the file is safe to print.
+    """
+    lines = json.dumps(model.model_dump(mode="json"), ensure_ascii=False, indent=2).split("\n")
+    return "".join(f"{escape_json(line)}\n" for line in lines).encode()
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:

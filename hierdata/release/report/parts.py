@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from hierdata.escaping import escape
 from hierdata.records.key_forms import KeyForm, Weight
 from hierdata.release.report.sentences import cost_meaning, state_promise
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Whole: TypeAlias = Annotated[int, Field(ge=0)]
 Rational: TypeAlias = Annotated[str, Field(pattern="^-?[0-9]+(/[0-9]+)?$")]
 Held: TypeAlias = bool | None
+Shown: TypeAlias = Annotated[str, AfterValidator(escape)]
+"""A text for people, which may quote a policy: safe to print wherever the file is read."""
 
 
 class Plain(BaseModel):
@@ -113,14 +116,14 @@ class Promise(Plain):
     """
 
     kind: str
-    statement: str
+    statement: Shown
     parameters: dict[str, Any]
     on: tuple[str, ...] | None
     paths: tuple[str, ...]
     held: Held
     achieved: dict[str, Exact]
     failing_classes: Whole
-    reason: str
+    reason: Shown
     by_path: dict[str, Reached]
 
     @classmethod
@@ -169,17 +172,17 @@ class PublicGate(Plain):
     or each person counts the same; keys and weight are null where the metric measures the whole release.
     """
 
-    name: str | None
+    name: Shown | None
     metric: str
     figure: str | None
     operator: Literal["<=", "<", ">=", ">"]
     limit: Exact
     passed: bool
-    attacker: str | None
+    attacker: Shown | None
     keys: KeyForm | tuple[str, ...] | None
     semantic: bool
     weight: Weight | None
-    reason: str | None
+    reason: Shown | None
 
 
 class GateVerdict(PublicGate):

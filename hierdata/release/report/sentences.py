@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from hierdata.escaping import quote
 from hierdata.privacy import MODELS, PrivacyModel
 from hierdata.recodings import traits_of
 
@@ -137,7 +138,8 @@ def limitations(
     vertices were partitioned independently. Raises KeyError for an unknown recoding.
     """
     fields = (
-        f"{path} is published as it stands and left out when records are compared. Reason given: {reason}"
+        f"{path} is published as it stands and left out when records are compared. "
+        f"Reason given: {quote(reason)}"
         for path, reason in exempt.items()
     )
     groups = (_GROUPS.format(paths=" and ".join(scopes)),) if scopes else ()
@@ -208,8 +210,8 @@ def identifier_sentences(
     if pseudonyms:
         found.append(_PSEUDONYMS.format(paths=" and ".join(pseudonyms)))
         found += [] if per_run else [_KEPT_KEY]
-    found += [_ABSENT.format(path=path, reason=reason) for path, reason in absent.items()]
-    found += [_LINKED.format(domain=domain, reason=reason) for domain, reason in links.items()]
+    found += [_ABSENT.format(path=path, reason=quote(reason)) for path, reason in absent.items()]
+    found += [_LINKED.format(domain=quote(domain), reason=quote(reason)) for domain, reason in links.items()]
     if shifted:
         found.append(_SHIFTED.format(paths=" and ".join(shifted), days=days))
     return tuple(found)

@@ -1,10 +1,11 @@
-"""Plain text for the terminal: a release in a dozen lines, and a verdict."""
+"""Lines for people: a release in a dozen of them, and a verdict. Who shows them escapes what others wrote."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from hierdata.escaping import quote
 from hierdata.privacy.wording import describe_achieved, round_value
 from hierdata.release.report.models import StewardReport
 from hierdata.release.report.wording import (
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from hierdata.judge.rules import Judgement, Verdict
 
 
-def summary(report: StewardReport) -> str:
-    """Summarize for the steward what was promised, achieved and lost."""
-    lines = [f"{report.dataset}: {verdict(report)}", describe_outcome(report)]
+def summarize(report: StewardReport) -> list[str]:
+    """Summarize for the steward what was promised, achieved and lost, in lines."""
+    lines = [f"{quote(report.dataset)}: {verdict(report)}", describe_outcome(report)]
     lines += _section("Promised and achieved", _promises(report))
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
@@ -39,11 +40,11 @@ def summary(report: StewardReport) -> str:
     lines += [f"{place(path)}: {reason}" for path, reason in report.reasons.items()]
     lines += [f"warning: {warning}" for warning in report.warnings]
     lines.append("What is not promised: see the limitations in release.json.")
-    return "\n".join(lines)
+    return lines
 
 
-def verdict_text(told: Verdict) -> str:
-    """Render what the judge found, for ``hierdata verify``."""
+def describe_verdict(told: Verdict) -> list[str]:
+    """Describe what the judge found, in lines, for ``hierdata verify``."""
     opening = "The promise holds" if told.passed else "The promise does NOT hold"
     classes = plural(told.classes, "class", "classes")
     lines = [f"{opening}: {plural(told.records, 'record')} in {classes}, the smallest of {count(told.k)}."]
@@ -53,18 +54,19 @@ def verdict_text(told: Verdict) -> str:
     if told.k_exempt is not None:
         lines.append(f"k with the exempt fields compared too: {count(told.k_exempt)}")
     lines += [
-        f"{path}: must not be published and occurs {plural(times, 'time')}"
+        f"{quote(path)}: must not be published and occurs {plural(times, 'time')}"
         for path, times in told.forbidden.items()
     ]
     if told.malformed:
         lines.append(f"{plural(told.malformed, 'document')} are not as the recoding writes them.")
     lines += [f"not judged, its facts are missing: {name}" for name in told.not_judged]
-    return "\n".join(lines)
+    return lines
 
 
 def _judgement_row(judgement: Judgement) -> tuple[str, str, str]:
     held = describe_standing(judgement.held, judgement.failing_classes)
-    return (judgement.model, judgement.path or "whole records", _with(held, judgement))
+    where = quote(judgement.path) if judgement.path else "whole records"
+    return (judgement.model, where, _with(held, judgement))
 
 
 def _with(held: str, judgement: Judgement) -> str:
@@ -115,7 +117,8 @@ def _attackers(report: StewardReport) -> Iterable[tuple[str, ...]]:
 def _gates(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for gate in report.gates:
         figure = "no figure" if gate.value is None else f"{gate.figure} {round_value(gate.value)}"
-        yield gate.name or gate.metric, figure, f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
+        found = f"{'passed' if gate.passed else 'FAILED'} ({limit(gate)})"
+        yield quote(gate.name or gate.metric), figure, found
 
 
 def _costs(report: StewardReport) -> Iterable[tuple[str, ...]]:

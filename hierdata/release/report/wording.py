@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from hierdata.escaping import quote
 from hierdata.privacy import wording
 from hierdata.privacy.wording import number, round_value
 from hierdata.release.report.models import Promise, StewardReport, Tally
@@ -27,7 +28,7 @@ def attacker_rows(attackers: Mapping[str, Mapping[str, Measure]]) -> Iterator[tu
     for name, measures in attackers.items():
         for path in dict.fromkeys(path for measure in measures.values() for path in measure.figures):
             own = (measures[risk].figures.get(path) if risk in measures else None for risk in risks)
-            yield name, path, *("" if value is None else round_value(value) for value in own)
+            yield quote(name), quote(path), *("" if value is None else round_value(value) for value in own)
 
 
 def count(value: int) -> str:
@@ -65,7 +66,7 @@ def place(path: str) -> str:
     >>> place(""), place("$.courses[*]")
     ('records', '$.courses[*]')
     """
-    return path or "records"
+    return quote(path) if path else "records"
 
 
 def plural(amount: int, noun: str, many: str = "") -> str:
