@@ -50,6 +50,15 @@ class MissingPluginError(PolicyError):
     """A policy or a release needs a plug-in that is not installed here."""
 
 
+def missing_extra(what: str, extra: str) -> PolicyError:
+    """Return the error for a package that is not installed, with the command that installs it.
+
+    >>> str(missing_extra("BSON needs pymongo", "mongodb"))
+    "BSON needs pymongo; install it with: pip install 'hierdata[mongodb]'"
+    """
+    return PolicyError(f"{what}; install it with: pip install 'hierdata[{extra}]'")
+
+
 class PromiseError(HierdataError):
     """The promise cannot be met on this collection (exit code 3)."""
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-from hierdata.errors import PolicyError, TargetError
+from hierdata.errors import PolicyError, TargetError, missing_extra
 from hierdata.executors.application import settings, start_context, stop
 from hierdata.executors.base import Executor, Held, Piece, Result, Value, Watch, WorkerError, ignore_progress
 from hierdata.executors.failures import Failure
@@ -132,9 +132,7 @@ class Spark(Executor):
         try:
             import pyspark
         except ImportError:
-            raise PolicyError(
-                "the executor `spark` needs PySpark: install the extra hierdata[spark]"
-            ) from None
+            raise missing_extra("the executor `spark` needs PySpark", "spark") from None
         self.level = pyspark.StorageLevel.MEMORY_AND_DISK
         self.own = Path(folder).absolute() / f"hierdata-{os.getpid()}-{os.urandom(4).hex()}"
         self._stages = 0

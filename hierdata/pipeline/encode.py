@@ -119,6 +119,8 @@ def encode_blocks(overview: Overview, prepared: Prepared, seed: bytes, spread: R
     """Encode all records and send them to their blocks. Raises InputError, PromiseError, PolicyError."""
     total = overview.survey.records
     fewest = prepared.constraints.min_class_size
+    if not total:
+        raise InputError("there are no records: the input has nothing to anonymize")
     if total < fewest:
         asking = " and ".join(largest(prepared.policy, prepared.survey, fewest))
         raise PromiseError(

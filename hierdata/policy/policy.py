@@ -54,7 +54,7 @@ class Policy(BaseModel):
     tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=1000)] | None = Field(
         default=None, description="keyed tables that together make up the records"
     )
-    csv: CsvOptions | None = Field(default=None, description="how CSV is written")
+    csv: CsvOptions | None = Field(default=None, description="how CSV is read and written")
     unlisted: Literal["error", "drop"] | Keep = Field(
         default="error", description="what to do with fields that no rule names"
     )

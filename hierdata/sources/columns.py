@@ -45,15 +45,15 @@ class TableForm(FileForm):
         return replace(open_layout(PathSource(path), self.format, ()), alone=alone)
 
 
-def format_of(name: str, policy: Policy, base: Keys = ()) -> Format:
+def format_of(name: str, policy: Policy, base: Keys = (), table: str | None = None) -> Format:
     """Return the format stated by the policy, or else found by the file name, for rows at ``base``.
 
-    Raises PolicyError if the policy does not fit the format.
+    ``table`` is the name of one of several tables. Raises PolicyError if the policy does not fit the format.
     """
-    return fit_format(format_named(policy.format)() if policy.format else detect(name), policy, base)
+    return fit_format(format_named(policy.format)() if policy.format else detect(name), policy, base, table)
 
 
-def fit_format(format: Format, policy: Policy, base: Keys = ()) -> Format:
+def fit_format(format: Format, policy: Policy, base: Keys = (), table: str | None = None) -> Format:
     """Return a format with the options of the policy (see format_of)."""
     if format.is_tabular and policy.recoding_traits.publishes_classes:
         raise PolicyError(
@@ -61,7 +61,12 @@ def fit_format(format: Format, policy: Policy, base: Keys = ()) -> Format:
         )
     if policy.csv is not None and policy.tables is None and not format.is_delimited:
         raise PolicyError(f"the policy has options for CSV (`csv`), but the records are {format.name}")
-    return format.with_options(None if policy.csv is None else policy.csv.delimiter, _paths(policy, base))
+    stated = policy.csv if table is None or policy.tables is None else policy.tables[table]
+    columns = () if stated is None else stated.columns or ()
+    if columns and not format.is_delimited:
+        raise PolicyError(f"the policy has names for columns (`columns`), but the table is {format.name}")
+    delimiter = None if policy.csv is None else policy.csv.delimiter
+    return format.with_options(delimiter, columns, _paths(policy, base))
 
 
 def _paths(policy: Policy, base: Keys) -> dict[str, str]:
@@ -90,7 +95,7 @@ def table_form(
     types = {
         column: kind for column, kind in layout.types.items() if column in columns and column not in joins
     }
-    released = format.layout_to_write(replace(layout, columns=tuple(columns), types=types))
+    released = format.layout_to_write(replace(layout, columns=tuple(columns), types=types, header=True))
     return TableForm(
         published_format(format, released, policy),
         released,
@@ -127,6 +132,9 @@ def check_columns(layout: Layout, policy: Policy, base: Keys = (), joins: tuple[
         )
     missing = [column for column in joins if column not in layout.columns]
     if len(declared) > 1 and not declared & set(layout.columns):
-        raise InputError("no column is in the policy: make sure that the table begins with a header")
+        raise InputError(
+            "no column is in the policy: make sure that the table begins with a header, or name the columns "
+            "under `columns`"
+        )
     if missing:
         raise InputError(f"there is no column {missing[0]}, which joins the tables")

@@ -15,7 +15,7 @@ from hierdata.documents.private_folder import PrivateFolder
 from hierdata.errors import PolicyError, TargetError
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import check_columns, format_of, published_form, table_form
-from hierdata.sources.form import Collection, FileForm, Form, file_in, open_layout, state_layout
+from hierdata.sources.form import Collection, FileForm, Form, file_in, open_input, open_layout, state_layout
 
 SECOND_READING = "a second reading of the records"
 """The purpose of a private folder that contains records."""
@@ -24,7 +24,7 @@ SECOND_READING = "a second reading of the records"
 def file_collection(source: Source, policy: Policy) -> Collection:
     """Return a collection in one file."""
     format = format_of(source.name, policy)
-    layout = open_layout(source, format, policy.place)
+    layout = open_input(source, format, policy.place)
     if format.has_elements:
         layout = state_layout(layout, policy)
     suffix = format.extension + (".gz" if source.name.lower().endswith(".gz") else "")

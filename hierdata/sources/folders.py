@@ -18,7 +18,7 @@ from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.sources.columns import format_of
-from hierdata.sources.form import Collection, FileForm, Form, open_layout, state_layout
+from hierdata.sources.form import Collection, FileForm, Form, open_input, open_layout, state_layout
 from hierdata.sources.splits import SIZE, InputSplit, read_file
 
 RECORDS = "records"
@@ -147,7 +147,7 @@ def many_files(place: Path, policy: Policy) -> Collection:
     files = tuple(PathSource(path) for path in _find_files(place))
     format = _format(files, policy)
     try:
-        layout = state_layout(open_layout(files[0], format, policy.place), policy)
+        layout = state_layout(open_input(files[0], format, policy.place), policy)
     except InputError as error:
         message = f"file 1 in the order of names: {error.message}"
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +13,7 @@ from pathlib import Path
 from hierdata.documents.document import COMMENT, INSTRUCTION, Document
 from hierdata.documents.formats import Format, Layout, Order
 from hierdata.documents.formats.source import PathSource, Source, write_stream
+from hierdata.errors import InputError
 from hierdata.policy.policy import Policy
 from hierdata.sources.splits import (
     SIZE,
@@ -22,6 +24,8 @@ from hierdata.sources.splits import (
     open_source,
     read_file,
 )
+
+_HEAD = 1 << 12
 
 
 class Form(ABC):
@@ -130,6 +134,15 @@ def file_in(source: Source, format: Format, layout: Layout, form: Form) -> Colle
     return Collection(
         form, partial(read_file, source, format, layout), partial(file_splits, source, format, layout)
     )
+
+
+def open_input(source: Source, format: Format, place: tuple[str, ...]) -> Layout:
+    """Return the layout of an input file. Raises InputError if the file is empty."""
+    with open_source(source) as stream:
+        head = stream.read(_HEAD)
+    if not head or (len(head) < _HEAD and not format.is_binary and not head.removeprefix(BOM_UTF8).strip()):
+        raise InputError("the file is empty: there is nothing to read")
+    return open_layout(source, format, place)
 
 
 def open_layout(source: Source, format: Format, place: tuple[str, ...]) -> Layout:

@@ -18,7 +18,7 @@ from hierdata.errors import HierdataError, InputError, PolicyError, TargetError,
 from hierdata.policy.policy import Policy
 from hierdata.records.flatten import Table, joined, nest, places, split
 from hierdata.sources.columns import TableForm, check_columns, format_of, published_form, table_form
-from hierdata.sources.form import Collection, Form, open_layout
+from hierdata.sources.form import Collection, Form, open_input
 from hierdata.sources.objects import is_table, table_collection
 from hierdata.sources.splits import read_file
 
@@ -129,7 +129,7 @@ def tables_form(folder: Path, policy: Policy) -> Form:
     forms = {}
     for table in tables:
         file = _file_of(folder, table, policy)
-        format = format_of(file.name, policy, places(policy.joined_tables)[table.name])
+        format = format_of(file.name, policy, places(policy.joined_tables)[table.name], table.name)
         suffix = file.name.removeprefix(table.name)
         forms[table.name] = published_form(PathSource(file), format, suffix, policy)
     return TablesForm(forms[tables[0].name].format, tables, forms)
@@ -173,8 +173,8 @@ def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
     base = places(policy.joined_tables)[table.name]
     source = PathSource(file)
     with _name_table(table.name):
-        format = format_of(file.name, policy, base)
-        layout = open_layout(source, format, ())
+        format = format_of(file.name, policy, base, table.name)
+        layout = open_input(source, format, ())
         if format.is_tabular:
             check_columns(layout, policy, base, table.joins)
     packed = ".gz" if file.name.lower().endswith(".gz") else ""

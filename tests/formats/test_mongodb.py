@@ -190,4 +190,4 @@ def test_without_pymongo_the_extra_is_named(tmp_path: Path) -> None:
     )
     path = {"PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[2]}"}
     done = subprocess.run([sys.executable, "-c", program], env=path, capture_output=True, text=True)
-    assert "PolicyError: BSON needs pymongo: install hierdata[mongodb]" in done.stderr
+    assert "PolicyError: BSON needs pymongo; install it with: pip install 'hierdata[mongodb]'" in done.stderr

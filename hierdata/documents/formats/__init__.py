@@ -55,11 +55,14 @@ def detect(name: str) -> Format:
 
     >>> detect("students.json.gz").name, detect("STUDENTS.NDJSON").name
     ('json', 'jsonl')
-    >>> detect("students.txt")
+    >>> detect("students.txt")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    hierdata.errors.PolicyError: the name has no suffix of a format (.json, .bson, .xml, ...): state it
+    hierdata.errors.PolicyError: the file name has no suffix of a known format: state it with --format ...
     """
     suffix = "." + name.lower().removesuffix(".gz").rpartition(".")[2]
     if "." not in name or suffix not in _SUFFIXES:
-        raise PolicyError("the name has no suffix of a format (.json, .bson, .xml, ...): state it")
+        raise PolicyError(
+            "the file name has no suffix of a known format: state it with --format or `format` in the "
+            f"policy; known are {', '.join(FORMATS)}"
+        )
     return FORMATS[_SUFFIXES[suffix]]()

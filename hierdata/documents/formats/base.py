@@ -31,9 +31,9 @@ class Layout:
     the root alone if the root is the only record of its file. ``stated`` means that the policy gave the path:
     other children of an XML root are then skipped, otherwise they are an error.
 
-    For tables ``columns`` are the names in order. ``delimiter`` and ``terminator`` (of a line) are for CSV,
-    ``types`` (by column) for Parquet. For Extended JSON ``array`` means that the records are in an array,
-    ``canonical`` that every number has its type.
+    For tables ``columns`` are the names in order. ``delimiter``, ``terminator`` (of a line) and ``header``
+    (whether there is one) are for CSV, ``types`` (by column) for Parquet. For Extended JSON ``array`` means
+    that the records are in an array, ``canonical`` that every number has its type.
 
     For XML ``namespaces`` maps the prefixes that are written to URIs ("" is the default namespace);
     ``declared`` are those of the root of the file that was opened, which are never written. ``asides`` are
@@ -55,6 +55,7 @@ class Layout:
     columns: tuple[str, ...] = ()
     delimiter: str = ","
     terminator: str = "\n"
+    header: bool = True
     types: dict[str, object] = field(default_factory=dict)
     array: bool = False
     canonical: bool = False
@@ -91,13 +92,20 @@ class Format(ABC):
     """Whether a file is one table: records are rows, and columns have names."""
     is_textual: ClassVar[bool] = False
     """Whether every value is text, so that numbers and dates must be recognized."""
+    is_binary: ClassVar[bool] = False
+    """Whether a file is not text."""
     is_delimited: ClassVar[bool] = False
     """Whether the policy's ``csv`` states the delimiter of cells."""
     has_elements: ClassVar[bool] = False
     """Whether records are elements: their children have an order, and an XSD describes them."""
 
-    def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Format:
-        """Return the format with a policy's options; ``paths`` are its paths by column of a table."""
+    def with_options(
+        self, delimiter: str | None, columns: tuple[str, ...], paths: Mapping[str, str]
+    ) -> Format:
+        """Return the format with a policy's options.
+
+        ``columns`` are the names for a table without a header, ``paths`` the policy's paths by column.
+        """
         return self
 
     def as_published(self, layout: Layout, for_people: bool) -> Format:

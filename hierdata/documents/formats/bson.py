@@ -12,7 +12,7 @@ from typing import BinaryIO, ClassVar
 from hierdata.documents.document import Document
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
 from hierdata.documents.formats.decoder import RefusedTextError
-from hierdata.errors import InputError, PolicyError
+from hierdata.errors import InputError, PolicyError, missing_extra
 
 MAX_BYTES = 16 * 1024 * 1024 + 16 * 1024
 """Maximum bytes of a document: MongoDB's 16 MiB, plus the excess that its own tools allow."""
@@ -86,7 +86,7 @@ def _codec() -> ModuleType:
     try:
         from hierdata.documents.formats import bson_codec
     except ImportError:
-        raise PolicyError("BSON needs pymongo: install hierdata[mongodb]") from None
+        raise missing_extra("BSON needs pymongo", "mongodb") from None
     return bson_codec
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,8 +13,9 @@ from typing import BinaryIO, ClassVar, cast
 
 from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import Layout, Rowwise, check_columns
-from hierdata.documents.formats.objects import encode, literal
-from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.documents.formats.csv_cells import neutralize_cell, restore_cell, spell_cell
+from hierdata.documents.formats.objects import encode
+from hierdata.errors import InputError, PolicyError
 
 DELIMITERS = ",;\t|"
 """Delimiters that are tried in the header if none is stated."""
@@ -28,16 +28,16 @@ _DECODED = 1024
 """Lines decoded at a time."""
 _WRITTEN = 1024
 """Records written at a time."""
+_BLANK = b"\n"
 _TERMINATOR = "\r\n"  # the csv module quotes cells that contain one of its characters
-
-# What spreadsheets read as a formula (OWASP, "CSV Injection"), after any number of apostrophes.
-_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-_NUMBER = re.compile(r"'*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
 class Csv(Rowwise):
-    """Comma-separated values (RFC 4180) in UTF-8, with a header; empty lines are skipped.
+    """Comma-separated values (RFC 4180) in UTF-8; empty lines are skipped.
+
+    ``columns`` are the names for a file without a header. A first line with nothing but some of these names
+    is a header all the same, as in a release.
 
     If ``delimiter`` is None, it is found in the header: the one of comma, semicolon, tab and bar that gives
     the most columns. With ``for_people`` the file is safe for spreadsheets: an apostrophe is added before
@@ -54,14 +54,15 @@ class Csv(Rowwise):
 
     delimiter: str | None = None
     for_people: bool = False
+    columns: tuple[str, ...] = ()
 
-    def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Csv:
-        """Return CSV with the delimiter of the policy (see Format.with_options)."""
-        return Csv(delimiter)
+    def with_options(self, delimiter: str | None, columns: tuple[str, ...], paths: Mapping[str, str]) -> Csv:
+        """Return CSV with delimiter and columns of the policy (see Format.with_options)."""
+        return Csv(delimiter, columns=columns)
 
     def as_published(self, layout: Layout, for_people: bool) -> Csv:
         """Return CSV with the delimiter of the layout (see Format.as_published)."""
-        return Csv(layout.delimiter, for_people)
+        return Csv(layout.delimiter, for_people, () if layout.header else layout.columns)
 
     def layout_to_write(self, layout: Layout) -> Layout:
         """Return the layout; a single column gets the delimiter that a reader of its header would find."""
@@ -78,23 +79,38 @@ class Csv(Rowwise):
             raise PolicyError("every line of a CSV table is a record: `records` has no meaning here")
         header = _header(stream)
         cut = {delimiter: _cells(header, delimiter) for delimiter in DELIMITERS}
+        terminator = "\r\n" if header.endswith("\r\n") else "\n"
+        if self.columns and (layout := self._without_header(header, cut)):
+            return replace(layout, terminator=terminator)
         delimiter = self.delimiter or _find_delimiter(cut)
         columns = cut.get(delimiter) or _cells(header, delimiter)
         if len(columns) == 1 and (other := max(cut, key=lambda one: len(cut[one]))) and len(cut[other]) > 1:
             raise InputError(f"the stated delimiter does not occur in the header, but {other!r} does")
         if self.for_people:
-            columns = [_restore_cell(column) for column in columns]
+            columns = [restore_cell(column) for column in columns]
         check_columns(columns)
-        terminator = "\r\n" if header.endswith("\r\n") else "\n"
         return Layout(columns=tuple(columns), delimiter=delimiter, terminator=terminator)
+
+    def _without_header(self, first: str, cut: Mapping[str, list[str]]) -> Layout | None:
+        """Return the layout by the stated columns; None if the first line is a header of these."""
+        delimiters = DELIMITERS if self.delimiter is None else self.delimiter
+        for delimiter in delimiters:
+            cells = cut.get(delimiter) or _cells(first, delimiter)
+            if set(cells) <= set(self.columns) and cells:
+                return None
+        for delimiter in delimiters:
+            if len(cut.get(delimiter) or _cells(first, delimiter)) == len(self.columns):
+                return Layout(columns=self.columns, delimiter=delimiter, header=False)
+        most = max(len(cut.get(delimiter) or _cells(first, delimiter)) for delimiter in delimiters)
+        raise InputError(f"`columns` names {len(self.columns)} columns, but the first line has {most} cells")
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield one record per line (see Format.read)."""
-        return self._records(stream, layout)
+        return self._records(_lines_of(stream, layout), layout)
 
     def count_documents(self, stream: BinaryIO, layout: Layout) -> Iterator[tuple[Document, int]]:
         """Yield equal lines once, with their count (see Format.count_documents)."""
-        lines = iter(stream)
+        lines = _lines_of(stream, layout)
         header = list(islice(lines, 1))
         counts: Counter[bytes] = Counter()
         batch = header
@@ -122,6 +138,7 @@ class Csv(Rowwise):
     def _records(self, lines: Iterable[bytes], layout: Layout) -> Iterator[Document]:
         """Yield the records of lines that begin with the header."""
         columns, width = layout.columns, len(layout.columns)
+        due = "the header has" if layout.header else "the number of columns is"
         record = 0
         try:
             rows = csv.reader(_lines(lines), delimiter=layout.delimiter, strict=True)
@@ -130,10 +147,10 @@ class Csv(Rowwise):
                 if len(row) != width:
                     if not row:
                         continue
-                    raise _RefusedError(f"the row has {len(row)} cells, but the header has {width}")
+                    raise _RefusedError(f"the row has {len(row)} cells, but {due} {width}")
                 record += 1
                 if self.for_people:
-                    row = [_restore_cell(cell) for cell in row]
+                    row = [restore_cell(cell) for cell in row]
                 if "" in row:
                     yield {column: cell for column, cell in zip(columns, row, strict=True) if cell}
                 else:
@@ -171,7 +188,7 @@ class Csv(Rowwise):
             header = csv.writer(
                 sink, delimiter=layout.delimiter, lineterminator=_TERMINATOR, quoting=csv.QUOTE_ALL
             )
-        header.writerow([_neutralize_cell(column) if self.for_people else column for column in columns])
+        header.writerow([neutralize_cell(column) if self.for_people else column for column in columns])
         sink.flush()
 
         def put(batch: Sequence[Document]) -> None:
@@ -186,9 +203,17 @@ class Csv(Rowwise):
     def _column(self, values: Sequence[Value]) -> Sequence[str]:
         """Return the cells of a column."""
         if set(map(type, values)) != {str}:
-            values = [value if isinstance(value, str) else _spell_cell(value) for value in values]
+            values = [value if isinstance(value, str) else spell_cell(value) for value in values]
         texts = cast("Sequence[str]", values)
-        return list(map(_neutralize_cell, texts)) if self.for_people else texts
+        return list(map(neutralize_cell, texts)) if self.for_people else texts
+
+
+def _lines_of(stream: BinaryIO, layout: Layout) -> Iterator[bytes]:
+    """Return the lines of a file; the first is the header, or blank if there is none."""
+    lines = iter(stream)
+    if layout.header:
+        return lines
+    return chain([_BLANK], (line.removeprefix(BOM_UTF8) for line in islice(lines, 1)), lines)
 
 
 def _has_quoted_lines(lines: list[bytes]) -> bool:
@@ -253,7 +278,9 @@ def _header(stream: BinaryIO) -> str:
         message = str(refused).replace("the line", "the header")
         raise InputError(message) from None
     if not header.strip("\r\n"):
-        raise InputError("the table has no header: its first line must name the columns")
+        raise InputError(
+            "the table has no header: its first line must name the columns, or `csv: {columns: [...]}`"
+        )
     return header
 
 
@@ -287,27 +314,3 @@ def _complaint(message: str) -> str:
     if "new-line" in message:
         return "a line ends in a carriage return alone: end lines in line feeds"
     return "a quote is misplaced"
-
-
-def _spell_cell(value: Value) -> str:
-    """Return the cell for a value that is not text."""
-    if isinstance(value, dict | list):
-        raise InputError(
-            "a cell of a table must contain a single value, but this record has objects or arrays: publish "
-            "several tables (`tables`), or another format"
-        )
-    return "" if value is None else literal(value)
-
-
-def _neutralize_cell(cell: str) -> str:
-    """Return a cell that spreadsheets show as text."""
-    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
-
-
-def _restore_cell(cell: str) -> str:
-    """Undo ``_neutralize_cell``. Raises VerificationError for a cell that it would not have written."""
-    if not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
-        return cell
-    if not cell.startswith("'"):
-        raise VerificationError("a cell begins like a formula, which a file written for people never does")
-    return cell[1:]

@@ -16,7 +16,7 @@ from hierdata.documents.document import Document, Scalar, Value
 from hierdata.documents.formats.base import BESIDE, WHOLE, Layout, Rowwise, Split, check_columns
 from hierdata.documents.formats.decoder import LONE_SURROGATE
 from hierdata.documents.formats.objects import literal
-from hierdata.errors import InputError, PolicyError, VerificationError
+from hierdata.errors import InputError, PolicyError, VerificationError, missing_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,10 +40,13 @@ class Parquet(Rowwise):
     extension: ClassVar[str] = ".parquet"
     table_suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
     is_tabular: ClassVar[bool] = True
+    is_binary: ClassVar[bool] = True
 
     paths: Mapping[str, str] = field(default_factory=dict)
 
-    def with_options(self, delimiter: str | None, paths: Mapping[str, str]) -> Parquet:
+    def with_options(
+        self, delimiter: str | None, columns: tuple[str, ...], paths: Mapping[str, str]
+    ) -> Parquet:
         """Return Parquet whose errors use the policy's paths of columns (see Format.with_options)."""
         return Parquet(paths)
 
@@ -103,9 +106,7 @@ def arrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise PolicyError(
-            "Parquet, DataFrames and Arrow tables need pyarrow: install hierdata[parquet]"
-        ) from None
+        raise missing_extra("Parquet, DataFrames and Arrow tables need pyarrow", "parquet") from None
     return pyarrow
 
 

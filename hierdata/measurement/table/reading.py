@@ -21,7 +21,7 @@ from hierdata.domains.number import canonical, identity
 from hierdata.errors import InputError, PolicyError
 from hierdata.measurement.table.rows import TableColumn, TableRows
 from hierdata.progress import Progress, count_items
-from hierdata.sources.form import FileForm, open_layout
+from hierdata.sources.form import FileForm, open_input
 from hierdata.sources.objects import is_table
 from hierdata.sources.stores import store_of
 
@@ -134,5 +134,5 @@ def _file(path: Path, format: str | None) -> tuple[Sequence[str] | None, Iterato
         raise PolicyError(
             f"a table must be flat, but {kind.name.upper()} is not: write the records as JSON or CSV"
         )
-    layout = open_layout(PathSource(path), kind, ())
+    layout = open_input(PathSource(path), kind, ())
     return layout.columns or None, FileForm(kind, layout, kind.extension).count_documents(path)

@@ -23,6 +23,8 @@ def problems(policy: Policy) -> Iterator[Problem]:
     if policy.place:
         where = "fields" if policy.records is None else "records"
         yield (where,), "the tables already locate the records: write paths like $.a"
+    if policy.csv is not None and policy.csv.columns is not None:
+        yield ("csv", "columns"), "each table has columns of its own: state them under `tables`"
     if policy.recoding_traits.publishes_classes:
         yield ("recoding",), "a class holds lists, which a table row cannot: use generalization or anatomy"
     if policy.format is not None and not format_named(policy.format).is_tabular:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hierdata.records.flatten import Table
 
@@ -14,13 +14,26 @@ TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$")]
 """Also the name of a file."""
 
 
+def _check_unique(columns: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(columns)) < len(columns):
+        raise ValueError("two columns have the same name")
+    return columns
+
+
+Columns = Annotated[tuple[Column, ...], Field(min_length=1), AfterValidator(_check_unique)]
+"""Names of columns, each once."""
+
+
 class CsvOptions(BaseModel):
-    """How CSV is written."""
+    """How CSV is read and written."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     delimiter: Annotated[str, Field(pattern=r'^[^"\r\n\x00]$')] | None = Field(
         default=None, description="what separates cells, by default found from the header"
+    )
+    columns: Columns | None = Field(
+        default=None, description="names of the columns of a file without a header, in order"
     )
     for_people: bool = Field(
         default=False, description="put an apostrophe before text that spreadsheets take for a formula"
@@ -37,6 +50,9 @@ class TableRule(BaseModel):
         default=None, description="the table that the rows belong to; the root table has none"
     )
     on: Column | None = Field(default=None, description="the column that holds the key of the parent's row")
+    columns: Columns | None = Field(
+        default=None, description="names of the columns of a CSV file without a header, in order"
+    )
     file: Annotated[str, Field(pattern=r"^[^/\\]+$")] | None = Field(
         default=None,
         description="name of the file in the folder, by default <table>.csv, .csv.gz or .parquet",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from hierdata.errors import HierdataError, PolicyError, TargetError
+from hierdata.errors import HierdataError, PolicyError, TargetError, missing_extra
 
 try:
     from bson.codec_options import CodecOptions
@@ -18,7 +18,7 @@ try:
     from pymongo.collection import Collection
     from pymongo.database import Database
 except ImportError:
-    raise PolicyError("MongoDB needs pymongo: install hierdata[mongodb]") from None
+    raise missing_extra("MongoDB needs pymongo", "mongodb") from None
 
 Answer = TypeVar("Answer")
 Raw: TypeAlias = "dict[str, Any]"

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from hierdata.errors import PolicyError, TargetError
+from hierdata.errors import PolicyError, TargetError, missing_extra
 
 try:
     import psycopg
@@ -19,7 +19,7 @@ try:
     from sqlalchemy.exc import TimeoutError as PoolTimeout
     from sqlalchemy.pool import NullPool
 except ImportError:
-    raise PolicyError("PostgreSQL needs SQLAlchemy and psycopg: install hierdata[postgresql]") from None
+    raise missing_extra("PostgreSQL needs SQLAlchemy and psycopg", "postgresql") from None
 
 Answer = TypeVar("Answer")
 

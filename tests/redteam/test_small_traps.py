@@ -1,0 +1,197 @@
+"""Small traps for users: what a beginner meets first is one sentence that says what to do."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hierdata
+from hierdata.documents.formats import FORMATS
+from hierdata.errors import missing_extra
+
+K = {"kind": "k-anonymity", "k": 2}
+FLAT = {"role": "quasi", "flat": True}
+PLAIN = {"version": 1, "models": [K], "fields": {"$.a": FLAT, "$.b": {"role": "sensitive"}}}
+XML = {"version": 1, "models": [K], "fields": {"/r/s/a": FLAT}}
+TABLE = {"version": 1, "models": [K], "fields": {"a": FLAT, "b": {"role": "sensitive"}}}
+
+
+def refusal(kind: type[hierdata.HierdataError], source: Any, policy: Any) -> str:
+    with pytest.raises(kind) as refused:
+        hierdata.anonymize(source, policy)
+    assert "7319" not in str(refused.value)
+    return str(refused.value)
+
+
+# Suffixes, extras, empty files
+
+
+def test_an_unknown_suffix_names_the_option_and_the_formats(tmp_path: Path) -> None:
+    for name in ("people.7319", "people", "people.txt.gz"):
+        (tmp_path / name).write_text("[]")
+        message = refusal(hierdata.PolicyError, tmp_path / name, PLAIN)
+        assert "--format" in message
+        assert all(known in message for known in FORMATS)
+
+
+def test_every_extra_is_installed_by_a_command_that_can_be_pasted() -> None:
+    """Each error about a package that is missing is made by one function, and its extra exists."""
+    import tomllib
+
+    root = Path(__file__).parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    asked = set()
+    for file in (root / "hierdata").rglob("*.py"):
+        text = file.read_text()
+        assert "install hierdata[" not in text, file
+        asked |= {extra for extra in extras if f'", "{extra}") from None' in text}
+    assert asked == {"mongodb", "parquet", "postgresql", "spark"}
+    assert str(missing_extra("this", "spark")).endswith("pip install 'hierdata[spark]'")
+
+
+@pytest.mark.parametrize("extra", ["pyarrow", "bson", "pymongo", "sqlalchemy", "pyspark"])
+def test_what_is_missing_is_named_with_its_command(extra: str, tmp_path: Path) -> None:
+    inputs = {"pyarrow": "x.parquet", "bson": "x.bson", "pymongo": "mongodb://h/d/c"}
+    given = inputs.get(extra, "postgresql://h/d?table=t" if extra == "sqlalchemy" else "x.jsonl")
+    (tmp_path / "x.parquet").write_bytes(b"PAR1")
+    (tmp_path / "x.bson").write_bytes(b"\5\0\0\0\0")
+    (tmp_path / "x.jsonl").write_text('{"a": 1, "b": 2}\n' * 4)
+    program = (
+        f"import sys; sys.modules[{extra!r}] = None\n"
+        "import hierdata\n"
+        f"hierdata.anonymize({given!r}, {PLAIN!r}, resources=hierdata.Resources("
+        f"{'spark' if extra == 'pyspark' else None!r}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "PolicyError" in done.stderr, done.stderr
+    assert "install it with: pip install 'hierdata[" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "x.csv", "x.xml", "x.bson", "x.parquet", "x.jsonl.gz"])
+@pytest.mark.parametrize("content", [b"", b"\n \r\n", b"\xef\xbb\xbf\n"])
+def test_an_empty_file_is_called_empty(tmp_path: Path, name: str, content: bytes) -> None:
+    if content and name.endswith((".bson", ".parquet")):
+        return  # binary: white space is not empty
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    policy = XML if name.endswith(".xml") else PLAIN
+    message = refusal(hierdata.InputError, tmp_path / name, policy)
+    assert message == "the file is empty: there is nothing to read"
+
+
+@pytest.mark.parametrize(("name", "content"), [("x.json", "[]"), ("x.csv", "a,b\n")])
+def test_a_file_without_records_has_no_records(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    message = refusal(hierdata.InputError, tmp_path / name, PLAIN)
+    assert message == "there are no records: the input has nothing to anonymize"
+
+
+def test_an_empty_table_among_several_is_called_empty(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("")
+    policy = {**PLAIN, "tables": {"people": {"key": "id"}}}
+    assert refusal(hierdata.InputError, tmp_path, policy) == (
+        "the table people: the file is empty: there is nothing to read"
+    )
+
+
+# CSV
+
+
+ROWS = [["x", "flu"], ["x", "HIV"], ["y", "flu"], ["y", "HIV"]]
+
+
+def table(folder: Path, text: str, name: str = "t.csv") -> Path:
+    file = folder / name
+    file.write_text(text, "utf-8")
+    return file
+
+
+def published(release: Any, folder: Path) -> list[list[str]]:
+    release.save(folder / "release")
+    (file,) = (folder / "release" / "public").glob("records.*")
+    header, *rows = csv.reader(io.StringIO(file.read_text()))
+    return [header, *sorted(rows)]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_a_table_without_header_takes_its_names_from_the_policy(
+    tmp_path: Path, mark: str, start: str
+) -> None:
+    file = table(tmp_path, start + "".join(mark.join(row) + "\n" for row in ROWS))
+    policy = {**TABLE, "csv": {"columns": ["a", "b"]}}
+    (tmp_path / "policy.json").write_text(__import__("json").dumps(policy))
+    release = hierdata.anonymize(file, tmp_path / "policy.json")
+    release.save(tmp_path / "release")
+    text = (tmp_path / "release" / "public" / "records.csv").read_text()
+    header, *rows = csv.reader(io.StringIO(text), delimiter=mark)
+    assert [header, *sorted(rows)] == [["a", "b"], *sorted(ROWS)]
+    assert hierdata.verify(tmp_path / "release", tmp_path / "policy.json", original=file).passed
+    # A file that hierdata did not write has no header either.
+    assert hierdata.verify(file, policy).passed
+    assert not hierdata.verify(file, {**policy, "models": [{"kind": "k-anonymity", "k": 3}]}).passed
+
+
+def test_the_first_row_is_a_record_unless_it_has_the_names(tmp_path: Path) -> None:
+    policy = {**TABLE, "csv": {"columns": ["a", "b"]}}
+    text = "".join(",".join(row) + "\n" for row in ROWS)
+    without = published(hierdata.anonymize(table(tmp_path, text), policy), tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    assert published(hierdata.anonymize(table(tmp_path, "a,b\n" + text), policy), other) == without
+
+
+def test_tables_without_headers(tmp_path: Path) -> None:
+    policy = {
+        "version": 1,
+        "models": [K],
+        "tables": {"p": {"key": "id", "columns": ["id", "a"]}, "v": {"parent": "p", "on": "p"}},
+        "fields": {"$.a": FLAT, "$.v[*].b": {"role": "sensitive"}},
+    }
+    table(tmp_path, "1,x\n2,x\n", "p.csv")
+    table(tmp_path, "p,b\n1,flu\n2,flu\n", "v.csv")
+    release = hierdata.anonymize(tmp_path, policy)
+    release.save(tmp_path / "release")
+    assert (tmp_path / "release" / "public" / "records" / "p.csv").read_text().splitlines() == [
+        "id,a",
+        "1,x",
+        "2,x",
+    ]
+    assert "csv.columns: each table" in refusal(
+        hierdata.PolicyError, tmp_path, {**policy, "csv": {"columns": ["a"]}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "sentence"),
+    [
+        ("7319,flu\n7319,HIV\n", None, "no column is in the policy: make sure that the table begins"),
+        ("7319,flu,1\n", ["a", "b"], "`columns` names 2 columns, but the first line has 3 cells"),
+        ("7319,flu\n7319\n", ["a", "b"], "record 2: the row has 1 cells, but the number of columns is 2"),
+        ("a,a\n7319,1\n", None, "columns 1 and 2 have the same name"),
+        ("a,\n7319,1\n", None, "column 2 has no name: name it in the header, or leave it out"),
+        ("7319,flu\n", ["a", "a"], "csv.columns: two columns have the same name, not"),
+        ("7319,flu\n", [], "csv.columns: "),
+    ],
+)
+def test_headers_that_cannot_be_used(
+    tmp_path: Path, text: str, columns: list[str] | None, sentence: str
+) -> None:
+    policy = TABLE if columns is None else {**TABLE, "csv": {"columns": columns}}
+    assert refusal(hierdata.HierdataError, table(tmp_path, text), policy).startswith(
+        sentence.removesuffix(", not")
+    )
+
+
+def test_columns_are_for_csv_only(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('[{"a": 1}]')
+    policy = {**PLAIN, "csv": {"columns": ["a", "b"]}}
+    assert "options for CSV" in refusal(hierdata.PolicyError, tmp_path / "x.json", policy)
