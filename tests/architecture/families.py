@@ -52,6 +52,8 @@ FAMILIES = {
             "window": "arrays of JSON, for both formats that have them",
             "xmlparser": "the parser's settings, loaded only where XML is read",
             "xmltree": "elements as documents",
+            "csv_cells": "cells as text, and what spreadsheets must not read as a formula",
+            "python_values": "values of Python, numpy and pandas that JSON does not have",
             "xmltext": "the writer's escaping, loaded only where XML is written",
         },
     ),

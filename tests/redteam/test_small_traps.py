@@ -7,9 +7,13 @@ import gzip
 import io
 import subprocess
 import sys
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+import numpy
+import pandas
 import pytest
 
 import hierdata
@@ -195,3 +199,40 @@ def test_columns_are_for_csv_only(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('[{"a": 1}]')
     policy = {**PLAIN, "csv": {"columns": ["a", "b"]}}
     assert "options for CSV" in refusal(hierdata.PolicyError, tmp_path / "x.json", policy)
+
+
+# Values in dicts
+
+
+def test_values_of_python_and_pandas_are_published_as_text() -> None:
+    day, key = datetime(2001, 3, 4, tzinfo=UTC), UUID(int=7)
+    people = [
+        {
+            "seen": day + timedelta(days=place // 2),
+            "born": date(1990, 1, 1 + place),
+            "s": numpy.int64(place % 2),
+        }
+        | {"key": key, "blob": b"a", "gone": pandas.NaT}
+        for place in range(4)
+    ]
+    kept = {"role": "insensitive", "exempt": "a test"}
+    fields = {
+        "$.seen": {"role": "quasi", "date": {"steps": ["day", "year"]}},
+        "$.born": {"role": "quasi", "date": {"steps": ["year"]}},
+        "$.s": {"role": "sensitive"},
+        **{f"$.{name}": kept for name in ("key", "blob", "gone")},
+    }
+    policy = {"version": 1, "models": [K], "fields": fields}
+    release = hierdata.anonymize(people, policy)
+    assert sorted(release.records(), key=str)[0] == {
+        "seen": "2001-03-04",
+        "born": "1990",
+        "s": 0,
+        "key": str(key),
+        "blob": "YQ==",
+    }
+
+
+def test_a_type_that_is_refused_is_named_without_its_value() -> None:
+    message = refusal(hierdata.InputError, [{"a": {7319}, "b": 1}], PLAIN)
+    assert message == "record 1: a value has the type set, which a record cannot contain"

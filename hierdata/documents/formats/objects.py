@@ -16,6 +16,7 @@ from hierdata.documents.formats.decoder import (
     RefusedTextError,
     number,
 )
+from hierdata.documents.formats.python_values import is_nan, to_plain
 from hierdata.errors import InputError
 
 _quote = encode_basestring
@@ -25,9 +26,10 @@ _HUGE = 10**MAX_DIGITS
 def from_python(value: object, *, record: int | None = None) -> Document:
     """Check and copy a record that was given as Python objects.
 
-    Strings, integers, Decimals, booleans and None are kept; a float becomes ``Decimal(repr(x))``; tuples
-    become lists. Raises InputError for NaN and infinity, other types (named), keys that are not strings,
-    nesting beyond 64, and numbers and strings that the readers do not accept.
+    Strings, integers, Decimals, booleans and None are kept; a float becomes ``Decimal(repr(x))``, NaN None;
+    tuples become lists; other values are converted by ``to_plain``. Raises InputError for infinity, other
+    types (named), keys that are not strings, nesting beyond 64, and numbers and strings that the readers do
+    not accept.
 
     >>> from_python({"gpa": 3.75, "courses": ({"code": "CS201"},)})
     {'gpa': Decimal('3.75'), 'courses': [{'code': 'CS201'}]}
@@ -93,9 +95,11 @@ def _convert(value: object, room: int) -> Value:
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, int | float | Decimal):
-        return _number(value)
+        return None if is_nan(value) else _number(value)
     if not isinstance(value, dict | list | tuple):
-        raise RefusedTextError(f"a value has the type {type(value).__name__}, which a record cannot contain")
+        value = to_plain(value)
+        if not isinstance(value, list):
+            return _convert(value, room)
     if room == 0:
         raise RefusedTextError(TOO_DEEP)
     if isinstance(value, dict):
@@ -126,5 +130,5 @@ def _number(value: float | Decimal) -> int | Decimal:
     # A float subclass may have any repr; that of float is the shortest text that reads back as equal.
     text = float.__repr__(value) if isinstance(value, float) else Decimal.__str__(value)
     if not Decimal(text).is_finite():
-        raise RefusedTextError("a number is NaN or infinite")
+        raise RefusedTextError("a number is infinite")
     return Decimal(number(text))
