@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from hierdata.pipeline.anonymize import anonymize
     from hierdata.pipeline.draft import init
     from hierdata.pipeline.measure import measure_release
+    from hierdata.pipeline.mlev_anonytree import AlignedPair, mlev_anonytree
     from hierdata.pipeline.resources import Resources
+    from hierdata.pipeline.show_tree import show_tree
     from hierdata.pipeline.verify import verify
     from hierdata.policy.load import load as load_policy
     from hierdata.policy.policy import Policy
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from hierdata.sources.stores.postgresql import Rows
 
 __all__ = [
+    "AlignedPair",
     "Draft",
     "GateError",
     "HierdataError",
@@ -62,10 +65,13 @@ __all__ = [
     "load_policy",
     "measure",
     "measure_release",
+    "mlev_anonytree",
+    "show_tree",
     "verify",
 ]
 
 _HOMES = {
+    "AlignedPair": "pipeline.mlev_anonytree",
     "Draft": "drafting.draft",
     "GateError": "errors",
     "HierdataError": "errors",
@@ -87,6 +93,8 @@ _HOMES = {
     "load_policy": "policy.load",
     "measure": "measurement.table",
     "measure_release": "pipeline.measure",
+    "mlev_anonytree": "pipeline.mlev_anonytree",
+    "show_tree": "pipeline.show_tree",
     "verify": "pipeline.verify",
 }
 _NAMES = {"load_policy": "load"}

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 SEED_VARIABLE = "HIERDATA_SEED"
 LEAST_SEED = 16
 """Least number of bytes of a seed. A shorter one could be guessed, and it reveals the order of the input."""
+POLICY_HELP = (
+    "The policy: roles, domains and models, and perhaps a preset: MLevCluTree (by MLevAnonytree), ClusTree, "
+    "MBF, SLOMS or MSB-KACA."
+)
 SeedFile = Annotated[
     Path | None,
     typer.Option(help=f"At least {LEAST_SEED} secret bytes; by default {SEED_VARIABLE} or random bytes."),
@@ -58,7 +62,7 @@ def anonymize(
             show_default=False,
         ),
     ],
-    policy: Annotated[Path, typer.Option(help="The policy: roles, domains and models.", show_default=False)],
+    policy: Annotated[Path, typer.Option(help=POLICY_HELP, show_default=False)],
     out: Annotated[Path, typer.Option(help="A new folder for the release.", show_default=False)],
     to: Annotated[
         str | None,

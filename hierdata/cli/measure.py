@@ -69,7 +69,10 @@ def measure(
         typer.Option(help="A new file for the values behind v1, v2 .. or an error, readable only by you."),
     ] = None,
 ) -> None:
-    """Print what keys of a table reveal about a sensitive column, or every metric of a release."""
+    """Print what keys of a table reveal about a sensitive column, or every metric of a release.
+
+    For a table this is the discrimination rate (DR) of the keys; with a partition the semantic one (SeDR).
+    """
     with session(as_json, reveal):
         of_table = {"--key": key, "--sensitive": sensitive}
         only_of_table = {"--partition": partition, "--generalizes": generalizes}

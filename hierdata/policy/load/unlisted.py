@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from hierdata.policy.load.other_fields import with_fields
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.values import Keep
@@ -18,13 +19,4 @@ def add_unlisted(policy: Policy, shape: PathSurvey, many_hints: Collection[Keys]
         return policy
     unlisted = keep_unlisted(policy.rules(), shape, Role.QUASI, many_hints, policy.maps)
     added = {str(rule.path): FieldRule(role="insensitive") for rule in unlisted}
-    if not added:
-        return policy
-    stated = {name: getattr(policy, name) for name in policy.model_fields_set}
-    stated["fields"] = {**policy.fields, **added}
-    if "record_schema" in stated:
-        stated["schema"] = stated.pop("record_schema")
-    extended = Policy.model_validate(stated)
-    extended._folder = policy._folder
-    extended._file = policy._file
-    return extended
+    return with_fields(policy, {**policy.fields, **added}) if added else policy
