@@ -41,6 +41,8 @@ _HL7 = re.compile(
 _PERIOD = re.compile(r"([0-9]{4}|[+-][0-9]{6,9})(?:-([0-9]{2}))?")
 """A year or month, as it is published."""
 _MIDNIGHT = "T00:00:00Z"
+MIDNIGHT: dict[type, str] = {DateTime: _MIDNIGHT, Timestamp: f"{_MIDNIGHT},0"}
+"""What follows the day in types that always have a time of day, where only the day is meant."""
 _YEARS = {"year": 1, "decade": 10, "century": 100}
 _MONTHS = {"month": 1, "quarter": 3}
 _ORDER = ("day", "week", "month", "quarter", "year", "decade", "century")
@@ -150,10 +152,8 @@ def parse_day(value: Scalar) -> int:
 def _whole_day(ordinal: int, originals: Collection[Scalar]) -> Bin:
     """Return the bin of a single day, in the type of its values (at midnight) if they share one."""
     kind, text = one_type(originals), spell_day(ordinal)
-    if kind is DateTime:
-        text = DateTime(f"{text}{_MIDNIGHT}")
-    elif kind is Timestamp:
-        text = Timestamp(f"{text}{_MIDNIGHT},0")
+    if kind is not None and kind in MIDNIGHT:
+        text = kind(f"{text}{MIDNIGHT[kind]}")
     return Bin(ordinal, ordinal + 1, text, text, text)
 
 
@@ -185,7 +185,7 @@ def _is_period(label: Scalar, step: str) -> bool:
         return False
     if step == "day":
         text = spell_day(first)
-        return label in (text, f"{text}{_MIDNIGHT}", f"{text}{_MIDNIGHT},0")
+        return label in (text, *(f"{text}{midnight}" for midnight in MIDNIGHT.values()))
     return label == _periods_of(step)(first).label
 
 

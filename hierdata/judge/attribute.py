@@ -12,6 +12,7 @@ from hierdata.domains.base import Uncovered
 from hierdata.domains.number import identity
 from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.judge.rules import SensitiveRule
+from hierdata.judge.tokens import Pattern
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 REMEMBERED = 100_000
@@ -22,12 +23,14 @@ class SensitiveValues:
     """The values seen at one sensitive path, with a code for each; equal numbers are one value.
 
     ``values`` are those seen so far, by code; ``uncovered`` counts those without a level or outside the
-    taxonomy.
+    taxonomy, ``unmatched`` those that do not match the rule's pattern.
     """
 
     def __init__(self, rule: SensitiveRule) -> None:
         self.rule = rule
         self.uncovered = 0
+        self.unmatched = 0
+        self._pattern = None if rule.pattern is None else Pattern(rule.keys, rule.pattern)
         self.values: list[Scalar] = []
         self._levels: list[int] = []
         self._paths: list[tuple[int, ...]] = []
@@ -49,6 +52,8 @@ class SensitiveValues:
     def _code(self, value: Scalar) -> int:
         if self._is_missing(value):
             return -1
+        if self._pattern is not None and not self._pattern.matches(value):
+            self.unmatched += 1
         canonical = self._canonical(value)
         code = self._codes.get(canonical)
         if code is None:

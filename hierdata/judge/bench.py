@@ -77,6 +77,7 @@ class ModelChecks:
                 (self._on_records if index < 0 else on_values[index]).append(bench)
         self._failing: dict[object, list[_ModelCheck]] = {}
         self._tied = rules.ties_values
+        self._attributes = attributes
         self._paths = tuple(attribute.rule.path for attribute in attributes)
         self._guesses = [Fraction(0)] * len(attributes)
 
@@ -154,6 +155,8 @@ class ModelChecks:
         judgements = tuple(
             bench.judgement() if isinstance(bench, _ModelCheck) else bench for _, bench in self._benches
         )
+        unmatched = {own.rule.path: own.unmatched for own in self._attributes if own.unmatched}
+        found = {**found, **unmatched}
         clean = not (found or malformed or self._not_judged)
         return Verdict(
             passed=clean and bool(judgements) and all(judgement.held for judgement in judgements),

@@ -107,6 +107,8 @@ def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
     forbidden: Counter[str] = Counter()
     for verdict in verdicts:
         forbidden.update(verdict.forbidden)
+    for path in forbidden.keys() & {rule.path for rule in rules.sensitive}:  # each part met all values
+        forbidden[path] = max(verdict.forbidden.get(path, 0) for verdict in verdicts)
     return replace(
         verdicts[0],
         passed=all(verdict.passed for verdict in verdicts),

@@ -27,6 +27,7 @@ class SensitiveRule:
     and CSV have no other type). ``missing`` are the spellings of a missing value. ``taxonomy`` is the tree of
     the values, if the policy gives one. ``reference`` is how often each value occurs in the original
     collection, None if this was not frozen. ``reading`` says what is asked of the attribute (DECISIONS 30).
+    ``pattern`` is a regular expression that all values must match (moved dates without a time of day).
     """
 
     keys: Keys
@@ -37,6 +38,7 @@ class SensitiveRule:
     taxonomy: Hierarchy | None = None
     reference: Mapping[Scalar, int] | None = None
     reading: SensitiveReading = BY_VALUE
+    pattern: str | None = None
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,8 @@ class Verdict:
     ``tables`` says for each separate part which sensitive attributes (their paths) it shows.
     ``worst_guess`` is by sensitive path the largest share of a class's records that show one value anywhere;
     where the file does not tie values to records, the largest share that could.
-    ``forbidden`` counts occurrences by path, unlisted fields under ``<key>``, and labels that must not be
-    published. ``malformed`` counts
+    ``forbidden`` counts occurrences by path, unlisted fields under ``<key>``, labels that must not be
+    published, and different sensitive values that do not match their pattern. ``malformed`` counts
 
     - documents that are not class representatives, or show more values at a vertex than they state records;
     - with anatomy and slicing: vertices without a group, or in the same group as another vertex of their

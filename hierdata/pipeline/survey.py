@@ -97,6 +97,7 @@ class SurveySplit:
         except InputError as error:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
         found.pseudonyms.update(traces.made)
+        found.forms = traces.forms
         return Surveyed(found, sample, content, traces.marks)
 
 
@@ -160,7 +161,10 @@ def survey_splits(
     most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
     found, sizes, content, held = _survey_splits(splits, policy, spread, most, treatment)
     extended = add_unlisted(policy, found.shape, hints)
-    if extended is not policy:  # the values of the kept fields have not been counted yet
+    unified = treatment.unify(found.forms)
+    if extended is not policy or unified is not treatment:
+        # Values of kept fields have not been counted yet, and dates in several forms were not in one.
+        treatment = unified
         held.release()
         found, sizes, content, held = _survey_splits(splits, extended, spread, most, treatment)
     befores = accumulate(sizes, initial=0)

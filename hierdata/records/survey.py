@@ -94,7 +94,7 @@ class Survey:
     """Shape of the records, their number, and the counted values of each declared field.
 
     ``pseudonyms`` counts the replaced values by field; ``repeated`` counts, by domain, the pseudonyms that
-    occur in more than one record.
+    occur in more than one record. ``forms`` are by field those in which moved dates are written.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -102,6 +102,7 @@ class Survey:
     values: dict[Keys, Values] = field(default_factory=dict)
     pseudonyms: Counter[Keys] = field(default_factory=Counter)
     repeated: dict[str, int] = field(default_factory=dict)
+    forms: dict[Keys, set[str]] = field(default_factory=dict)
 
     def merge(self, other: Survey) -> None:
         """Add another part of the collection; the declared fields of both must be the same."""
@@ -110,6 +111,8 @@ class Survey:
         for keys, values in other.values.items():
             self.values.setdefault(keys, Values()).merge(values)
         self.pseudonyms.update(other.pseudonyms)
+        for keys, forms in other.forms.items():
+            self.forms.setdefault(keys, set()).update(forms)
 
 
 def survey(

@@ -125,8 +125,7 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
     return stated + identifier_sentences(
         [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
         linked_domains(policy),
-        [str(policy.rules_by_keys[keys][0]) for keys in policy.date_shifts],
-        next((shift.days for shift in policy.date_shifts.values()), 0),
+        {str(policy.rules_by_keys[keys][0]): shift for keys, shift in policy.date_shifts.items()},
         absent=absent,
         per_run=policy.key == "per-run",
     )

@@ -16,6 +16,7 @@ ACTIONS: dict[str, Any] = {
     "$.id": {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}},
     "$.note": {"role": "free_text", "action": "redact"},
     "$.born": {"role": "quasi", "date": {"steps": ["day", "year"]}, "action": {"shift": {"days": 9}}},
+    "$.seen": {"role": "sensitive", "action": {"shift": {"days": 9}}},
     "$.stays": {"map": True},
     "$.stays[*]~": {"role": "quasi", "date": {"steps": ["day", "year"]}, "action": {"shift": {"days": 9}}},
     "$.stays[*].doctor": {"role": "identifier", "action": {"pseudonym": {"domain": "doctors"}}},
@@ -37,6 +38,7 @@ def person(ordinal: int) -> dict[str, Any]:
     return copy.deepcopy(PEOPLE[ordinal]) | {
         "stays": {f"2001-0{1 + ordinal % 2}-03": {"doctor": f"d{ordinal}", "ward": "ab"[ordinal % 2]}},
         "scores": {f"s{ordinal}": ordinal % 3},
+        "seen": f"2001-03-0{1 + ordinal}",
     }
 
 
@@ -52,7 +54,7 @@ def planted(position: tuple[str | int, ...], change: str) -> list[dict[str, Any]
 HERE = [
     position
     for position in positions(person(len(PEOPLE) - 2))
-    if position[0] in ("id", "note", "born", "stays", "scores")
+    if position[0] in ("id", "note", "born", "seen", "stays", "scores")
 ]
 
 
@@ -75,6 +77,26 @@ def test_marks_as_keys_of_maps(bench: Bench, monkeypatch: pytest.MonkeyPatch) ->
         people[-2][field] = {key: next(iter(people[-2][field].values())) for key in keys}
         bench.run(json.dumps(people).encode(), ".json")
     assert bench.codes == {0, 5}  # a key that is replaced, and one that is no date
+
+
+@pytest.mark.parametrize("written", ["T01:02:03.{}Z", " 01:02:03,{}+09:30"])
+def test_a_mark_in_the_time_of_day(bench: Bench, written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A time is in no message and no published file; where it is not a time, the date is refused."""
+    monkeypatch.setenv("HIERDATA_KEY", KEY.hex())
+    bench.policies[".json"] = policy()
+    for field in ("born", "seen", "stays"):
+        for mark in MARKS:
+            people = [person(ordinal) for ordinal in range(len(PEOPLE))]
+            spelled = "2001-02-03" + written.format(mark)
+            inner = people[-2]
+            inner[field] = {spelled: inner[field].popitem()[1]} if field == "stays" else spelled
+            bench.run(json.dumps(people).encode(), ".json")
+            if not mark.isdecimal():
+                continue
+            release = hierdata.anonymize(people, policy(), seed=SEED, key=KEY)
+            for path in (release.folder / "public").rglob("*"):
+                assert mark.encode() not in path.read_bytes(), path.name
+    assert bench.codes == {0, 5}
 
 
 @pytest.mark.parametrize("position", REPLACED)

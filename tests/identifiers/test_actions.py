@@ -56,7 +56,7 @@ def test_equal_values_stay_equal_and_keep_to_the_pattern(kind: str) -> None:
     if replace is None:
         assert not action.keyed
         return
-    pattern = action.pattern()
+    pattern = action.pattern(action.roles[-1])
     for value in SAMPLES.get(kind, PLAIN):
         once = replace(value, 7)
         assert once == replace(value, 7)
@@ -128,24 +128,47 @@ def test_numbers_and_texts_are_one_value_as_in_formats_without_types() -> None:
 DAYS = st.dates(date(1900, 1, 1), date(2100, 1, 1))
 
 
-@given(st.lists(DAYS, min_size=2, max_size=4), st.text(max_size=9), st.integers(1, 400))
+BY_DAY = {"day": "nobody knows when our people come"}
+AS_WRITTEN = {"keep": "all times are those of a robot"}
+
+
+@given(st.lists(DAYS, min_size=2, max_size=4), st.text(max_size=9), st.integers(7, 400), st.booleans())
 def test_intervals_are_kept_and_no_date_goes_further_than_stated(
-    dates: list[date], identity: str, days: int
+    dates: list[date], identity: str, days: int, weeks: bool
 ) -> None:
-    action = Shift(days=days)
+    action = Shift(days=days) if weeks else Shift(days=days, unit=BY_DAY)
     offset = action.offsets(KEY)(identity)
     replace = replace_of(action)
     moved = [date.fromisoformat(str(replace(day.isoformat(), offset))) for day in dates]
     assert {(new - old).days for new, old in zip(moved, dates, strict=True)} == {offset}
     assert abs(offset) <= days
+    assert not weeks or offset % 7 == 0
 
 
-def test_every_offset_is_as_likely_as_any_other() -> None:
-    offset = Shift(days=3).offsets(KEY)
+@pytest.mark.parametrize("weeks", [True, False])
+def test_every_offset_is_as_likely_as_any_other(weeks: bool) -> None:
+    action = Shift(days=27) if weeks else Shift(days=3, unit=BY_DAY)
+    offset = action.offsets(KEY)
     drawn = [offset(str(number)) for number in range(7000)]
-    counts = [drawn.count(days) for days in range(-3, 4)]
+    counts = [drawn.count(days) for days in (range(-21, 22, 7) if weeks else range(-3, 4))]
+    assert action.date_shift().moves == 7
     assert sum(counts) == 7000
     assert max(counts) - min(counts) < 200  # four standard deviations of the difference
+
+
+@pytest.mark.parametrize(
+    ("spec", "match"),
+    [
+        ({"days": 6}, "whole weeks"),
+        ({"days": 30, "unit": "day"}, "unit"),
+        ({"days": 30, "unit": {"day": ""}}, "unit"),
+        ({"days": 30, "time": "keep"}, "time"),
+        ({"days": 30, "time": {"keep": ""}}, "time"),
+    ],
+)
+def test_what_tells_more_is_chosen_with_a_reason(spec: dict[str, Any], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        Shift.model_validate(spec)
 
 
 @pytest.mark.parametrize(
@@ -162,8 +185,15 @@ def test_every_offset_is_as_likely_as_any_other() -> None:
         ("-000001-12-31", "0000-01-02"),
     ],
 )
-def test_times_and_zones_stay_as_they_are_written(text: str, moved: str) -> None:
-    assert replace_of(Shift(days=9))(text, 2) == moved
+def test_times_and_zones_stay_only_where_the_policy_says_why(text: str, moved: str) -> None:
+    assert replace_of(Shift(days=9, time=AS_WRITTEN))(text, 2) == moved
+    dropped = replace_of(Shift(days=9))(text, 2)
+    assert dropped == (moved[:8] if "-" not in text else re.split("[T Z]", moved)[0])
+    pattern = Shift(days=9).pattern("sensitive")
+    assert pattern is not None
+    assert re.fullmatch(pattern, str(dropped))
+    assert Shift(days=9, time=AS_WRITTEN).pattern("sensitive") is None
+    assert bool(re.fullmatch(pattern, moved)) == (moved == dropped)
 
 
 @pytest.mark.parametrize(
@@ -177,12 +207,16 @@ def test_what_is_no_day_is_refused_without_quoting_it(value: Scalar) -> None:
 
 
 def test_values_that_know_their_type_keep_it() -> None:
-    replace = replace_of(Shift(days=9))
+    replace, bare = replace_of(Shift(days=9, time=AS_WRITTEN)), replace_of(Shift(days=9))
     values = [DateTime("2000-02-28T01:02:03.004Z"), Timestamp("2000-02-28T00:00:00Z,7"), ObjectId("0" * 24)]
     moved = [replace(value, 2) for value in values[:2]]
     assert list(map(repr, moved)) == [
         "DateTime('2000-03-01T01:02:03.004Z')",
         "Timestamp('2000-03-01T00:00:00Z,7')",
+    ]
+    assert [repr(bare(value, 2)) for value in values[:2]] == [
+        "DateTime('2000-03-01T00:00:00Z')",
+        "Timestamp('2000-03-01T00:00:00Z,0')",
     ]
     token = replace_of(Pseudonym(domain="a"))(values[2], 0)
     assert type(token) is str
@@ -205,7 +239,7 @@ def test_a_constant_reads_as_nothing_else(text: str) -> None:
 
 @given(st.text(max_size=8))
 def test_what_matches_a_constant_is_one(value: str) -> None:
-    pattern = Redact(text="[gone]").pattern()
+    pattern = Redact(text="[gone]").pattern("free_text")
     assert pattern is not None
     known = {"[gone]", "*", '{"[gone]"}', '{"[gone]", null}', "{[gone]}", "{[gone], null}"}
     assert bool(re.fullmatch(pattern, value)) == (value in known)

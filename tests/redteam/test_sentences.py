@@ -53,6 +53,14 @@ TESTED: dict[str, tuple[str, ...]] = {
     "_SHIFTED": (
         "identifiers/test_actions.py::test_intervals_are_kept_and_no_date_goes_further_than_stated",
     ),
+    "_BY_WEEKS": (
+        "redteam/test_moved_dates.py::test_weekdays_rule_out_no_move",
+        "redteam/test_moved_dates.py::test_what_holidays_and_seasons_still_tell",
+    ),
+    "_BY_DAYS": (
+        "redteam/test_moved_dates.py::test_the_same_attack_succeeds_where_the_policy_moves_by_days",
+    ),
+    "_TIMED": ("redteam/test_moved_dates.py::test_the_time_of_day_links_nobody",),
     "_OVER_VALUES": ("redteam/test_sets.py::test_by_value_these_shares_are_larger_than_promised",),
     "_ALL_MAY_SHARE": ("redteam/test_sets.py::test_models_without_presence_say_that_all_may_share_a_value",),
     "recoding generalization": (f"{HERE}::test_who_knows_a_sensitive_value_may_find_the_record",),

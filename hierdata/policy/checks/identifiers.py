@@ -50,10 +50,10 @@ def _check_shifts(policy: Policy) -> Iterator[Problem]:
         for text, rule in policy.fields.items()
         if rule.stated_action is not None and (shift := rule.stated_action.date_shift()) is not None
     }
-    if len(set(shifts.values())) > 1:
+    if len({(shift.days, shift.step, shift.by) for shift in shifts.values()}) > 1:
         yield (
             ("fields", list(shifts)[-1], "action"),
-            "all dates of a record are shifted alike: state the same `days` and `by` in every shift",
+            "all dates of a record are shifted alike: state the same `days`, `unit` and `by` in every shift",
         )
     for text, shift in shifts.items():
         where = ("fields", text, "action", "shift", "by")

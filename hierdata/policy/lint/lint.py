@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
@@ -13,6 +14,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import is_transitive
 from hierdata.errors import HierdataError, PolicyError
 from hierdata.policy.lint.attainable import domain_of, pairs, shortfalls
+from hierdata.policy.lint.dates import moved_dates
 from hierdata.policy.lint.readings import judged_apart
 from hierdata.policy.lint.references import references
 from hierdata.policy.load.unlisted import add_unlisted
@@ -74,7 +76,8 @@ def class_size(policy: Policy) -> int:
 def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _files(policy)
     yield from _models(policy)
-    yield from (Finding("warning", _text(policy, keys), what) for keys, what in judged_apart(policy))
+    for keys, what in chain(judged_apart(policy), moved_dates(policy)):
+        yield Finding("warning", _text(policy, keys), what)
     if survey is None:
         yield from _domains(policy, None)
         yield from _capacities(policy, None)

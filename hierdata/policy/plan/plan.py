@@ -271,6 +271,7 @@ def judge_rules(
                 taxonomies[keys],
                 references.get(keys),
                 readings[keys],
+                rule.pattern,
             )
             for keys, rule in policy.sensitive.items()
         ),
@@ -278,9 +279,9 @@ def judge_rules(
         exempt=frozenset(policy.exempt),
         tokens=unlinked_domains(policy),
         patterns={
-            keys: pattern
+            keys: rule.pattern
             for keys, (_, rule) in policy.rules_by_keys.items()
-            if rule.stated_action is not None and (pattern := rule.stated_action.pattern()) is not None
+            if keys not in policy.sensitive and rule.pattern is not None
         },
         forbidden=policy.forbidden_fields,
         listed=None if isinstance(policy.unlisted, Keep) else frozenset(policy.rules_by_keys),

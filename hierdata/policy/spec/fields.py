@@ -157,6 +157,12 @@ class _FieldRule(BaseModel):
         return None if self.action is None else self.action.stated_action
 
     @property
+    def pattern(self) -> str | None:
+        """The regular expression that all published values match, None if any may occur."""
+        action = self.stated_action
+        return None if action is None or self.role is None else action.pattern(self.role)
+
+    @property
     def is_dropped(self) -> bool:
         """Whether the field is left out of the release."""
         return self.stated_action is not None and self.stated_action.drops

@@ -22,6 +22,9 @@ Raises RefusedValueError.
 """
 
 
+DAYS_OF_WEEK = 7
+
+
 class RefusedValueError(Exception):
     """A value cannot be replaced; the message says why and does not quote it."""
 
@@ -42,11 +45,25 @@ class PseudonymSpec:
 class DateShift:
     """How dates are moved: by up to ``days`` days, alike for records with the same value at the path ``by``.
 
-    If ``by`` is None, the whole content of a record decides.
+    If ``by`` is None, the whole content of a record decides. Dates move by whole weeks; ``weekdays`` is the
+    reason why they may move by days instead. ``time`` is the reason why the time of day stays, None if it is
+    dropped.
     """
 
     days: int
     by: str | None
+    weekdays: str | None = None
+    time: str | None = None
+
+    @property
+    def step(self) -> int:
+        """The days of the smallest move: 7, or 1."""
+        return DAYS_OF_WEEK if self.weekdays is None else 1
+
+    @property
+    def moves(self) -> int:
+        """How many moves of a date are possible, to not move it included; all are equally likely."""
+        return 2 * (self.days // self.step) + 1
 
 
 class Action(BaseModel, ABC):
@@ -74,8 +91,8 @@ class Action(BaseModel, ABC):
         """Return the replacement function, None if values stay unchanged. A keyed action is given a key."""
         return None
 
-    def pattern(self) -> str | None:
-        """Return the regular expression that all published values match, None if any value may occur."""
+    def pattern(self, role: str) -> str | None:
+        """Return the regular expression that all published values of a role match, None if any may occur."""
         return None
 
     def tokens(self, path: str) -> PseudonymSpec | None:
@@ -85,6 +102,14 @@ class Action(BaseModel, ABC):
     def date_shift(self) -> DateShift | None:
         """Return how dates are moved, None if they are not."""
         return None
+
+    def form_of(self, value: Scalar) -> str:
+        """Name the form in which a replacement is written, where values of one field may differ in it."""
+        return ""
+
+    def in_one_form(self, value: Scalar) -> Scalar:
+        """Return a replacement in the form that all values have if those of a field differ in it."""
+        return value
 
     def offsets(self, key: Key) -> Callable[[str], int] | None:
         """Return the function from a record's identifying text to the days by which its dates are moved."""

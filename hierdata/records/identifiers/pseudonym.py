@@ -66,7 +66,7 @@ class Pseudonym(Action):
 
         return replace_value
 
-    def pattern(self) -> str | None:
+    def pattern(self, role: str) -> str | None:
         """Return the pattern of ``length`` hexadecimal digits."""
         return f"[0-9a-f]{{{self.length}}}"
 

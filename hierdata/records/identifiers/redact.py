@@ -61,7 +61,7 @@ class Redact(Action):
 
         return replace_value
 
-    def pattern(self) -> str | None:
+    def pattern(self, role: str) -> str | None:
         """Return the pattern of the constant: plain, generalized, or in a set (with a missing value)."""
         own, quoted = re.escape(self.text), re.escape(json.dumps(self.text, ensure_ascii=False))
         return rf"{own}|\*|\{{(?:{own}|{quoted})(?:, null)?\}}"

@@ -7,8 +7,8 @@ see only treated documents: the survey, so that domains fit what is published, a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.errors import InputError
@@ -24,12 +24,16 @@ MARK = 16
 
 @dataclass(frozen=True)
 class Treated:
-    """A field with an action; values spelled as one of ``missing`` stay as they are."""
+    """A field with an action; values spelled as one of ``missing`` stay as they are.
+
+    ``unified``: the replacements differ in their form, and are brought to one.
+    """
 
     keys: Keys
     path: str
     action: Action
     missing: frozenset[str] = frozenset()
+    unified: bool = False
 
 
 @dataclass
@@ -37,11 +41,12 @@ class Traces:
     """What the replacement records for the survey.
 
     ``made`` counts the pseudonyms of each field; ``marks`` has, by domain, the first bytes of each pseudonym,
-    once for each record in which it occurs.
+    once for each record in which it occurs. ``forms`` are those of the replacements of each field.
     """
 
     made: Counter[Keys] = field(default_factory=Counter)
     marks: dict[str, bytearray] = field(default_factory=dict)
+    forms: dict[Keys, set[str]] = field(default_factory=dict)
 
 
 class _ValueMisfitError(Exception):
@@ -69,6 +74,13 @@ class Treatment:
         """Whether any action needs the key."""
         return any(treated.action.keyed for treated in self.fields)
 
+    def unify(self, forms: Mapping[Keys, Collection[str]]) -> Treatment:
+        """Bring fields whose replacements were found in several forms to one; return this one if none was."""
+        fields = tuple(
+            replace(own, unified=True) if len(forms.get(own.keys, ())) > 1 else own for own in self.fields
+        )
+        return self if fields == self.fields else replace(self, fields=fields)
+
     def documents(
         self, documents: Iterable[Document], before: int = 0, traces: Traces | None = None
     ) -> Iterator[Document]:
@@ -94,7 +106,7 @@ UNTREATED = Treatment()
 class _TreatmentNode:
     """The treatment at a path, and below it."""
 
-    __slots__ = ("below", "domain", "keys", "map", "missing", "path", "replace", "stays")
+    __slots__ = ("below", "domain", "keys", "map", "missing", "path", "replace", "stays", "treated")
 
     def __init__(self) -> None:
         self.below: dict[str, _TreatmentNode] = {}
@@ -105,6 +117,7 @@ class _TreatmentNode:
         self.missing: Missing | None = None
         self.domain: str | None = None
         self.stays = False
+        self.treated: Treated | None = None
 
 
 class _TreatmentWork:
@@ -120,21 +133,26 @@ class _TreatmentWork:
             node = self._at(keys)
             node.map, node.path = True, path
         for treated in treatment.fields:
-            replace = treated.action.replace(treated.path, treatment.key)
-            if replace is None:
-                continue
-            node = self._at(treated.keys)
-            node.path, node.keys, node.replace = treated.path, treated.keys, replace
-            node.missing = Missing(treated.missing) if treated.missing else None
-            node.stays = treatment.kept and treated.action.keyed
-            if (tokens := treated.action.tokens(treated.path)) is not None:
-                node.domain = tokens.domain
-            if (shift := treated.action.date_shift()) is not None:
-                assert treatment.key is not None
-                self._offset = treated.action.offsets(treatment.key)
-                self._by_path = shift.by or ""
+            self._add(treated, treatment)
         self._days = 0
         self._seen: set[tuple[str, str]] = set()
+
+    def _add(self, treated: Treated, treatment: Treatment) -> None:
+        """Add a field with an action that replaces values."""
+        found = treated.action.replace(treated.path, treatment.key)
+        if found is None:
+            return
+        node = self._at(treated.keys)
+        node.path, node.keys, node.replace = treated.path, treated.keys, found
+        node.missing = Missing(treated.missing) if treated.missing else None
+        node.stays = treatment.kept and treated.action.keyed
+        if (tokens := treated.action.tokens(treated.path)) is not None:
+            node.domain = tokens.domain
+        if (shift := treated.action.date_shift()) is not None:
+            assert treatment.key is not None
+            node.treated = treated
+            self._offset = treated.action.offsets(treatment.key)
+            self._by_path = shift.by or ""
 
     def _at(self, keys: Keys) -> _TreatmentNode:
         node = self._root
@@ -218,4 +236,14 @@ class _TreatmentWork:
         if node.domain is not None and self._traces is not None:
             self._traces.made[node.keys] += 1
             self._seen.add((node.domain, str(found)))
+        if node.treated is not None:
+            found = self._write_date(node.treated, found)
         return value if node.stays else found
+
+    def _write_date(self, treated: Treated, found: Scalar) -> Scalar:
+        """Return a moved date in the form that it is published in."""
+        if treated.unified:
+            return treated.action.in_one_form(found)
+        if self._traces is not None and (form := treated.action.form_of(found)):
+            self._traces.forms.setdefault(treated.keys, set()).add(form)
+        return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hierdata.escaping import quote
@@ -12,6 +12,7 @@ from hierdata.recodings import traits_of
 if TYPE_CHECKING:
     from hierdata.judge.rules import Judgement
     from hierdata.privacy.base import SensitiveReading
+    from hierdata.records.identifiers import DateShift
 
 _ALWAYS = (
     "The promise holds against a reader who knows any of a person's quasi-identifier values and that the "
@@ -71,8 +72,20 @@ _LINKED = (
     "linked could re-identify them by it. Reason given: {reason}"
 )
 _SHIFTED = (
-    "Dates at {paths} were moved by one number of days for each record, {days} at most: the days between "
-    "them are true, and whoever knows one true date knows the others of the record."
+    "Dates at {paths} were moved by one number of {unit} for each record, {most} days at most: the days "
+    "between them are true, and whoever knows one true date knows the others of the record."
+)
+_BY_WEEKS = (
+    "The weekday of a moved date is the true one. Seasons and holidays of the collection may tell by how "
+    "many weeks a record with many dates was moved."
+)
+_BY_DAYS = (
+    "Dates were moved by days, so the weekdays of a record with many dates tell the move modulo 7. Reason "
+    "given: {reason}"
+)
+_TIMED = (
+    "The time of day at {path} is published as it is written: whoever knows when a person was there finds "
+    "the record by it. Reason given: {reason}"
 )
 
 _OVER_VALUES = (
@@ -195,8 +208,7 @@ def _of_models(models: Collection[PrivacyModel]) -> tuple[str, ...]:
 def identifier_sentences(
     pseudonyms: Collection[str],
     links: Mapping[str, str],
-    shifted: Collection[str],
-    days: int,
+    shifted: Mapping[str, DateShift],
     *,
     absent: Mapping[str, str],
     per_run: bool,
@@ -204,7 +216,7 @@ def identifier_sentences(
     """Return the sentences on what pseudonyms and moved dates do not hide.
 
     ``links`` gives by domain the policy's reason why it may link records, ``absent`` by path why a missing
-    pseudonym identifies no one.
+    pseudonym identifies no one. ``shifted`` are the moved dates by path.
     """
     found = []
     if pseudonyms:
@@ -212,9 +224,23 @@ def identifier_sentences(
         found += [] if per_run else [_KEPT_KEY]
     found += [_ABSENT.format(path=path, reason=quote(reason)) for path, reason in absent.items()]
     found += [_LINKED.format(domain=quote(domain), reason=quote(reason)) for domain, reason in links.items()]
-    if shifted:
-        found.append(_SHIFTED.format(paths=" and ".join(shifted), days=days))
-    return tuple(found)
+    return (*found, *_sentences_on_dates(shifted))
+
+
+def _sentences_on_dates(shifted: Mapping[str, DateShift]) -> Iterator[str]:
+    """Yield the sentences on moved dates; all are moved alike."""
+    if not shifted:
+        return
+    paths, shift = " and ".join(shifted), next(iter(shifted.values()))
+    most = shift.days - shift.days % shift.step
+    yield _SHIFTED.format(paths=paths, unit="days" if shift.weekdays else "weeks", most=most)
+    if shift.weekdays is None:
+        yield _BY_WEEKS
+    for reason in dict.fromkeys(own.weekdays for own in shifted.values() if own.weekdays):
+        yield _BY_DAYS.format(reason=quote(reason))
+    for path, own in shifted.items():
+        if own.time is not None:
+            yield _TIMED.format(path=path, reason=quote(own.time))
 
 
 def cost_meaning(name: str) -> str:
