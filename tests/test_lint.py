@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from hierdata.policy.lint.lint import Finding, class_size, lint
+from hierdata.policy.checks.sizes import class_size
+from hierdata.policy.lint.lint import Finding, lint
 from hierdata.policy.lint.memberships import memberships
 from hierdata.policy.load import from_data, load
 from hierdata.policy.policy import Policy
@@ -28,7 +29,7 @@ def policy(fields: dict[str, Any], **changes: Any) -> Policy:
 
 
 def check(policy: Policy, records: list[dict[str, Any]]) -> list[Finding]:
-    return lint(policy, survey(records, policy.declared_fields(identifiers=True)))
+    return lint(policy, survey(records, policy.declared_fields(identifiers=True), holders=True))
 
 
 def messages(findings: list[Finding], path: str) -> list[str]:
@@ -212,6 +213,15 @@ def test_unlisted_fields_that_are_kept_are_no_finding() -> None:
         "2 fields are not listed in the policy"
     ]
     assert check(policy({"$.a": FLAT}, unlisted={"keep": "harmless"}), records) == []
+
+
+def test_unlisted_fields_that_few_records_have_are_counted_and_not_named() -> None:
+    records = [{"a": 1, "b": 2}, {"a": 1, "b": 3, "c": {"d": 1, "e": 2}}, {"a": 1}]
+    stated = policy({"$.a": FLAT}, unlisted={"keep": "harmless"}, models=[{"kind": "k-anonymity", "k": 2}])
+    (found,) = check(stated, records)
+    assert (found.severity, found.path) == ("warning", "unlisted")
+    assert found.message.startswith("2 fields that no rule names are in fewer than 2 records")
+    assert found.revealed == ("$.c.d", "$.c.e")
 
 
 def test_membership_degrees_are_shown_at_points_of_the_policy_and_not_of_the_data() -> None:

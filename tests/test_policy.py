@@ -291,11 +291,13 @@ def test_xml_paths_agree_on_the_place_and_know_their_namespaces() -> None:
 def test_unlisted_fields_that_are_kept_become_quasi_identifiers() -> None:
     records = [{"a": 1, "s": 2, "tags": ["x"], "more": {"b": 1, "c": [{"d": 1}, {"d": 2}]}}, {"s": None}]
     policy = from_data(minimal(unlisted={"keep": "harmless"}))
-    kept = add_unlisted(policy, survey(records).shape)
-    assert list(kept.fields) == ["$.a", "$.s", "$.tags[*]", "$.more.b", "$.more.c[*].d"]
+    shape = survey(records, holders=True).shape
+    assert add_unlisted(policy, shape) is policy
+    kept = add_unlisted(policy, shape, least=1)
+    assert list(kept.fields) == ["$.a", "$.s", "$.more.b", "$.more.c[*].d", "$.tags[*]"]
     assert {type(domain) for domain in kept.quasi.values()} == {Flat}
     assert kept.unlisted_fields == "drop"
-    assert add_unlisted(kept, survey(records).shape) is kept
+    assert add_unlisted(kept, shape) is kept
     assert add_unlisted(from_data(minimal()), survey(records).shape).fields.keys() == {"$.a", "$.s"}
 
 

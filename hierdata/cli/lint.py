@@ -97,8 +97,9 @@ def _check_policy(
 ) -> tuple[list[Finding], _Tables]:
     """Return the findings so far with those of the policy itself, and the tables of one that can be used."""
     from hierdata.pipeline.look_over import survey_collection
+    from hierdata.policy.checks.sizes import class_size
     from hierdata.policy.lint.capacities import capacities
-    from hierdata.policy.lint.lint import Finding, class_size, lint
+    from hierdata.policy.lint.lint import Finding, lint
     from hierdata.policy.lint.memberships import memberships
 
     assert examined.policy is not None

@@ -88,7 +88,7 @@ def _release_records(
     from hierdata.pipeline.encode import encode_blocks
     from hierdata.pipeline.publish import Publishing
     from hierdata.pipeline.read_back import read_back
-    from hierdata.pipeline.survey import order_elements
+    from hierdata.pipeline.survey import fit_form
     from hierdata.release.files import write_files
     from hierdata.release.recodings import recoding_named
     from hierdata.release.release import Release, Staging
@@ -97,7 +97,7 @@ def _release_records(
     policy = hand.policy
     with look_over(hand.source, policy, key, resources, staging, progress) as looked:
         overview, prepared, collection, spread = looked
-        form = form_in(order_elements(collection, overview), target)
+        form = form_in(fit_form(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
         metrics = every_metric(prepared.policy, prepared.schema, prepared.domains, gates)
         recoding = recoding_named(policy.recoding)(prepared.policy.table_division)

@@ -14,6 +14,7 @@ from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.plan.treatment import dry_treatment, treatment
 from hierdata.policy.policy import Policy
+from hierdata.policy.spec.values import Keep
 from hierdata.progress import Progress, count_items, silent
 from hierdata.records.identifiers.key import key_of
 from hierdata.sources import Collection, collect
@@ -87,7 +88,8 @@ def survey_collection(
         collection = collect(hand.source, policy)
         documents = dry_treatment(policy).documents(collection.documents(), traces=traces)
         documents = count_items(documents, "reading", None, progress or silent)
-        found = survey(documents, policy.declared_fields(identifiers=True))
+        keeps = isinstance(policy.unlisted, Keep)
+        found = survey(documents, policy.declared_fields(identifiers=True), holders=keeps)
     found.pseudonyms.update(traces.made)
     found.repeated = find_repeated(traces.marks, policy)
     return found, hints_of(collection, policy)

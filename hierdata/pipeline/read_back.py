@@ -118,7 +118,7 @@ def read_back(
     if isinstance(policy.unlisted, Keep):
         if policy.recoding_traits.separates_values:
             _drop_groups(found.shape)
-        policy = add_unlisted(policy, found.shape)
+        policy = add_unlisted(policy, found.shape, least=0)
         found = _survey(splits, policy, spread)
     repeated = frozenset(_find_repeated(found.shape, (), _lists(policy)))
     verdict = judged.public_verdict(policy, policy.vertices | repeated, resolve_readings(policy, repeated))

@@ -21,6 +21,7 @@ from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.plan.block_size import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
+from hierdata.policy.spec.values import Keep
 from hierdata.progress import Progress, count_items, silent
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
 from hierdata.records.survey import Keys, Survey, survey
@@ -74,12 +75,14 @@ class Surveyed:
 class SurveySplit:
     """Survey a split: the values of the ``declared`` fields, and a sample of at most ``most`` records.
 
-    ``schema`` is a JSON Schema that every record must satisfy, before the ``treatment``.
+    ``schema`` is a JSON Schema that every record must satisfy, before the ``treatment``. ``holders`` counts
+    the records that have a key.
     """
 
     declared: dict[Keys, frozenset[str]]
     schema: Path | None
     most: int
+    holders: bool = False
     treatment: Treatment = UNTREATED
     progress: Progress = silent
 
@@ -93,7 +96,7 @@ class SurveySplit:
         documents = self.treatment.documents(watch_content(documents, content), traces=traces)
         documents = count_items(sample.watch_documents(documents), "reading", None, self.progress)
         try:
-            found = survey(documents, self.declared)
+            found = survey(documents, self.declared, holders=self.holders)
         except InputError as error:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
         found.pseudonyms.update(traces.made)
@@ -189,22 +192,22 @@ def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
     return many_hints(policy.folder / named, policy.place or form.layout.records)
 
 
-def order_elements(collection: Collection, overview: Overview) -> Form:
+def fit_form(collection: Collection, overview: Overview) -> Form:
     """Return the form of the release: elements in the order of the XSD, else of the policy's rules."""
-    form, named = collection.form, overview.policy.record_schema
+    form, policy = collection.form, overview.policy
     if not form.format.has_elements or not isinstance(form, FileForm | FilesForm):
-        return form
+        return form.fit(policy, {})
     order: Order = {}
-    for keys in overview.policy.rules_by_keys:
+    for keys in policy.rules_by_keys:
         below = order
         for key in keys:
             below = below.setdefault(key, {})
-    if named is None:
-        return form.with_order(order)
-    from hierdata.records.xsd import arrange_elements
+    if policy.record_schema is not None:
+        from hierdata.records.xsd import arrange_elements
 
-    place = overview.policy.place or form.layout.records
-    return form.with_order(arrange_elements(overview.policy.folder / named, place, order))
+        place = policy.place or form.layout.records
+        order = arrange_elements(policy.folder / policy.record_schema, place, order)
+    return form.fit(policy, order)
 
 
 def _survey_splits(
@@ -214,7 +217,8 @@ def _survey_splits(
     named = policy.record_schema
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
     inner, watch = spread.progress_callbacks("reading", None, len(splits))
-    survey = SurveySplit(policy.declared_fields(), schema, most, treatment, inner)
+    keeps = isinstance(policy.unlisted, Keep)
+    survey = SurveySplit(policy.declared_fields(), schema, most, keeps, treatment, inner)
     held = spread.executor.hold(splits).map(survey, watch)
     total: Survey | None = None
     sizes: list[int] = []

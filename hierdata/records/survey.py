@@ -27,14 +27,16 @@ class PathSurvey:
     """The content of one path of the collection; ``children`` are the paths one key further down.
 
     ``occurrences`` counts the objects that have the key, with any value: ``nulls``, ``arrays``, ``siblings``
-    (element children of one name) or, the rest, ``bare`` objects and scalars. ``objects`` and ``scalars``
-    count bare values and items alike; element content without attributes or children is counted separately as
-    ``texts`` or, if empty, ``empties``. ``nested`` counts arrays directly inside arrays, ``longest`` is the
-    most items of one array or siblings. ``crowded`` counts values under keys beyond ``MOST_KEYS``, which are
-    not recorded: that many different keys are data.
+    (element children of one name) or, the rest, ``bare`` objects and scalars. ``holders`` counts the records
+    that have the key, if that was asked for. ``objects`` and ``scalars`` count bare values and items alike;
+    element content without attributes or children is counted separately as ``texts`` or, if empty,
+    ``empties``. ``nested`` counts arrays directly inside arrays, ``longest`` is the most items of one array
+    or siblings. ``crowded`` counts values under keys beyond ``MOST_KEYS``, which are not recorded: that many
+    different keys are data.
     """
 
     occurrences: int = 0
+    holders: int = 0
     nulls: int = 0
     arrays: int = 0
     siblings: int = 0
@@ -84,7 +86,7 @@ class PathSurvey:
 
 
 _COUNTS = (
-    *("occurrences", "nulls", "arrays", "siblings", "objects"),
+    *("occurrences", "holders", "nulls", "arrays", "siblings", "objects"),
     *("scalars", "texts", "empties", "nested", "crowded"),
 )
 
@@ -118,8 +120,10 @@ class Survey:
 def survey(
     documents: Iterable[Document],
     declared: Collection[Keys] | Mapping[Keys, Collection[str]] = (),
+    *,
+    holders: bool = False,
 ) -> Survey:
-    """Survey records, counting the values of the ``declared`` fields.
+    """Survey records, counting the values of the ``declared`` fields and, if asked, the ``holders`` of keys.
 
     A mapping gives the spellings of a missing value for each field: those and null are counted as None.
     Absent fields are not counted.
@@ -133,6 +137,9 @@ def survey(
         result.records += len(batch)
         result.shape.occurrences += len(batch)
         _objects(result.shape, (), batch, result.values)
+        if holders:
+            for record in batch:
+                _count_holder(result.shape, record)
     if isinstance(declared, Mapping):
         for keys, spellings in declared.items():
             if spellings:
@@ -148,6 +155,27 @@ def _objects(shape: PathSurvey, keys: Keys, objects: Sequence[Document], values:
             shape.crowded += len(column)
         else:
             _column(below, (*keys, key), column, values)
+
+
+def _count_holder(shape: PathSurvey, record: Document) -> None:
+    """Count a record once at each path that it has."""
+    found: dict[int, PathSurvey] = {}
+    waiting: list[tuple[PathSurvey, Value]] = [(shape, record)]
+    for at, value in waiting:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                below = at.children.get(key)
+                if below is not None:
+                    found[id(below)] = below
+                    if inner.__class__ in _CONTAINERS:
+                        waiting.append((below, inner))
+        elif isinstance(value, list):
+            waiting += [(at, inner) for inner in value if inner.__class__ in _CONTAINERS]
+    for below in found.values():
+        below.holders += 1
+
+
+_CONTAINERS = (dict, list, Siblings)
 
 
 def _column(shape: PathSurvey, keys: Keys, column: Sequence[Value], values: dict[Keys, Values]) -> None:

@@ -19,12 +19,14 @@ def keep_unlisted(
     role: Role,
     many_hints: Collection[Keys] = (),
     maps: Collection[Keys] = (),
+    least: int = 0,
 ) -> list[Rule]:
-    """Return one rule of the given role for each field with values that no rule covers, in survey order.
+    """Return one rule of the given role for each field with values that no rule covers, in order of the keys.
 
-    Resolve the rules together with these and ``unlisted="drop"``: an empty object has nothing to keep. The
-    paths are as a policy writes them, including those of entries of ``maps``. Raises PolicyError if the names
-    of unlisted fields look like data.
+    Fields are left out under a key that no rule names and fewer than ``least`` records hold (see PathSurvey):
+    its name alone could tell whose it is. Resolve the rules together with these and ``unlisted="drop"``: an
+    empty object has nothing to keep. The paths are as a policy writes them, including those of entries of
+    ``maps``. Raises PolicyError if the names of unlisted fields look like data.
 
     >>> from hierdata.records.survey import survey
     >>> shape = survey([{"a": 1, "b": [{"c": 2, "d": {"e": 3}}]}]).shape
@@ -33,8 +35,9 @@ def keep_unlisted(
     """
     root, _ = plant(rules, shape, many_hints)
     place = root.path.place
-    found = _find_unlisted(root, shape, (), frozenset(many_hints), root.text)
-    return [Rule(_path(place, steps, maps), role) for steps in found]
+    found = _find_unlisted(root, shape, (), frozenset(many_hints), root.text, least)
+    ordered = sorted(found, key=lambda steps: [step.key for step in steps])
+    return [Rule(_path(place, steps, maps), role) for steps in ordered]
 
 
 def _path(place: tuple[str, ...], steps: tuple[Step, ...], maps: Collection[Keys]) -> Path:
@@ -44,7 +47,12 @@ def _path(place: tuple[str, ...], steps: tuple[Step, ...], maps: Collection[Keys
 
 
 def _find_unlisted(
-    node: Node | None, shape: PathSurvey, steps: tuple[Step, ...], hints: Collection[Keys], where: str
+    node: Node | None,
+    shape: PathSurvey,
+    steps: tuple[Step, ...],
+    hints: Collection[Keys],
+    where: str,
+    least: int,
 ) -> Iterator[tuple[Step, ...]]:
     """Yield the steps to every value below that no rule covers; ``node`` is None if no rule passes here.
 
@@ -57,7 +65,7 @@ def _find_unlisted(
         yield (*steps, Step(TEXT, False))
     for key, below in shape.children.items():
         child = listed.get(key)
-        if child is not None and (child.drops or child.role is not None):
+        if below.holders < least if child is None else child.drops or child.role is not None:
             continue
         keys = (*(step.key for step in steps), key)
         many = child.many if child is not None else keys in hints or below.arrays > 0 or below.longest > 1
@@ -66,4 +74,6 @@ def _find_unlisted(
             yield path
         else:
             unnamed = node.below if node is not None else where
-            yield from _find_unlisted(child, below, path, hints, unnamed if child is None else child.text)
+            yield from _find_unlisted(
+                child, below, path, hints, unnamed if child is None else child.text, least
+            )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hierdata.documents.document import COUNT, GROUP, Document
-from hierdata.documents.formats import Format, Layout, detect, format_named
+from hierdata.documents.formats import Format, Layout, Order, detect, format_named
 from hierdata.documents.formats.source import PathSource
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.policy.policy import Policy
@@ -18,13 +18,33 @@ from hierdata.sources.form import FileForm, open_layout
 
 @dataclass(frozen=True)
 class TableForm(FileForm):
-    """One table of flat documents; ``layout`` has the columns of the input that are published.
+    """One table of flat documents, with rows at ``base``; ``joins`` are its key columns.
 
     If ``fixed`` is False the recoding decides which columns a part has: its documents are held in memory
     until all columns are known.
     """
 
     fixed: bool = True
+    base: Keys = ()
+    joins: tuple[str, ...] = ()
+
+    def fit(self, policy: Policy, order: Order) -> TableForm:
+        """Return the form with the columns that the policy publishes, and the key columns (see Form.fit)."""
+        published = {
+            keys for keys, (_, rule) in policy.rules_by_keys.items() if rule.published_as is not None
+        }
+        columns = tuple(
+            column
+            for column in self.layout.columns
+            if column in self.joins or (*self.base, column) in published
+        )
+        # New keys are numbers, whatever the keys of the input were.
+        known = self.layout.types
+        types = {one: known[one] for one in columns if one in known and one not in self.joins}
+        layout = self.format.layout_to_write(replace(self.layout, columns=columns, types=types, header=True))
+        format = published_format(self.format, layout, policy)
+        fixed = not policy.recoding_traits.separates_values
+        return replace(self, format=format, layout=layout, fixed=fixed)
 
     def write(self, documents: Iterable[Document], path: Path, element: str | None = None) -> None:
         """Write one table (see Form.write)."""
@@ -79,29 +99,6 @@ def _paths(policy: Policy, base: Keys) -> dict[str, str]:
 def published_format(format: Format, layout: Layout, policy: Policy) -> Format:
     """Return the format of the release of a table."""
     return format.as_published(layout, policy.csv is not None and policy.csv.for_people)
-
-
-def table_form(
-    format: Format, layout: Layout, suffix: str, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()
-) -> TableForm:
-    """Return the form of the release of a table with rows at ``base``; ``joins`` are its key columns."""
-    keep = isinstance(policy.unlisted, Keep)
-    columns = []
-    for column in layout.columns:
-        known = policy.rules_by_keys.get((*base, column))
-        if column in joins or (keep if known is None else known[1].published_as is not None):
-            columns.append(column)
-    # New keys are numbers, whatever the keys of the input were.
-    types = {
-        column: kind for column, kind in layout.types.items() if column in columns and column not in joins
-    }
-    released = format.layout_to_write(replace(layout, columns=tuple(columns), types=types, header=True))
-    return TableForm(
-        published_format(format, released, policy),
-        released,
-        suffix,
-        not policy.recoding_traits.separates_values,
-    )
 
 
 def published_form(source: PathSource, format: Format, suffix: str, policy: Policy) -> TableForm:

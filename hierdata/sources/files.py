@@ -14,7 +14,7 @@ from hierdata.documents.formats.source import PathSource, Source, write_stream
 from hierdata.documents.private_folder import PrivateFolder
 from hierdata.errors import PolicyError, TargetError
 from hierdata.policy.policy import Policy
-from hierdata.sources.columns import check_columns, format_of, published_form, table_form
+from hierdata.sources.columns import TableForm, check_columns, format_of, published_form
 from hierdata.sources.form import Collection, FileForm, Form, file_in, open_input, open_layout, state_layout
 
 SECOND_READING = "a second reading of the records"
@@ -31,7 +31,7 @@ def file_collection(source: Source, policy: Policy) -> Collection:
     form: Form = FileForm(format, layout, suffix)
     if format.is_tabular:
         check_columns(layout, policy)
-        form = table_form(format, layout, suffix, policy)
+        form = TableForm(format, layout, suffix)
     return file_in(source, format, layout, form)
 
 

@@ -80,8 +80,8 @@ class FilesForm(Form):
     format: Format
     layout: Layout
 
-    def with_order(self, order: Order) -> Form:
-        """Return the form with this order of elements (see Form.with_order)."""
+    def fit(self, policy: Policy, order: Order) -> Form:
+        """Return the form with this order of elements (see Form.fit)."""
         return replace(self, layout=replace(self.layout, order=order))
 
     def name(self, part: str) -> str:

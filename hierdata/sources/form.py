@@ -33,8 +33,11 @@ class Form(ABC):
 
     format: Format
 
-    def with_order(self, order: Order) -> Form:
-        """Return the form that writes the elements of records in this order, if the format has elements."""
+    def fit(self, policy: Policy, order: Order) -> Form:
+        """Return the form that writes what a policy publishes; it has a rule for each field that it keeps.
+
+        ``order`` is that of the elements of records, if the format has elements.
+        """
         return self
 
     @abstractmethod
@@ -106,8 +109,8 @@ class FileForm(Form):
             return self.layout
         return replace(self.layout, records=(self.layout.records[0], element), order={})
 
-    def with_order(self, order: Order) -> Form:
-        """Return the form with this order of elements (see Form.with_order)."""
+    def fit(self, policy: Policy, order: Order) -> Form:
+        """Return the form with this order of elements (see Form.fit)."""
         return replace(self, layout=replace(self.layout, order=order))
 
 

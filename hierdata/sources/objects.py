@@ -15,7 +15,7 @@ from hierdata.documents.formats.parquet import Parquet, documents, from_frame, t
 from hierdata.errors import InputError
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import Keys
-from hierdata.sources.columns import check_columns, fit_format, table_form
+from hierdata.sources.columns import TableForm, check_columns, fit_format
 from hierdata.sources.files import spill_documents
 from hierdata.sources.folders import ROOT, files_form
 from hierdata.sources.form import Collection, FileForm, Form, asides_of, state_layout
@@ -76,7 +76,7 @@ def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[
     table = source if type(source).__name__ == "Table" else from_frame(source)
     layout = table_layout(table.schema, format.paths)
     check_columns(layout, policy, base, joins)
-    form = table_form(format, layout, format.extension, policy, base, joins)
+    form = TableForm(format, layout, format.extension, base=base, joins=joins)
     return Collection(form, lambda: documents(table.to_batches()))
 
 

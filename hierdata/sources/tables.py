@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from hierdata.documents.document import Document
-from hierdata.documents.formats import FORMATS, Format, Layout, Rowwise
+from hierdata.documents.formats import FORMATS, Format, Layout, Order, Rowwise
 from hierdata.documents.formats.base import BESIDE
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.records.flatten import Table, joined, nest, places, split
-from hierdata.sources.columns import TableForm, check_columns, format_of, published_form, table_form
+from hierdata.sources.columns import TableForm, check_columns, format_of, published_form
 from hierdata.sources.form import Collection, Form, open_input
 from hierdata.sources.objects import is_table, table_collection
 from hierdata.sources.splits import read_file
@@ -80,6 +80,10 @@ class TablesForm(Form):
         if alone:
             rows = {table.name: _with_fresh_keys(table, rows[table.name]) for table in self.tables}
         return nest(self.tables, rows)
+
+    def fit(self, policy: Policy, order: Order) -> Form:
+        """Return the form with the columns of each table that the policy publishes (see Form.fit)."""
+        return replace(self, forms={name: form.fit(policy, order) for name, form in self.forms.items()})
 
     @property
     def _root(self) -> TableForm:
@@ -178,7 +182,7 @@ def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
         if format.is_tabular:
             check_columns(layout, policy, base, table.joins)
     packed = ".gz" if file.name.lower().endswith(".gz") else ""
-    form = table_form(format, layout, format.extension + packed, policy, base, table.joins)
+    form = TableForm(format, layout, format.extension + packed, base=base, joins=table.joins)
     flat = iter if format.is_tabular else _flat
     return Collection(form, lambda: flat(read_file(source, format, layout)))
 

@@ -22,11 +22,11 @@ IN_XML = {
     ("document", "policy", "expected"),
     [
         (IN_JSON, {"$.id": None, "$.m[*].k": Role.QUASI, "$.raw": None},
-         ["$.a", "$['odd key']", "$.m[*].o.p[*]", "$.m[*].n"]),
+         ["$.a", "$.m[*].n", "$.m[*].o.p[*]", "$['odd key']"]),
         (IN_JSON, {"id": None, "a": Role.QUASI},
-         ["$['odd key']", "$.m[*].k", "$.m[*].o.p[*]", "$.m[*].n", "$.raw.q"]),
+         ["$.m[*].k", "$.m[*].n", "$.m[*].o.p[*]", "$['odd key']", "$.raw.q"]),
         (IN_XML, {"/r/s/@id": None, "/r/s/a": Role.QUASI},
-         ["/r/s/m/text()", "/r/s/m/@k", "/r/s/m/{urn:x}o", "/r/s/e/@u", "/r/s/e/@{urn:x}w", "/r/s/e/text()"]),
+         ["/r/s/e/text()", "/r/s/e/@u", "/r/s/e/@{urn:x}w", "/r/s/m/text()", "/r/s/m/@k", "/r/s/m/{urn:x}o"]),
     ],
 )  # fmt: skip
 def test_what_is_kept_completes_the_policy(document, policy, expected):
@@ -37,6 +37,40 @@ def test_what_is_kept_completes_the_policy(document, policy, expected):
     assert {rule.role for rule in more} == {Role.CARRIED}
     binding = resolve([*rules, *more], shape, unlisted="error")
     assert unbind(next(bind([document], binding)), binding.schema)
+
+
+def test_a_key_is_kept_if_as_many_records_hold_it():
+    """Not as many objects: one record may have it at every visit, as a bare value, in an array or in both."""
+    records = [
+        {"a": 1, "few": 1, "many": None, "deep": {"in": 1}, "v": [{"w": 1, "x": 1}, {"w": 1, "x": [1]}]},
+        {"a": 1, "few": None, "many": [], "deep": {"in": {"side": 1}}, "v": [{"w": 2, "x": 1}]},
+        {"a": 1, "many": [{"y": 1}], "deep": {"out": 1}, "v": [{"w": 1}, {"w": 1, "z": 1}, {"w": 1, "z": 1}]},
+    ]
+    shape = survey(records, holders=True).shape
+    assert {key: below.holders for key, below in shape.children.items()} == {
+        **{"a": 3, "few": 2, "many": 3, "deep": 3, "v": 3}
+    }
+    found = {
+        at: survey(records, holders=True).shape.find(at).holders
+        for at in [("v", "x"), ("v", "z"), ("deep", "in")]
+    }
+    assert found == {("v", "x"): 2, ("v", "z"): 1, ("deep", "in"): 2}
+    rules = [
+        Rule(parse("$.a"), Role.QUASI),
+        Rule(parse("$.v[*].w"), Role.QUASI),
+        Rule(parse("$.deep.out"), Role.QUASI),
+    ]
+    for least, expected in (
+        (0, ["$.deep.in.side", "$.few", "$.many[*].y", "$.v[*].x[*]", "$.v[*].z"]),
+        (2, ["$.few", "$.v[*].x[*]"]),
+        (3, []),
+    ):
+        kept = keep_unlisted(rules, shape, Role.QUASI, least=least)
+        assert [str(rule.path) for rule in kept] == expected
+    merged = survey(records[:1], holders=True)
+    merged.merge(survey(records[1:], holders=True))
+    assert merged.shape == shape
+    assert survey(records).shape.children["a"].holders == 0
 
 
 def test_nothing_is_kept_where_all_is_listed():

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
 
-from hierdata.domains.base import Observed
-from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import HierdataError
 from hierdata.policy.checks.readings import resolve_readings
+from hierdata.policy.checks.sizes import domain_of, pairs
 from hierdata.policy.policy import Policy
 from hierdata.privacy import PrivacyModel
 from hierdata.privacy.base import ClassView, Constraint, FrequencyCaps
@@ -32,30 +31,12 @@ def shortfalls(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
                 yield keys, f"{model.kind}: {reached}, and the policy asks for more"
 
 
-def pairs(policy: Policy) -> Iterator[tuple[Keys | None, PrivacyModel]]:
-    """Yield each model with each sensitive attribute that it judges; None for models on whole records."""
-    for model, scope in policy.scoped_models:
-        if not model.per_attribute:
-            yield None, model
-            continue
-        for keys in policy.sensitive:
-            if scope is None or keys in scope:
-                yield keys, model
-
-
 def largest(policy: Policy, survey: Survey, size: int) -> Iterator[str]:
     """Yield the models that no class of fewer than ``size`` records satisfies, each with its attribute."""
     for keys, model in pairs(policy):
         domain = None if keys is None else domain_of(policy, keys, survey.values.get(keys, {}))
         if model.bind(domain).min_class_size >= size:
             yield model.kind if domain is None else f"{model.kind} at {domain.path}"
-
-
-def domain_of(policy: Policy, keys: Keys, observed: Observed) -> SensitiveDomain:
-    """Build the domain of a sensitive attribute from its observed values."""
-    rule = policy.sensitive[keys]
-    scale, taxonomy = rule.scale(observed), rule.semantics(policy.folder)
-    return SensitiveDomain.build(str(policy.rules_by_keys[keys][0]), observed, scale, rule.number, taxonomy)
 
 
 def falls_short(

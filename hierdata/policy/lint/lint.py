@@ -10,10 +10,10 @@ from typing import Literal
 
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain, Uncovered
 from hierdata.domains.number import identity, plain
-from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import is_transitive
 from hierdata.errors import HierdataError, PolicyError
-from hierdata.policy.lint.attainable import domain_of, pairs, shortfalls
+from hierdata.policy.checks.sizes import class_size, domain_of, pairs
+from hierdata.policy.lint.attainable import shortfalls
 from hierdata.policy.lint.dates import moved_dates
 from hierdata.policy.lint.readings import judged_apart
 from hierdata.policy.lint.references import references
@@ -62,17 +62,6 @@ def lint(
     return sorted(found, key=lambda finding: finding.severity)
 
 
-def class_size(policy: Policy) -> int:
-    """Return the smallest class size that all models of a policy allow; engines with a fixed size use it."""
-    sizes = []
-    for keys, model in pairs(policy):
-        try:
-            sizes.append(model.bind(None if keys is None else _empty(policy, keys)).min_class_size)
-        except PolicyError:
-            continue
-    return max(sizes, default=1)
-
-
 def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     yield from _files(policy)
     yield from _models(policy)
@@ -104,11 +93,6 @@ def _observe_field(survey: Survey | None, keys: Keys) -> Observed:
     return survey.values.get(keys, {}) if survey is not None else {}
 
 
-def _empty(policy: Policy, keys: Keys) -> SensitiveDomain:
-    """Build the attribute's domain without any observed values."""
-    return domain_of(policy, keys, {})
-
-
 def _files(policy: Policy) -> Iterator[Finding]:
     if policy.record_schema is None:
         return
@@ -135,7 +119,7 @@ def _models(policy: Policy) -> Iterator[Finding]:
         if keys in broken:
             continue
         try:
-            model.bind(None if keys is None else _empty(policy, keys))
+            model.bind(None if keys is None else domain_of(policy, keys, {}))
         except PolicyError as error:
             yield Finding("error", error.path or "models", str(error).removeprefix(f"{error.path}: "))
     for keys in policy.sensitive:
@@ -145,6 +129,17 @@ def _models(policy: Policy) -> Iterator[Finding]:
 
 def _shape(policy: Policy, survey: Survey, many_hints: Collection[Keys]) -> Iterator[Finding]:
     stated = add_unlisted(policy, survey.shape, many_hints)
+    whole = add_unlisted(policy, survey.shape, many_hints, least=0)
+    if rare := [path for path in whole.fields if path not in stated.fields]:
+        what = (
+            "a field that no rule names is"
+            if len(rare) == 1
+            else f"{len(rare)} fields that no rule names are"
+        )
+        why = (
+            f"in fewer than {class_size(policy)} records, where its name could tell whose it is, and left out"
+        )
+        yield Finding("warning", "unlisted", f"{what} {why}", tuple(rare))
     for problem in problems(stated.rules(), survey.shape, stated.unlisted_fields, many_hints):
         yield Finding("error", problem.path, problem.message, problem.revealed)
 
