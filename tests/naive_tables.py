@@ -12,6 +12,7 @@ from hierdata.domains.base import Hierarchy
 
 Rows = tuple[int, ...]
 Values = Sequence[Fraction | int]
+Form = tuple[object, ...]
 
 
 def similar(one: Fraction | int, other: Fraction | int, delta: Fraction) -> bool:
@@ -51,6 +52,53 @@ def most_published(values: Values, delta: Fraction, l: Fraction) -> int:  # noqa
                 break
             part = (part - 1) & rest
     return best[-1]
+
+
+def most_published_by_labels(values: Values, forms: Sequence[set[Form]], delta: Fraction, l: Fraction) -> int:  # noqa: E741
+    """The most rows that any classes and labels publish, where classes of one form are one class.
+
+    ``forms`` are by row all combinations of labels that may be published for it.
+    """
+    count = len(values)
+    possible: dict[int, set[Form]] = {}
+    for mask in range(1, 1 << count):
+        rows = [at for at in range(count) if mask >> at & 1]
+        if delta_l([values[at] for at in rows], delta, l):
+            possible[mask] = set.intersection(*(forms[at] for at in rows))
+
+    def search(rest: int, classes: list[set[Form]]) -> int:
+        """The most rows of ``rest`` beside these classes."""
+        if not have_different(classes):
+            return -count
+        if not rest:
+            return 0
+        lowest = rest & -rest
+        most = search(rest ^ lowest, classes)  # suppressed
+        part = others = rest ^ lowest
+        while True:
+            own = part | lowest
+            if own in possible:
+                most = max(most, own.bit_count() + search(rest ^ own, [*classes, possible[own]]))
+            if not part:
+                return most
+            part = (part - 1) & others
+
+    return search((1 << count) - 1, [])
+
+
+def have_different(choices: Sequence[set[Form]]) -> bool:
+    """Whether one can be taken from each set, all different."""
+    owner: dict[Form, int] = {}
+
+    def find(at: int, seen: set[Form]) -> bool:
+        for form in choices[at] - seen:
+            seen.add(form)
+            if form not in owner or find(owner[form], seen):
+                owner[form] = at
+                return True
+        return False
+
+    return all(find(at, set()) for at in range(len(choices)))
 
 
 def most_with_windows_of(values: Values, delta: Fraction, most: int) -> int:

@@ -80,7 +80,7 @@ def ranks(
     below: defaultdict[int, list[int]] = defaultdict(list)
     own = np.flatnonzero(shown == np.arange(forest.vertex_count))
     for kind in reversed(forest.schema.types):  # children have a later type than their parents
-        alike = [_first_alike(tree.labels) for tree in forest.hierarchies[kind.index]]
+        alike = [first_alike(tree.labels) for tree in forest.hierarchies[kind.index]]
         forms: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         for v in own[forest.type[own] == kind.index].tolist():
             first = forest.first_node[v]
@@ -108,7 +108,7 @@ def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) 
     own = np.flatnonzero(shown == np.arange(forest.vertex_count))
     found: dict[int, bytes] = {}
     for kind in reversed(forest.schema.types):  # children have a later type than their parents
-        alike = [np.array(_first_alike(tree.labels), np.int32) for tree in forest.hierarchies[kind.index]]
+        alike = [np.array(first_alike(tree.labels), np.int32) for tree in forest.hierarchies[kind.index]]
         vertices = own[forest.type[own] == kind.index]
         first = forest.first_node[vertices]
         labels = np.empty((len(vertices), len(alike) + 1), np.int32)
@@ -129,7 +129,7 @@ def digests(forest: Forest, shown: NDArray[np.int64], nodes: NDArray[np.int32]) 
     return found
 
 
-def _first_alike(labels: Sequence[Scalar]) -> list[int]:
+def first_alike(labels: Sequence[Scalar]) -> list[int]:
     """Return for each node the first with its label; a chain of single children may repeat a label."""
     first: dict[tuple[type, Scalar], int] = {}
     return [
@@ -141,7 +141,7 @@ def _first_alike(labels: Sequence[Scalar]) -> list[int]:
 def nodes_alike(labels: Sequence[Scalar]) -> list[list[int]]:
     """Return for each node all nodes with its label."""
     groups: defaultdict[int, list[int]] = defaultdict(list)
-    first = _first_alike(labels)
+    first = first_alike(labels)
     for node, same in enumerate(first):
         groups[same].append(node)
     return [groups[same] for same in first]

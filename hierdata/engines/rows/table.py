@@ -113,11 +113,17 @@ def losses_of(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> NDArr
 
 
 def partition_of(
-    forest: Forest, scope: Scope, classes: NDArray[np.int64], costs: Counter[str], reason: str = ""
+    forest: Forest,
+    scope: Scope,
+    classes: NDArray[np.int64],
+    costs: Counter[str],
+    reason: str = "",
+    published: NDArray[np.int32] | None = None,
 ) -> Partition:
     """Build the partition of a scope into classes.
 
-    The first member of a class is its representative, published by the joins of all members. Rows without a
+    The first member of a class is its representative, published by the nodes ``published`` of the class, or
+    by the joins of all members. Rows without a
     class are suppressed with their subtrees, and so are vertices of the type that are not in the scope.
     Every other vertex is its own representative.
     """
@@ -140,7 +146,7 @@ def partition_of(
     hierarchies = forest.hierarchies[scope.kind]
     nodes = forest.nodes.copy()
     at = forest.first_node[first][:, None] + np.arange(len(hierarchies))
-    nodes[at] = joins(hierarchies, nodes_of(forest, scope), classes)
+    nodes[at] = joins(hierarchies, nodes_of(forest, scope), classes) if published is None else published
     return Partition(class_of, representative, nodes, costs, scope.kind, reason)
 
 

@@ -48,6 +48,12 @@ class Apart:
         chosen: NDArray[np.int64] = rows[kept[:count]]
         return chosen
 
+    def count_tracks(self, rows: NDArray[np.int64]) -> int:
+        """Return the least number of classes to which all rows can be dealt: the most in any window."""
+        groups = np.sort(self.groups[rows])
+        within = np.searchsorted(groups, self.ends[groups], side="right") - np.arange(len(groups))
+        return int(within.max(initial=0))
+
     def one_track(self, rows: NDArray[np.int64]) -> int:
         """Return the largest number of rows of which no two count together."""
         rows = self._ascending(rows)

@@ -27,14 +27,19 @@ class Spread(Engine):
       f(g) / g does not rise, the largest g with f(g) >= s g is found by bisection.
 
     So for whole l no partition, with any suppression, publishes more rows, as long as no model requires
-    larger classes than l. Otherwise classes have s rows pairwise apart, where s is the least size that all
-    models allow, and ``reason`` states the bound for l itself; the difference is how many more rows could be
-    published at best. If s is above l rounded up, this is stricter than the models: the table is also cut by
-    ``mondrian``, and the result that publishes more rows, or as many with less loss, is used.
+    larger classes than l and classes do not look alike once published. Otherwise classes have s rows pairwise
+    apart, where s is the least size that all models allow, and ``reason`` states the bound for l itself; the
+    difference is how many more rows could be published at best. If s is above l rounded up, this is stricter
+    than the models: the table is also cut by ``mondrian``, and the result that publishes more rows, or as
+    many with less loss, is used.
 
     The cuts of ``mondrian``, under another rule, keep quasi-identifiers close: both sides must keep
     W * s <= size, which adds up over sides, so that cutting loses no row. The final blocks are dealt in
     rounds: 32 rows at a time go to the next 32 classes by the assignment of least loss. O(rows log rows).
+
+    Classes of records that look alike are one class to a reader. If it is not safe, their rows are dealt
+    again to as few classes as they need, and each of these but one is generalized, with the least loss, to a
+    form that no other class has. That needs as many forms as there are classes.
 
     Every class is then checked against all models. Rows of failing classes, rows with a missing value, and
     rows that were not kept although the bound does not exclude them, join the nearest class that accepts them

@@ -16,12 +16,13 @@ from hierdata.domains.number import plain
 from hierdata.engines.base import Constraints, StepInput
 from hierdata.engines.mondrian.cutter import cut
 from hierdata.engines.mondrian.run import mondrian
-from hierdata.engines.rows.asking import confirm_classes
+from hierdata.engines.rows.asking import ClassConstraints, confirm_classes
 from hierdata.engines.rows.caps import RowCaps, row_caps
 from hierdata.engines.rows.leftovers import attach
 from hierdata.engines.rows.order import RowLine
 from hierdata.engines.rows.table import codes_of, losses_of, partition_of, unaccepted_cost
 from hierdata.engines.rows.tracks import Apart
+from hierdata.engines.spread.look_alikes import redeal_look_alikes, tell_apart
 from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -44,11 +45,17 @@ def spread_rows(given: StepInput) -> Partition:
     if least == l and len(kept) == int((classes[present] != SUPPRESSED).sum()):
         left = left[apart.groups[left] < 0]  # by the bound, no other row can be published
     classes = attach(forest, scope, constraints, classes, left, given.rng)
+    published = None
+    if len(forest.schema.types) == 1 and constraints.population is None:
+        asked = ClassConstraints(forest, scope, constraints)
+        classes = redeal_look_alikes(forest, scope, apart, asked, classes)
+        published = tell_apart(forest, scope, asked, classes)
     given.progress(count)
 
     gone = int((classes == SUPPRESSED).sum())
     reason = _reason(apart, present, l, least) if gone else ""
-    dealt = partition_of(forest, scope, classes, Counter({unaccepted_cost(scope): gone}), reason)
+    costs = Counter({unaccepted_cost(scope): gone})
+    dealt = partition_of(forest, scope, classes, costs, reason, published)
     if least == ceil(l):
         return dealt
     # Classes of more than l values, all apart, are stricter than the models; cuts are not.
