@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,10 +59,14 @@ def test_a_kernel_is_called_by_its_address_and_read_from_disk(tmp_path: Path) ->
     (tmp_path / "by_address.py").write_text(MODULE)
     (tmp_path / "run.py").write_text(RUN)
 
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
     def run() -> str:
-        return subprocess.run(
-            [sys.executable, "run.py"], cwd=tmp_path, check=True, capture_output=True, text=True
-        ).stdout.strip()
+        command = [sys.executable, "run.py"]
+        ran = subprocess.run(
+            command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+        )
+        return ran.stdout.strip()
 
     assert run() == "1"
     assert run() == "0"

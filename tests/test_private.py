@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,58 @@ def test_a_signal_to_the_whole_group_does_not_end_who_waits(tmp_path: Path) -> N
     process.stdout.readline()
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+    assert gone(tmp_path)
+
+
+def end_session(leader: int) -> None:
+    """Kill every process of a session at once, as the end of a container does."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if stat.read_text("utf-8", "replace").rpartition(")")[2].split()[3] == str(leader):
+                os.kill(int(stat.parent.name), signal.SIGKILL)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes by /proc")
+def test_what_nobody_could_remove_is_removed_by_the_next_run(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLDS + "import time; time.sleep(60)", str(tmp_path)]
+    killed, living = (
+        subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) for _ in range(2)
+    )
+    for process in (killed, living):
+        assert process.stdout is not None
+        process.stdout.readline()
+    end_session(killed.pid)
+    killed.communicate()
+    held = list(tmp_path.iterdir())
+    assert len(held) == 4
+    foreign = [tmp_path / name for name in (".hierdata-run-notes", ".hierdata-0123456789abcdef", "other")]
+    for path in foreign:
+        path.mkdir()
+    (tmp_path / "target").mkdir()
+    link = tmp_path / f".hierdata-run-{'0' * 16}"
+    link.symlink_to(tmp_path / "target", target_is_directory=True)
+    with PrivateFolder(tmp_path, "a test") as own:
+        left = {path for path in held if path.exists()}
+        assert len(left) == 2
+        assert {*tmp_path.iterdir()} == {own, *left, *foreign, link, tmp_path / "target"}
+    living.kill()
+    living.communicate()
+
+
+def test_runs_that_begin_at_once_keep_their_folders(tmp_path: Path) -> None:
+    """Each looks for folders that nobody holds while others make theirs."""
+    script = """
+import sys
+from pathlib import Path
+from hierdata.documents.private_folder import PrivateFolder
+for _ in range(100):
+    with PrivateFolder(Path(sys.argv[1]), "a test") as folder:
+        (folder / "file").write_text("x")
+        assert (folder / "file").read_text() == "x"
+"""
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [process.communicate(timeout=120)[1] for process in started] == [""] * 4
     assert gone(tmp_path)
 
 

@@ -1,8 +1,14 @@
-"""Private temporary folders, removed with their owner, at the end of the process, and if it is killed."""
+"""Private temporary folders, removed with their owner, at the end of the process, and if it is killed.
+
+Three things remove a folder: its owner; if the process is killed, another process that waits for that; and if
+that is killed too (a container that ends, a power failure), the next run that makes a folder in the same
+place. The last two recognize a folder of a living process by a lock, which ends with the process.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -11,6 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from hierdata.errors import TargetError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_NAME = re.compile(r"\.hierdata-run-[0-9a-f]{16}")
 
 # Reads one folder per line until the pipe ends, which happens when no process has its other end open. Workers
 # notice that a little later and may write until then, so the folders are removed three times.
@@ -28,17 +41,20 @@ _waiting: int | None = None
 class PrivateFolder:
     """A folder of mode 0700 with an unguessable name, for ``what`` (used in the error message).
 
-    It is removed by ``remove``, with this object, and at the end of the process; if the process is killed, by
-    another process that waits for that. Raises TargetError if the folder cannot be created.
+    It is removed by ``remove``, with this object, and at the end of the process, also if that is killed. What
+    killed runs left in ``parent`` is removed first. Raises TargetError if the folder cannot be created.
     """
 
     def __init__(self, parent: Path | None, what: str) -> None:
-        # Set the name and arrange its removal before creating it: a signal may arrive between any two steps.
-        self.path = Path(parent or tempfile.gettempdir()).absolute() / f".hierdata-{secrets.token_hex(8)}"
-        self._end = weakref.finalize(self, remove, self.path, os.getpid())
-        _entrust(self.path)
         try:
-            self.path.mkdir(mode=0o700)
+            place = Path(parent or tempfile.gettempdir()).absolute()
+            _remove_abandoned(place)
+            # Set the name and arrange its removal before creating it: a signal may come between two steps.
+            self.path = place / f".hierdata-run-{secrets.token_hex(8)}"
+            held: list[int] = []
+            self._end = weakref.finalize(self, _remove_held, self.path, os.getpid(), held)
+            _entrust(self.path)
+            _make_locked(self.path, held)
         except OSError as error:
             raise TargetError(f"cannot create a folder for {what} ({error.strerror})") from None
 
@@ -62,6 +78,50 @@ def remove(folder: Path, process: int) -> None:
     """Remove a folder created by ``process``; do nothing in a fork of that process."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_held(folder: Path, process: int, held: list[int]) -> None:
+    """Remove a folder, and let go of its lock; in a fork do neither."""
+    remove(folder, process)
+    while held and os.getpid() == process:
+        os.close(held.pop())
+
+
+def _make_locked(folder: Path, held: list[int]) -> None:
+    """Create a folder and lock it as long as this process lives, where the file system has locks."""
+    while True:
+        folder.mkdir(mode=0o700)
+        with suppress(FileNotFoundError):  # another run took it for abandoned before it was locked
+            if not _lock(folder, held, wait=True) or folder.exists():
+                return
+            os.close(held.pop())
+
+
+def _lock(folder: Path, held: list[int], *, wait: bool) -> bool:
+    """Lock a folder and add its descriptor to ``held``; return False where that is not possible."""
+    if fcntl is None:
+        return False
+    held.append(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
+    try:
+        fcntl.flock(held[-1], fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:  # locked by a living process, or a file system without locks
+        os.close(held.pop())
+        return False
+    return True
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove the folders of this user's killed runs in a place: those that no process has locked."""
+    if fcntl is None:
+        return
+    with suppress(OSError):
+        for path in [path for path in place.iterdir() if _NAME.fullmatch(path.name)]:
+            held: list[int] = []
+            with suppress(OSError):
+                if path.lstat().st_uid == os.geteuid() and _lock(path, held, wait=False):
+                    shutil.rmtree(path, ignore_errors=True)
+            for descriptor in held:
+                os.close(descriptor)
 
 
 def _entrust(folder: Path) -> None:

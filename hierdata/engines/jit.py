@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite
 import numba
-from llvmlite import ir
+import numpy
+from llvmlite import binding, ir
 from numba.core import event
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, _CacheLocator
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
 from numba.np import linalg
+
+from hierdata.engines.code_folder import build_folder, lock
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -45,10 +49,82 @@ _unliteral: Any = numba.types.unliteral
 _integer: Any = numba.types.Integer
 _tuple: Any = numba.types.Tuple
 _types_of: Any = normalize_signature
-_cache_of: Any = FunctionCache
+_host: Any = binding
+_no_cache: Any = NullCache
 _config: Any = numba.config
 _OPTIONS = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True}
 _FOLDER = Path(__file__).parent
+
+
+class _CodeFile(_CacheLocator):
+    """Where the code of one function is kept: in the folder of its build, under its module's name."""
+
+    def __init__(self, function: Any, folder: Path) -> None:
+        self._py_file = function.__code__.co_filename
+        self._folder = folder
+        self._name = f"{function.__module__}-{function.__code__.co_firstlineno}"
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _CodeFile | None:
+        """Return the place for a function, None if there is no folder."""
+        folder = _folder_for(py_func)
+        return None if folder is None else cls(py_func, folder)
+
+    def ensure_cache_path(self) -> None:
+        """Create the folder again if another process has removed it."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        """Return the build, which the folder is named by."""
+        return self._folder.name
+
+    def get_disambiguator(self) -> str:
+        """Return what distinguishes functions of one name."""
+        return self._name
+
+
+class _CodeStore(CompileResultCacheImpl):
+    _locator_classes = (_CodeFile,)  # type: ignore[assignment]  # numba has a list there
+
+
+class CodeCache(FunctionCache):
+    """Compiled code on disk. It never stops a run: what cannot be read or kept is compiled again."""
+
+    _impl_class = _CodeStore
+
+    def __init__(self, function: Any) -> None:
+        base: Any = super()
+        base.__init__(function)
+        file: Any = self._cache_file
+        file._load_index = partial(_load_index, file._load_index)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the code for a signature; None if there is none, or the file is damaged."""
+        base: Any = super()
+        try:
+            return base.load_overload(sig, target_context)
+        except Exception:  # noqa: BLE001  # unpickling damaged files raises anything
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code for a signature, where there is room for it."""
+        base: Any = super()
+        with suppress(OSError):
+            self._impl.locator.ensure_cache_path()
+            with lock(Path(self.cache_path)):  # numba numbers the files of a function by what it has read
+                base.save_overload(sig, data)
+
+
+def _load_index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+    """Load the cache index; a damaged one, or one that names classes that no longer exist, is empty."""
+    try:
+        return load()
+    except Exception:  # noqa: BLE001  # unpickling damaged files raises anything
+        return {}
 
 
 class Kernel(CPUDispatcher):
@@ -67,21 +143,14 @@ class Kernel(CPUDispatcher):
 
     @cached_property
     def compiled_code(self) -> Any:
-        """The cache of compiled code on disk."""
-        stored = _cache_of(self.py_func)
-        file = stored._cache_file
-        ours = _FOLDER in Path(self.py_func.__code__.co_filename).parents
-        file._source_stamp = _stamp("" if ours else self.py_func.__module__.partition(".")[0])
-        file._load_index = partial(_load_index, file._load_index)
-        return stored
+        """The cache of compiled code on disk; one that keeps nothing if there is no folder for it."""
+        return _no_cache() if _folder_for(self.py_func) is None else CodeCache(self.py_func)
 
 
-def _load_index(load: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
-    """Load the cache index; an index of another build, which names classes that no longer exist, is empty."""
-    try:
-        return load()
-    except (AttributeError, ImportError):
-        return {}
+def _folder_for(function: Any) -> Path | None:
+    ours = _FOLDER in Path(function.__code__.co_filename).parents
+    stamp = _stamp("" if ours else function.__module__.partition(".")[0])
+    return build_folder(stamp, _config.CACHE_DIR)
 
 
 KERNELS: list[Kernel] = []
@@ -89,10 +158,7 @@ KERNELS: list[Kernel] = []
 
 
 def jit(function: Function) -> Function:
-    """Compile at first use and cache the result on disk.
-
-    If the package's own folder is not writable, numba uses the user's cache folder.
-    """
+    """Compile at first use and cache the result on disk, in a folder of this user (see ``code_folder``)."""
     return _make_kernel(function)
 
 
@@ -124,8 +190,8 @@ def _widen(argument: Any) -> Any:
 
 
 @cache
-def _stamp(package: str) -> tuple[object, ...]:
-    """Return a hash of the source files and the compiler options that compiled code depends on.
+def _stamp(package: str) -> str:
+    """Return a hash of all that compiled code depends on: source files, compiler, options and processor.
 
     numba itself checks the function's own file only, and would keep using an inlined callee or a constant
     after their file has changed. The files are all Python files of this module's folder; for functions from
@@ -136,12 +202,18 @@ def _stamp(package: str) -> tuple[object, ...]:
     if package:
         home = sys.modules[package]
         files.update(file for folder in getattr(home, "__path__", ()) for file in Path(folder).rglob("*.py"))
-        files.update(map(Path, filter(None, [home.__file__])))
+        files.update(map(Path, filter(None, [getattr(home, "__file__", None)])))
     contents = sha256()
     for file in sorted(files):
         contents.update(sha256(file.read_bytes()).digest())
-    options = repr(_config.OPT), _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE, _config.BOUNDSCHECK
-    return contents.hexdigest(), *options
+    build = (
+        *(sys.version, numba.__version__, llvmlite.__version__, numpy.__version__),
+        *(_config.OPT, _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE, _config.BOUNDSCHECK),
+        *(_config.CPU_NAME, _config.CPU_FEATURES, _host.get_host_cpu_name()),
+        _host.get_host_cpu_features().flatten(),
+    )
+    contents.update(repr(build).encode())
+    return contents.hexdigest()
 
 
 def signature_of(answer: object, *arguments: object) -> Any:

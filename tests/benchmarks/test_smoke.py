@@ -90,6 +90,14 @@ SMOKES = (
     ),
     Smoke("groups", "--rows 100", ("steps | models | s | NCP | suppressed | classes | largest",)),
     Smoke("init", "--records 50", ("records | MB of the file | init s | init MB | lint s | lint MB",)),
+    Smoke(
+        "kills",
+        "--kills 1 --only 'format jsonl' --ways KILL all",
+        (
+            "case | killed by | kills | while a folder was there | left at once | left later"
+            " | left after a whole run",
+        ),
+    ),
     Smoke("lattice", "--print-only --only distinct", ("models | limit | NCP | suppressed | CPU s",)),
     Smoke(
         "models",
