@@ -219,11 +219,7 @@ def _leaf(node: Node, shape: PathSurvey) -> Iterator[Problem]:
     if not shape.objects:
         return
     if not WRAPPERS.isdisjoint(shape.children):
-        yield Problem(
-            "misfit",
-            node.text,
-            "these are values of MongoDB's Extended JSON: state `format: extended-json`",
-        )
+        yield Problem("misfit", node.text, _WRAPPED)
         return
     if shape.scalars or shape.texts or shape.empties:
         yield Problem("clash", node.text, "a single value in some records and an object in others")
@@ -237,7 +233,12 @@ def _leaf(node: Node, shape: PathSurvey) -> Iterator[Problem]:
         yield Problem("misfit", node.text, "this is an object: give rules for its fields")
 
 
+_WRAPPED = "these are values of MongoDB's Extended JSON: state `format: extended-json`"
+
+
 def _object(node: Node, shape: PathSurvey) -> Iterator[Problem]:
+    if not WRAPPERS.isdisjoint(shape.children):
+        yield Problem("misfit", node.text, _WRAPPED)
     if not shape.scalars:
         return
     if shape.objects:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hierdata.documents.document import COUNT, GROUP, Document
-from hierdata.documents.formats import Format, Layout, Order, detect, format_named
-from hierdata.documents.formats.source import PathSource
+from hierdata.documents.formats import Format, Layout, Order, detect, format_named, look_inside
+from hierdata.documents.formats.source import PathSource, Source
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.records.survey import Keys
 from hierdata.sources.form import FileForm, open_layout
+from hierdata.sources.splits import open_source
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,15 @@ def format_of(name: str, policy: Policy, base: Keys = (), table: str | None = No
     ``table`` is the name of one of several tables. Raises PolicyError if the policy does not fit the format.
     """
     return fit_format(format_named(policy.format)() if policy.format else detect(name), policy, base, table)
+
+
+def input_format(source: Source, policy: Policy) -> Format:
+    """Return the format of an input file; one that nobody stated is recognized by its content too."""
+    format = format_of(source.name, policy)
+    if policy.format is not None or policy.records is not None or not format.is_wrapped:
+        return format
+    with open_source(source) as stream:
+        return look_inside(format, stream)
 
 
 def fit_format(format: Format, policy: Policy, base: Keys = (), table: str | None = None) -> Format:

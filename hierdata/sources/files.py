@@ -14,7 +14,7 @@ from hierdata.documents.formats.source import PathSource, Source, write_stream
 from hierdata.documents.private_folder import PrivateFolder
 from hierdata.errors import PolicyError, TargetError
 from hierdata.policy.policy import Policy
-from hierdata.sources.columns import TableForm, check_columns, format_of, published_form
+from hierdata.sources.columns import TableForm, check_columns, format_of, input_format, published_form
 from hierdata.sources.form import Collection, FileForm, Form, file_in, open_input, open_layout, state_layout
 
 SECOND_READING = "a second reading of the records"
@@ -23,7 +23,7 @@ SECOND_READING = "a second reading of the records"
 
 def file_collection(source: Source, policy: Policy) -> Collection:
     """Return a collection in one file."""
-    format = format_of(source.name, policy)
+    format = input_format(source, policy)
     layout = open_input(source, format, policy.place)
     if format.has_elements:
         layout = state_layout(layout, policy)

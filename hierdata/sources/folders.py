@@ -17,7 +17,7 @@ from hierdata.documents.formats import Format, Layout, Order
 from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
-from hierdata.sources.columns import format_of
+from hierdata.sources.columns import format_of, input_format
 from hierdata.sources.form import Collection, FileForm, Form, open_input, open_layout, state_layout
 from hierdata.sources.splits import SIZE, InputSplit, read_file
 
@@ -213,7 +213,7 @@ def _format(files: Sequence[PathSource], policy: Policy) -> Format:
         formats[format.name] = format
     else:
         if len(formats) == 1 and not format.is_tabular:
-            return format
+            return input_format(files[0], policy)
         why = f"they are {' and '.join(sorted(formats))}"
     raise PolicyError(
         "the files of a collection must all have one format, which is not a table format: select the files "

@@ -207,8 +207,10 @@ def test_folders_that_are_no_dump_of_one_collection(tmp_path: Path) -> None:
         hierdata.anonymize(database, POLICY)
 
 
-def test_extended_json_under_the_name_of_json_lines_gets_a_hint(tmp_path: Path) -> None:
+def test_extended_json_under_the_name_of_json_lines_is_recognized(tmp_path: Path) -> None:
     file = tmp_path / "students.jsonl"
     shutil.copy(EXPORTS / "canonical.ejson", file)
+    assert hierdata.anonymize(file, POLICY).report.passed
+    stated = hierdata.load_policy(POLICY).model_copy(update={"format": "jsonl"})
     with pytest.raises(PolicyError, match="`format: extended-json`"):
-        hierdata.anonymize(file, POLICY)
+        hierdata.anonymize(file, stated)

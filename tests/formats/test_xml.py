@@ -23,8 +23,9 @@ STUDENTS = Path(__file__).parents[2] / "fixtures" / "students" / "students.xml"
 PLACE = ("students", "student")
 
 
-def read(text: str, records: tuple[str, ...] = ()) -> list[Document]:
-    return list(XML.read(io.BytesIO(text.encode()), XML.layout(io.BytesIO(text.encode()), records)))
+def read(text: str, records: tuple[str, ...] = (), *, alone: bool = False) -> list[Document]:
+    layout = replace(XML.layout(io.BytesIO(text.encode()), records), alone=alone)
+    return list(XML.read(io.BytesIO(text.encode()), layout))
 
 
 def write(document: Document, namespaces: dict[str, str] | None = None) -> str:
@@ -178,7 +179,55 @@ def test_a_long_prolog_is_read_and_an_endless_one_is_not() -> None:
     with pytest.raises(InputError, match="first MiB"):
         read(comment * 8)
     with pytest.raises(InputError, match="DOCTYPE"):
-        read(f"{comment}<!DOCTYPE students><students><student/></students>")
+        read(f"{comment}<!DOCTYPE students []><students><student/></students>")
+
+
+RECORDS = "<students><student>a</student></students>"
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        "<!DOCTYPE students>",
+        '<!DOCTYPE students SYSTEM "x.dtd">',
+        "<!DOCTYPE students SYSTEM 'http://localhost:1/[>x.dtd' >",
+        '<!DOCTYPE\nstudents\tPUBLIC "-//W3C//DTD>"\n"x.dtd"\n>',
+        '<!DOCTYPE students SYSTEM "' + "x" * 200_000 + '">',
+    ],
+    ids=lambda text: text[:40],
+)
+def test_a_doctype_that_only_names_a_dtd_is_ignored(
+    doctype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is loaded: a DTD beside the file declares an entity, which stays undefined."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.dtd").write_text('<!ENTITY nbsp "7319"><!ATTLIST student note CDATA "7319">')
+    head = f'<?xml version="1.0"?>\n<!-- a -->{doctype}\n<!-- b -->'
+    assert read(head + RECORDS) == [{"#text": "a"}]
+    with pytest.raises(InputError, match="uses an entity"):
+        read(head + RECORDS.replace("a", "&nbsp;"))
+    with pytest.raises(VerificationError, match="besides the records"):
+        read(head + RECORDS, alone=True)
+    with pytest.raises(InputError, match=r"not well-formed XML \(line"):
+        read(head + RECORDS.replace("</student>", ""))
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE students [<!ENTITY e "x">]>',
+        '<!DOCTYPE students SYSTEM "x.dtd" []>',
+        '<!DOCTYPE students SYSTEM "x.dtd"',
+        "<!DOCTYPE students><!DOCTYPE students>",
+        '<!DOCTYPE students PUBLIC "x">',
+        "<!DOCTYPE>",
+        '<!DOCTYPE students SYSTEM "a""b">',
+    ],
+)
+def test_any_other_doctype_is_refused(doctype: str) -> None:
+    for end in (RECORDS, ""):
+        with pytest.raises(InputError, match="DOCTYPE"):
+            read(doctype + end)
 
 
 def test_an_error_that_the_parser_passes_over_is_blamed_on_no_record() -> None:

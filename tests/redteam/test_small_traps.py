@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
@@ -19,6 +20,9 @@ import pytest
 import hierdata
 from hierdata.documents.formats import FORMATS
 from hierdata.errors import missing_extra
+from hierdata.pipeline.look_over import survey_collection
+from hierdata.policy.lint.lint import lint
+from hierdata.policy.load import from_data
 
 K = {"kind": "k-anonymity", "k": 2}
 FLAT = {"role": "quasi", "flat": True}
@@ -132,7 +136,7 @@ def test_a_table_without_header_takes_its_names_from_the_policy(
 ) -> None:
     file = table(tmp_path, start + "".join(mark.join(row) + "\n" for row in ROWS))
     policy = {**TABLE, "csv": {"columns": ["a", "b"]}}
-    (tmp_path / "policy.json").write_text(__import__("json").dumps(policy))
+    (tmp_path / "policy.json").write_text(json.dumps(policy))
     release = hierdata.anonymize(file, tmp_path / "policy.json")
     release.save(tmp_path / "release")
     text = (tmp_path / "release" / "public" / "records.csv").read_text()
@@ -236,3 +240,64 @@ def test_values_of_python_and_pandas_are_published_as_text() -> None:
 def test_a_type_that_is_refused_is_named_without_its_value() -> None:
     message = refusal(hierdata.InputError, [{"a": {7319}, "b": 1}], PLAIN)
     assert message == "record 1: a value has the type set, which a record cannot contain"
+
+
+# Extended JSON
+
+
+def exported(folder: Path, name: str, *, array: bool = False) -> Path:
+    """Canonical Extended JSON, as mongoexport writes it."""
+    rows = [
+        {
+            "_id": {"$oid": f"{place:024x}"},
+            "a": {"$numberInt": str(30 + place % 2)},
+            "b": "flu" if place < 2 else "HIV",
+        }
+        for place in range(4)
+    ]
+    text = json.dumps(rows) if array else "".join(json.dumps(row) + "\n" for row in rows)
+    return table(folder, text, name)
+
+
+IDS = {"$._id": {"role": "identifier"}}
+
+
+@pytest.mark.parametrize(("name", "array"), [("x.json", True), ("x.json", False), ("x.jsonl", False)])
+def test_extended_json_is_recognized_by_its_content(tmp_path: Path, name: str, array: bool) -> None:
+    file = exported(tmp_path, name, array=array)
+    policy = {**PLAIN, "fields": {**PLAIN["fields"], **IDS}}  # type: ignore[dict-item]
+    release = hierdata.anonymize(file, policy)
+    assert sorted(str(record["a"]) for record in release.records()) == ["30", "30", "31", "31"]
+    release.save(tmp_path / "release")
+    (found,) = (tmp_path / "release" / "public").glob("records.*")
+    assert found.suffix == ".ejson"
+    assert '"$numberInt"' in found.read_text()
+    assert hierdata.verify(tmp_path / "release", policy, original=file).passed
+    assert {field.path for field in hierdata.init(file).fields} == {"$._id", "$.a", "$.b"}
+
+
+@pytest.mark.parametrize("path", ["$.a", "$.a['$numberInt']"])
+def test_wrappers_are_never_fields(tmp_path: Path, path: str) -> None:
+    """Also where the format is stated, and where wrappers come too late to be recognized."""
+    file = exported(tmp_path, "x.jsonl")
+    fields = {path: FLAT, "$.b": {"role": "sensitive"}}
+    policy = {**PLAIN, "unlisted": "drop", "fields": fields}
+    sentence = "$.a: these are values of MongoDB's Extended JSON: state `format: extended-json`"
+    assert refusal(hierdata.PolicyError, file, {**policy, "format": "jsonl"}) == sentence
+    late = table(tmp_path, '{"b": "flu"}\n' * 20_000 + file.read_text(), "late.jsonl")
+    assert refusal(hierdata.PolicyError, late, policy) == sentence
+
+
+def test_lint_says_so_too(tmp_path: Path) -> None:
+    file = exported(tmp_path, "x.jsonl")
+    stated = from_data(
+        {**PLAIN, "format": "jsonl", "unlisted": "drop", "fields": {"$.a['$numberInt']": FLAT}}
+    )
+    found, hints = survey_collection(file, stated)
+    assert any("Extended JSON" in finding.message for finding in lint(stated, found, hints))
+
+
+def test_text_that_looks_like_a_wrapper_is_text(tmp_path: Path) -> None:
+    rows = [{"a": '{"$oid": "x"}', "b": place} for place in range(2)]
+    file = table(tmp_path, json.dumps(rows), "x.json")
+    assert [record["a"] for record in hierdata.anonymize(file, PLAIN).records()] == ['{"$oid": "x"}'] * 2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import BinaryIO
+
 from hierdata import plugins
 from hierdata.documents.formats.base import MAX_DEPTH, WHOLE, Format, Layout, Order, Rowwise, Split
 from hierdata.documents.formats.bson import Bson
 from hierdata.documents.formats.csv import Csv
-from hierdata.documents.formats.extended_json import ExtendedJson
+from hierdata.documents.formats.extended_json import ExtendedJson, is_extended
 from hierdata.documents.formats.json import Json
 from hierdata.documents.formats.jsonl import JsonLines
 from hierdata.documents.formats.parquet import Parquet
@@ -24,6 +26,7 @@ __all__ = [
     "Split",
     "detect",
     "format_named",
+    "look_inside",
 ]
 
 FORMATS: dict[str, type[Format]] = {
@@ -66,3 +69,8 @@ def detect(name: str) -> Format:
             f"policy; known are {', '.join(FORMATS)}"
         )
     return FORMATS[_SUFFIXES[suffix]]()
+
+
+def look_inside(format: Format, stream: BinaryIO) -> Format:
+    """Return Extended JSON for a file that its suffix calls JSON if it begins with wrapped values."""
+    return ExtendedJson() if format.is_wrapped and is_extended(stream) else format

@@ -94,6 +94,8 @@ class Format(ABC):
     """Whether every value is text, so that numbers and dates must be recognized."""
     is_binary: ClassVar[bool] = False
     """Whether a file is not text."""
+    is_wrapped: ClassVar[bool] = False
+    """Whether a file of this suffix may turn out to be Extended JSON."""
     is_delimited: ClassVar[bool] = False
     """Whether the policy's ``csv`` states the delimiter of cells."""
     has_elements: ClassVar[bool] = False

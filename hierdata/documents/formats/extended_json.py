@@ -15,6 +15,7 @@ from hierdata.documents.formats.extended_values import LAST_ISO, spelling, unwra
 from hierdata.documents.formats.lines import ranges, read_lines
 from hierdata.documents.formats.objects import encode
 from hierdata.documents.formats.window import read_array
+from hierdata.documents.scalars import WRAPPERS
 from hierdata.errors import InputError, PolicyError
 
 _HEAD = 1 << 17
@@ -22,6 +23,19 @@ _HEAD = 1 << 17
 _WRAPPED = re.compile(r'("\$date"\s*:\s*)?\{\s*"\$number(?:Int|Long|Double)"\s*:\s*"(-?[0-9]+)')
 _TIMESTAMP = re.compile(r'\{\s*"t"\s*:\s*[0-9]+\s*,\s*"i"\s*:\s*[0-9]+\s*\}')
 _BARE = re.compile(r'(?<!\\)"(?!\$minKey"|\$maxKey")(?:[^"\\]|\\.)*"\s*:\s*-?[0-9]')
+_WRAPPER = re.compile(
+    rb'\{\s*"(?:' + b"|".join(re.escape(key.encode()) for key in sorted(WRAPPERS)) + rb')"\s*:'
+)
+
+
+def is_extended(stream: BinaryIO) -> bool:
+    """Return whether the beginning of a JSON file has wrapped values, which are not plain objects.
+
+    >>> from io import BytesIO
+    >>> is_extended(BytesIO(b'{"age": {"$numberInt": "7"}}')), is_extended(BytesIO(b'{"a": "{ $numberInt"}'))
+    (True, False)
+    """
+    return _WRAPPER.search(stream.read(_HEAD)) is not None
 
 
 class ExtendedJson(Rowwise):

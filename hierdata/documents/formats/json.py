@@ -17,6 +17,7 @@ class Json(Format):
 
     name: ClassVar[str] = "json"
     extension: ClassVar[str] = ".json"
+    is_wrapped: ClassVar[bool] = True
 
     def layout(self, stream: BinaryIO, records: tuple[str, ...] = ()) -> Layout:
         """Use the policy's path, or check that the file begins with an array."""

@@ -18,6 +18,7 @@ class JsonLines(Rowwise):
 
     name: ClassVar[str] = "jsonl"
     extension: ClassVar[str] = ".jsonl"
+    is_wrapped: ClassVar[bool] = True
     other_suffixes: ClassVar[tuple[str, ...]] = (".ndjson",)
     table_suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
 

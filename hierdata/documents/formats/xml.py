@@ -40,7 +40,8 @@ class Xml(Format):
     An element becomes a string if it contains only text, otherwise an object: attributes under ``@name``,
     child elements under their names (always as Siblings), text between them under ``#text``. White space
     between child elements is ignored. Comments and processing instructions are skipped unless the layout
-    lists them. DOCTYPE, entities and encodings other than UTF-8 are refused.
+    lists them, and so is a DOCTYPE that only names a DTD. One with declarations, entities and encodings
+    other than UTF-8 are refused.
     """
 
     name: ClassVar[str] = "xml"
@@ -54,7 +55,7 @@ class Xml(Format):
             raise PolicyError(
                 "the path of XML records must have two names, /root/record, or one if the root is the record"
             )
-        _, (root, *others) = head_of(stream, 1 if records else 2)
+        _, (root, *others), _ = head_of(stream, 1 if records else 2)
         if not records and not others:
             raise InputError("the root element is empty: there are no records")
         declared = {prefix or "": uri for prefix, uri in root.nsmap.items()}
@@ -62,7 +63,9 @@ class Xml(Format):
 
     def read(self, stream: BinaryIO, layout: Layout) -> Iterator[Document]:
         """Yield the records (see Format.read); only those of one chunk are held in memory."""
-        head, (root, *_) = head_of(stream, 1)
+        head, (root, *_), has_doctype = head_of(stream, 1)
+        if has_doctype and layout.alone:
+            raise VerificationError(BESIDE)
         if root.tag != layout.records[0]:
             raise InputError(_WRONG_NAMESPACE if _same_name(root.tag, layout.records[0]) else _WRONG_ROOT)
         return _Reader(layout).read(chunks_of(head, stream))

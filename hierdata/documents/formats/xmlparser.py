@@ -22,9 +22,15 @@ ENTITY = "the XML uses an entity other than the five that XML defines"
 NOT_UTF8 = "the file is not UTF-8"
 
 _DOCTYPE = b"<!DOCTYPE"
+_EXTERNAL = re.compile(
+    rb"""<!DOCTYPE\s+[^\s\[\]<>"']+"""
+    rb"""(?:\s+(?:SYSTEM|PUBLIC\s+(?:"[^"]*"|'[^']*'))\s+(?:"[^"]*"|'[^']*'))?\s*>"""
+)
+"""A DOCTYPE that declares nothing itself; what it refers to is never loaded."""
 _MISC = re.compile(rb"(?:[ \t\r\n]+|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _ENCODING = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']""")
 _UTF8_NAMES = (b"utf-8", b"utf8", b"us-ascii", b"ascii")
+_REFUSED = "the XML has a DOCTYPE with declarations, or a second one, which is not accepted: remove it"
 _LIMITS = "the XML is beyond the parser's limits"
 # Messages for libxml2's error codes where they help the user; its own messages quote the file.
 _REASONS = {26: ENTITY, 81: NOT_UTF8, 110: _LIMITS, 114: _LIMITS}
@@ -88,10 +94,14 @@ def feed_parser(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> s
 
 
 class Head(NamedTuple):
-    """The beginning of a file: its bytes, and its first two elements."""
+    """The beginning of a file: its bytes, and its first two elements.
+
+    ``has_doctype`` says that the bytes have blanks in place of a DOCTYPE.
+    """
 
     data: bytes
     elements: list[_Element]
+    has_doctype: bool
 
 
 def head_of(stream: BinaryIO, least: int) -> Head:
@@ -100,7 +110,8 @@ def head_of(stream: BinaryIO, least: int) -> Head:
     Raises InputError if the XML is broken before ``least`` elements, or has no root.
     """
     parser = parser_of(("start",))
-    chunk = data = _prolog(stream)
+    chunk, has_doctype = _prolog(stream)
+    data = chunk
     started: list[_Element] = []
     fault = ""
     while chunk and not fault and len(started) < 2:
@@ -113,25 +124,37 @@ def head_of(stream: BinaryIO, least: int) -> Head:
         raise InputError(fault)
     if not started:
         raise InputError("not well-formed XML: there is no root element")
-    return Head(data, started[:2])
+    return Head(data, started[:2], has_doctype)
 
 
-def _prolog(stream: BinaryIO) -> bytes:
-    """Read up to the root without a parser, since a parser processes a DOCTYPE before it can be refused."""
+def _prolog(stream: BinaryIO) -> tuple[bytes, bool]:
+    """Read up to the root without a parser, since a parser processes a DOCTYPE before it can be refused.
+
+    One that only names a DTD is replaced by blanks, so that no parser sees it: nothing is loaded, and every
+    entity is undefined. Also return whether there was one.
+    """
     head = stream.read(CHUNK).removeprefix(codecs.BOM_UTF8)
+    has_doctype = False
     while True:
-        rest = head[cast("re.Match[bytes]", _MISC.match(head)).end() :][: len(_DOCTYPE)]
-        if rest == _DOCTYPE:
-            raise InputError("the XML has a DOCTYPE, which is not accepted: remove it")
+        begin = cast("re.Match[bytes]", _MISC.match(head)).end()
+        rest = head[begin:][: len(_DOCTYPE)]
+        if rest == _DOCTYPE and not has_doctype and (found := _EXTERNAL.match(head, begin)):
+            head = head[:begin] + re.sub(rb"[^\r\n]", b" ", found[0]) + head[found.end() :]
+            has_doctype = True
+            continue
+        if rest == _DOCTYPE and (has_doctype or b"[" in head[begin:] or b">" in head[begin:]):
+            raise InputError(_REFUSED)
         if rest not in (b"", b"<") and rest[:2] not in (b"<!", b"<?"):
             break
         if len(head) > MAX_PROLOG:
             raise InputError("the XML has no root element within its first MiB")
         chunk = stream.read(CHUNK)
         if not chunk:
+            if rest == _DOCTYPE:
+                raise InputError(_REFUSED)
             break
         head += chunk
     declared = _ENCODING.match(head)
     if declared and declared[1].lower() not in _UTF8_NAMES:
         raise InputError("the XML declares an encoding other than UTF-8: convert it")
-    return head
+    return head, has_doctype
