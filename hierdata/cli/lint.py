@@ -10,7 +10,7 @@ import typer
 
 from hierdata.cli.arguments import AsJson, FormatName, Quiet, Reveal, Root, in_format
 from hierdata.cli.feedback import Feedback
-from hierdata.cli.session import explain, reveal_values, session
+from hierdata.cli.session import explain, reveal_values, session, write_private
 from hierdata.cli.terminal import print_json, say, show
 from hierdata.errors import HierdataError, PolicyError
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from hierdata.policy.lint.partial import Examined
     from hierdata.policy.policy import Policy
     from hierdata.records.survey import Keys, Survey
+
+
+_MOST_ROWS = 20
+"""Limit on the rows of a level table that are printed."""
 
 
 def lint(
@@ -36,6 +40,10 @@ def lint(
     as_json: AsJson = False,
     quiet: Quiet = False,
     reveal: Reveal = None,
+    levels: Annotated[
+        Path | None,
+        typer.Option(help="A new CSV file for all rows of the level tables, readable only by you."),
+    ] = None,
 ) -> None:
     """Find everything that is wrong with a policy, alone or for a collection; exit code 2 for errors."""
     with session(as_json, reveal):
@@ -46,6 +54,8 @@ def lint(
             print_json(_as_dict(findings, tables))
         elif not quiet:
             _show(findings, tables)
+        if levels is not None:
+            write_private(levels, _list_levels(tables.degrees), "all rows of the level tables")
         if reveal is not None:
             reveal_values(reveal, _list_raw_values(findings, tables.degrees))
         if errors:
@@ -203,6 +213,20 @@ def _list_raw_values(findings: list[Finding], degrees: dict[str, list[Degrees]])
     ]
 
 
+def _list_levels(degrees: dict[str, list[Degrees]]) -> list[str]:
+    """Return the level tables as lines of CSV, without raw values; none if there are no tables."""
+    import csv
+    from io import StringIO
+
+    sets = max((len(rows[0].degrees) for rows in degrees.values()), default=0)
+    text = StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(["path", "at", "level", *(f"A{level}" for level in range(1, sets + 1))])
+    for path, rows in degrees.items():
+        out.writerows([path, row.label, row.level, *row.degrees] for row in rows)
+    return text.getvalue().splitlines() if degrees else []
+
+
 def _show(findings: list[Finding], tables: _Tables) -> None:
     for path, table in tables.capacities.items():
         levels = [f"level {level}" for level in range(1, len(table.by_level[0]) + 1)]
@@ -211,7 +235,9 @@ def _show(findings: list[Finding], tables: _Tables) -> None:
     for path, rows in tables.degrees.items():
         sets = [f"A{level}" for level in range(1, len(rows[0].degrees) + 1)]
         cells = [[row.label, str(row.level), *(f"{degree:.3g}" for degree in row.degrees)] for row in rows]
-        show(f"Membership degrees of {path}", ["at", "level", *sets], cells)
+        show(f"Membership degrees of {path}", ["at", "level", *sets], cells[:_MOST_ROWS])
+        if len(rows) > _MOST_ROWS:
+            say(f"{len(rows) - _MOST_ROWS} more rows: --levels FILE writes all of them to a new file")
     if findings:
         cells = [
             [finding.severity, _position(finding), finding.path, finding.message] for finding in findings

@@ -195,7 +195,12 @@ def require_absent(target: Path) -> None:
 
 
 def reveal_values(target: Path, lines: Sequence[str]) -> None:
-    """Write raw values to a new file that only its owner can read; without values write no file.
+    """Write raw values to a new file (see ``write_private``)."""
+    write_private(target, lines, "the values")
+
+
+def write_private(target: Path, lines: Sequence[str], what: str) -> None:
+    """Write lines to a new file that only its owner can read; without lines write no file.
 
     A value has no line of its own making: control characters are escaped, except the tabs between columns.
     Raises TargetError if the file exists or cannot be written.
@@ -208,7 +213,7 @@ def reveal_values(target: Path, lines: Sequence[str]) -> None:
         target.write_text("".join("\t".join(line) + "\n" for line in columns), encoding="utf-8")
     except OSError as error:
         raise TargetError(f"cannot be written ({error.strerror})", path=str(target)) from None
-    tell(f"the values are in {target}")
+    tell(f"{what} are in {target}")
 
 
 def _name(filename: Any) -> str | None:

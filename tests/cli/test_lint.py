@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import stat
 
 from tests.cli.conftest import PEOPLE, ROOT, Desk, Run, person
@@ -131,3 +132,28 @@ def test_kept_fields_go_with_engines(run: Run, desk: Desk) -> None:
     )
     desk.policy.write_text(text + "unlisted: {keep: they are harmless}\n")
     assert run("lint", desk.policy, "--data", desk.people, "--json").code == 0
+
+
+def test_at_most_twenty_rows_of_levels_are_printed_and_the_rest_goes_to_a_file(run: Run, desk: Desk) -> None:
+    rule = "{role: sensitive, levels: {by: frequency, sensitive: rare}}"
+    desk.policy.write_text(
+        desk.policy.read_text().replace(
+            "$.visits[*].reason: {role: sensitive}", f"$.visits[*].reason: {rule}"
+        )
+    )
+    desk.write([person(place, 31, "east", f"marker-7319-{place % 45}") for place in range(90)])
+    ran = run("lint", desk.policy, "--data", desk.people)
+    assert [f" v{place} " in ran.out for place in (1, 20, 21, 45)] == [True, True, False, False]
+    assert "25 more rows: --levels FILE writes all of them" in ran.out
+
+    rest = desk.folder / "levels.csv"
+    ran = run("lint", desk.policy, "--data", desk.people, "--levels", rest)
+    assert f"hierdata: all rows of the level tables are in {rest}\n" in ran.err
+    assert stat.S_IMODE(rest.stat().st_mode) == 0o600
+    header, *rows = csv.reader(rest.read_text().splitlines())
+    assert header == ["path", "at", "level", "A1", "A2", "A3", "A4", "A5"]
+    assert [row[:2] for row in rows] == [["$.visits[*].reason", f"v{place}"] for place in range(1, 46)]
+    assert "7319" not in ran.out + ran.err + rest.read_text()
+    assert run("lint", desk.policy, "--data", desk.people, "--levels", rest).code == 6
+    as_json = run("lint", desk.policy, "--data", desk.people, "--json").json
+    assert len(as_json["memberships"]["$.visits[*].reason"]) == 45
