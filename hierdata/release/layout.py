@@ -36,8 +36,9 @@ RECORDS = "records"
 class Released:
     """The files of a release: a file or folder of tables for each part, the records first.
 
-    ``claims`` is the release.json, ``facts`` the file of frozen facts, ``xsd`` the schema of the parts and
-    ``witness`` what links them to the original; each is None where it is missing.
+    ``claims`` is the release.json (None for a folder that another program wrote), ``facts`` the file of
+    frozen facts, ``xsd`` the schema of the parts and ``witness`` what links them to the original; each is
+    None where it is missing.
     """
 
     parts: Mapping[str, Path]
@@ -95,11 +96,21 @@ def find_release_files(published: Path, policy: Policy) -> Released:
     witness = folder.parent / WITNESS_FILE
     return Released(
         parts,
-        folder / PUBLIC_FILES[0],
+        _find_claims(folder),
         facts if facts.is_file() else None,
         xsd,
         witness if os.path.lexists(witness) else None,
     )
+
+
+def _find_claims(folder: Path) -> Path | None:
+    """Return release.json, also where only that is missing; None for parts that another program wrote."""
+    ours = (
+        *(folder / name for name in PUBLIC_FILES),
+        folder.parent / FACTS_FILE,
+        folder.parent / WITNESS_FILE,
+    )
+    return ours[0] if any(map(os.path.lexists, ours)) else None
 
 
 def _refuse_links(folder: Path) -> None:

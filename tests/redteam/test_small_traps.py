@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import shutil
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
@@ -21,6 +22,7 @@ import hierdata
 from hierdata.documents.formats import FORMATS
 from hierdata.errors import missing_extra
 from hierdata.pipeline.look_over import survey_collection
+from hierdata.pipeline.verify import UNTOLD
 from hierdata.policy.lint.lint import lint
 from hierdata.policy.load import from_data
 
@@ -301,3 +303,47 @@ def test_text_that_looks_like_a_wrapper_is_text(tmp_path: Path) -> None:
     rows = [{"a": '{"$oid": "x"}', "b": place} for place in range(2)]
     file = table(tmp_path, json.dumps(rows), "x.json")
     assert [record["a"] for record in hierdata.anonymize(file, PLAIN).records()] == ['{"$oid": "x"}'] * 2
+
+
+# Anatomy of another program
+
+
+ANATOMY = {
+    "version": 1,
+    "recoding": "anatomy",
+    "models": [K, {"kind": "distinct-l-diversity", "l": 2}],
+    "fields": {"$.id": {"role": "identifier"}, "$.a": FLAT, "$.b": {"role": "sensitive"}},
+}
+PEOPLE = [{"id": place, "a": f"x{place}", "b": ("flu", "HIV", "cold")[place % 3]} for place in range(12)]
+
+
+@pytest.mark.parametrize("inside", ["", "public"])
+@pytest.mark.parametrize("suffix", ["json", "csv"])
+def test_an_anatomy_folder_of_another_program_is_judged(tmp_path: Path, suffix: str, inside: str) -> None:
+    people = tmp_path / f"people.{suffix}"
+    text = io.StringIO()
+    rows = csv.DictWriter(text, ["id", "a", "b"])
+    rows.writeheader()
+    rows.writerows(PEOPLE)
+    people.write_text(json.dumps(PEOPLE) if suffix == "json" else text.getvalue())
+    release = hierdata.anonymize(people, ANATOMY).save(tmp_path / "release")
+    theirs = tmp_path / "theirs"
+    (theirs / inside).mkdir(parents=True)
+    for part in (f"records.{suffix}", f"sensitive.{suffix}"):
+        shutil.copy(release / "public" / part, theirs / inside / part)
+    assert hierdata.verify(theirs, ANATOMY).passed
+    verdict = hierdata.verify(theirs, ANATOMY, original=people)
+    assert verdict.not_judged == (UNTOLD,)  # exit code 4
+    assert not verdict.passed
+    assert [judgement.held for judgement in verdict.judgements] == [True, True]
+    assert hierdata.verify(
+        theirs, ANATOMY, original=people, witness=release / "steward" / "witness.bin"
+    ).passed
+
+    stricter = {**ANATOMY, "models": [{"kind": "k-anonymity", "k": 13}]}
+    assert not hierdata.verify(theirs, stricter).passed
+
+    # A release of hierdata that has lost this file is not another program's.
+    (release / "public" / "release.json").unlink()
+    with pytest.raises(hierdata.TargetError, match=r"release\.json"):
+        hierdata.verify(release, ANATOMY, original=people)
