@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout
+from hierdata.documents.formats.frames import from_frame
 from hierdata.documents.formats.objects import from_python
-from hierdata.documents.formats.parquet import Parquet, documents, from_frame, table_layout
+from hierdata.documents.formats.parquet import Parquet, documents, table_layout
 from hierdata.errors import InputError
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import Keys

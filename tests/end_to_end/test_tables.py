@@ -28,7 +28,7 @@ NAMES = ("students", "courses", "books", "evaluations")
 MAJORS = ("Physics", "Statistics", "Film Studies", "Linguistics", "Logistics")
 TEXT = {
     pa.large_string(): pa.string(),
-    pa.dictionary(pa.int8(), pa.large_string()): pa.dictionary(pa.int8(), pa.string()),
+    pa.dictionary(pa.int8(), pa.large_string()): pa.dictionary(pa.int32(), pa.string()),
 }
 
 

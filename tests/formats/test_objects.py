@@ -11,8 +11,9 @@ import numpy
 import pandas
 import pytest
 
+from hierdata.documents.formats.frames import from_frame
 from hierdata.documents.formats.objects import dumps_exact, from_python
-from hierdata.documents.formats.parquet import documents, from_frame
+from hierdata.documents.formats.parquet import documents
 from hierdata.errors import InputError
 
 

@@ -110,33 +110,9 @@ def arrow() -> Any:
     return pyarrow
 
 
-def from_frame(frame: Any) -> pa.Table:
-    """Return a pandas DataFrame as an Arrow table, without its index. NaN, NaT and NA are missing values.
-
-    Text always becomes Arrow's ``string``, whatever the version of pandas. Raises InputError for a column
-    with values of several types.
-    """
-    lib = arrow()
-    arrays, names = [], [str(name) for name in frame.columns]
-    for place in range(len(names)):
-        try:
-            column = lib.array(frame.iloc[:, place], from_pandas=True)
-            column = column.cast(_with_one_text(column.type))
-        except (lib.ArrowException, ValueError, TypeError, OverflowError):
-            column = None
-        if column is None:
-            raise InputError(
-                f"column {place + 1} of the DataFrame has values of several types, or of an unsupported type"
-            )
-        arrays.append(column)
-    return lib.table(arrays, names=names)
-
-
-def _with_one_text(kind: pa.DataType) -> pa.DataType:
-    lib = arrow()
-    if lib.types.is_dictionary(kind):
-        return lib.dictionary(kind.index_type, _with_one_text(kind.value_type), kind.ordered)
-    return lib.string() if lib.types.is_large_string(kind) else kind
+def _type_to_write(kind: pa.DataType) -> pa.DataType:
+    lib = arrow()  # the index of a dictionary tells how many values the input had
+    return lib.dictionary(lib.int32(), kind.value_type) if lib.types.is_dictionary(kind) else kind
 
 
 def table_layout(schema: pa.Schema, paths: Mapping[str, str]) -> Layout:
@@ -149,7 +125,8 @@ def table_layout(schema: pa.Schema, paths: Mapping[str, str]) -> Layout:
                 f"column {place} has the type {kind}, which is not supported: convert it or leave it out",
                 path=paths.get(column.name, "<key>"),
             )
-    return Layout(columns=tuple(schema.names), types={column.name: column.type for column in schema})
+    types = {column.name: _type_to_write(column.type) for column in schema}
+    return Layout(columns=tuple(schema.names), types=types)
 
 
 def documents(batches: Iterable[Any]) -> Iterator[Document]:
@@ -295,7 +272,7 @@ def _array(values: Sequence[Value], kind: Any) -> Any:
         else:
             array = lib.array(values, own)
         if own is not kind:
-            array = array.dictionary_encode().cast(lib.dictionary(kind.index_type, own))
+            array = array.dictionary_encode()
         same = _values(array, 1) == values
     except (lib.ArrowException, OverflowError, UnicodeEncodeError, InputError):
         return None

@@ -13,8 +13,9 @@ import numpy as np
 
 from hierdata.documents.document import Document, Scalar, Value
 from hierdata.documents.formats import FORMATS, detect
+from hierdata.documents.formats.frames import from_frame
 from hierdata.documents.formats.objects import from_python
-from hierdata.documents.formats.parquet import documents, from_frame, table_layout
+from hierdata.documents.formats.parquet import documents, table_layout
 from hierdata.documents.formats.source import PathSource
 from hierdata.domains.base import Uncovered
 from hierdata.domains.number import canonical, identity
