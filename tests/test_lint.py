@@ -325,3 +325,12 @@ def test_several_lists_of_a_record_are_better_judged_together() -> None:
     assert all("lists" not in message for message in read_as(asks="value"))
     assert read_as("anatomy") == []
     assert any("with nothing suppressed, l = 2" in message for message in read_as(asks="value"))
+
+
+def test_a_floor_that_is_the_root_is_warned_of() -> None:
+    records: list[dict[str, Any]] = [{"a": value} for value in ("CS", "EE", "CS", None) * 2]
+    tree: dict[str, Any] = {"tree": {"*": ["CS", "EE"]}}
+    coarse, fine = ({"$.a": {"role": "quasi", "taxonomy": tree | own}} for own in ({"finest": 1}, {}))
+    told = messages(check(policy(coarse), records), "$.a")
+    assert [message.partition(",")[0] for message in told] == ["the finest form is the root of the domain"]
+    assert messages(check(policy(fine), records), "$.a") == []

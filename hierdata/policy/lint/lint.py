@@ -15,6 +15,7 @@ from hierdata.errors import HierdataError, PolicyError
 from hierdata.policy.checks.sizes import class_size, domain_of, pairs
 from hierdata.policy.lint.attainable import shortfalls
 from hierdata.policy.lint.dates import moved_dates
+from hierdata.policy.lint.floors import nothing_published
 from hierdata.policy.lint.readings import judged_apart
 from hierdata.policy.lint.references import references
 from hierdata.policy.load.unlisted import add_unlisted
@@ -79,7 +80,8 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     remark = "; then no record can be suppressed, unless with `suppressed: as_published`"
     for keys, what in shortfalls(policy, survey):
         yield Finding("warning", _text(policy, keys), f"{what}{remark if policy.guards_suppressed else ''}")
-    yield from (Finding("warning", _text(policy, keys), what) for keys, what in references(policy, survey))
+    for keys, what in (*nothing_published(policy, survey), *references(policy, survey)):
+        yield Finding("warning", _text(policy, keys), what)
     yield from _unique(policy, survey)
     yield from _find_repeated(policy, survey)
     yield from _find_rare_types(policy, survey)
