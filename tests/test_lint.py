@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.checks.sizes import class_size
 from hierdata.policy.lint.lint import Finding, lint
 from hierdata.policy.lint.memberships import memberships
@@ -334,3 +335,27 @@ def test_a_floor_that_is_the_root_is_warned_of() -> None:
     told = messages(check(policy(coarse), records), "$.a")
     assert [message.partition(",")[0] for message in told] == ["the finest form is the root of the domain"]
     assert messages(check(policy(fine), records), "$.a") == []
+
+
+@pytest.mark.parametrize(("most", "warned"), [(5, True), (4, False)])
+def test_a_value_that_too_many_persons_show_is_foreseen(most: int, warned: bool) -> None:
+    """Each of five values has a small share of the values, and one of them is shown by most persons."""
+    people = [
+        {"d": [{"c": "HIV"}, *({"c": f"other{place}-{other}"} for other in range(4))]}
+        for place in range(most)
+    ]
+    people += [{"d": [{"c": f"more{place}"}]} for place in range(8 - most)]
+    fields: dict[str, Any] = {"$.d[*].c": {"role": "sensitive"}}
+    stated = policy(fields, models=[{"kind": "alpha-k", "k": 2, "alpha": Decimal("0.5")}])
+    found, hints = survey_collection(people, stated)
+    told = messages(lint(stated, found, hints), "$.d[*].c")
+    foreseen = [message for message in told if "persons show" in message]
+    assert bool(foreseen) == warned
+    if warned:
+        assert foreseen == [
+            "alpha-k: for the values that persons show, k = 8, alpha = 0.625 is the strongest that holds "
+            "with nothing suppressed, and the policy asks for more: some will be left out"
+        ]
+    read_by_value = policy({"$.d[*].c": {"role": "sensitive", "asks": "value"}}, models=stated.models)
+    found, hints = survey_collection(people, read_by_value)
+    assert "persons show" not in str(lint(read_by_value, found, hints))

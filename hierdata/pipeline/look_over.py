@@ -79,6 +79,7 @@ def survey_collection(
     Also return the paths that the policy's XSD declares as repeatable.
     """
     from hierdata.pipeline.survey import find_repeated, hints_of
+    from hierdata.policy.lint.presence import Shown, count_shown
     from hierdata.records.identifiers.treatment import Traces
     from hierdata.records.survey import survey
 
@@ -88,8 +89,11 @@ def survey_collection(
         collection = collect(hand.source, policy)
         documents = dry_treatment(policy).documents(collection.documents(), traces=traces)
         documents = count_items(documents, "reading", None, progress or silent)
+        shown: Shown = {}
+        documents = count_shown(documents, policy, shown)
         keeps = isinstance(policy.unlisted, Keep)
         found = survey(documents, policy.declared_fields(identifiers=True), holders=keeps)
+    found.shown = shown
     found.pseudonyms.update(traces.made)
     found.repeated = find_repeated(traces.marks, policy)
     return found, hints_of(collection, policy)

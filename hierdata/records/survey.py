@@ -96,7 +96,8 @@ class Survey:
     """Shape of the records, their number, and the counted values of each declared field.
 
     ``pseudonyms`` counts the replaced values by field; ``repeated`` counts, by domain, the pseudonyms that
-    occur in more than one record. ``forms`` are by field those in which moved dates are written.
+    occur in more than one record. ``forms`` are by field those in which moved dates are written. ``shown``
+    counts, for lint alone, the sets of values of a field that records show.
     """
 
     shape: PathSurvey = field(default_factory=PathSurvey)
@@ -105,6 +106,7 @@ class Survey:
     pseudonyms: Counter[Keys] = field(default_factory=Counter)
     repeated: dict[str, int] = field(default_factory=dict)
     forms: dict[Keys, set[str]] = field(default_factory=dict)
+    shown: dict[Keys, Counter[frozenset[Scalar]]] = field(default_factory=dict)
 
     def merge(self, other: Survey) -> None:
         """Add another part of the collection; the declared fields of both must be the same."""

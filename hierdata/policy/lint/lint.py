@@ -16,6 +16,7 @@ from hierdata.policy.checks.sizes import class_size, domain_of, pairs
 from hierdata.policy.lint.attainable import shortfalls
 from hierdata.policy.lint.dates import moved_dates
 from hierdata.policy.lint.floors import nothing_published
+from hierdata.policy.lint.presence import presence_shortfalls
 from hierdata.policy.lint.readings import judged_apart
 from hierdata.policy.lint.references import references
 from hierdata.policy.load.unlisted import add_unlisted
@@ -80,7 +81,8 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     remark = "; then no record can be suppressed, unless with `suppressed: as_published`"
     for keys, what in shortfalls(policy, survey):
         yield Finding("warning", _text(policy, keys), f"{what}{remark if policy.guards_suppressed else ''}")
-    for keys, what in (*nothing_published(policy, survey), *references(policy, survey)):
+    doubts = (nothing_published, presence_shortfalls, references)
+    for keys, what in chain.from_iterable(doubt(policy, survey) for doubt in doubts):
         yield Finding("warning", _text(policy, keys), what)
     yield from _unique(policy, survey)
     yield from _find_repeated(policy, survey)
