@@ -6,7 +6,7 @@ from typing import Any
 
 from hierdata.judge import Judgement, JudgeRules, Verdict, judge
 from hierdata.privacy import KAnonymity
-from hierdata.release.report.models import Promise, StewardReport
+from hierdata.release.report.models import Exact, Promise, StewardReport
 from hierdata.release.report.text import describe_verdict, summarize
 from hierdata.release.report.wording import describe_judgement, sizes
 from tests.report.sample import GPA, GRADE, counts, judgement, steward_report
@@ -71,6 +71,27 @@ def test_a_verdict_that_holds() -> None:
     assert text.splitlines()[0] == "The promise holds: 600 records in 119 classes, the smallest of 5."
     assert line(text, "level-alpha-k") == "level-alpha-k $.gpa held (k = 5, alpha = 1/3)"
     assert line(text, "k").endswith(": 4")
+
+
+def test_the_worst_guess_is_told_at_80_columns() -> None:
+    """Whoever releases sees the largest share of a class that one value has, also where every model holds."""
+    guesses = {GPA: Fraction(2, 3), GRADE: Fraction(1), "$.pay": Fraction(0), "x" * 70: Fraction(1, 100_000)}
+    told = {path: Exact.of(guess) for path, guess in guesses.items()}
+    for lines in (
+        summarize(steward_report(worst_guess=told)),
+        describe_verdict(verdict(judgements=(judgement(GPA, k="5"),), worst_guess=guesses)),
+    ):
+        (at,) = (number for number, own in enumerate(lines) if own.startswith("Worst guess"))
+        section = lines[at : at + 5]
+        assert [" ".join(own.split()) for own in section[1:]] == [
+            f"66.7 % (2/3) {GPA}",
+            f"100 % (1) {GRADE}",
+            "0 % (0) $.pay",
+            f"0.1 % (1/100000) {'x' * 70}",
+        ]
+        assert max(map(len, section[:4])) <= 80
+        assert [own.index(path) for own, path in zip(section[1:], guesses, strict=True)] == [20] * 4
+    assert "Worst guess" not in verdict_text(verdict()), "of nothing"
 
 
 def test_a_verdict_that_fails_gives_every_reason() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hierdata.escaping import quote
@@ -21,17 +22,22 @@ from hierdata.release.report.wording import (
     place,
     plural,
     risk_headings,
+    share,
     verdict,
 )
 
 if TYPE_CHECKING:
     from hierdata.judge.rules import Judgement, Verdict
 
+WORST_GUESS = "Worst guess: the largest share of a class that shows, or could show, one value"
+
 
 def summarize(report: StewardReport) -> list[str]:
     """Summarize for the steward what was promised, achieved and lost, in lines."""
     lines = [f"{quote(report.dataset)}: {verdict(report)}", describe_outcome(report)]
     lines += _section("Promised and achieved", _promises(report))
+    guesses = {path: guess.fraction for path, guess in report.worst_guess.items()}
+    lines += _section(WORST_GUESS, _guesses(guesses))
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
     lines += _section("What attackers learn", _attackers(report))
@@ -49,6 +55,7 @@ def describe_verdict(told: Verdict) -> list[str]:
     classes = plural(told.classes, "class", "classes")
     lines = [f"{opening}: {plural(told.records, 'record')} in {classes}, the smallest of {count(told.k)}."]
     lines += _columns(_judgement_row(judgement) for judgement in told.judgements)
+    lines += _section(WORST_GUESS, _guesses(told.worst_guess))
     if told.k_raw is not None:
         lines.append(f"k over the records as written, without sensitive values: {count(told.k_raw)}")
     if told.k_exempt is not None:
@@ -95,6 +102,11 @@ def _promises(report: StewardReport) -> Iterable[tuple[str, ...]]:
         held = describe_standing(promise.held, promise.failing_classes)
         reached = describe_judgement(promise)
         yield promise.kind, parameters(promise), f"{held} ({reached})" if reached else held
+
+
+def _guesses(guesses: Mapping[str, Fraction]) -> Iterable[tuple[str, ...]]:
+    for path, guess in guesses.items():
+        yield share(float(guess)), f"({guess})", quote(path)
 
 
 def _vertices(report: StewardReport) -> Iterable[tuple[str, ...]]:
