@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
@@ -242,9 +242,21 @@ def confirm(folder: Path, release: ReleaseFile, codebook: Codebook) -> None:
         raise VerificationError("the files next to it differ from those that it names", path=file)
     for name, computed in ((RELEASE_FILE, release), (CODEBOOK_FILE, codebook)):
         if _read_bytes(folder / name) != dump(computed):
+            where = _find_difference(stated, release) if name == RELEASE_FILE else ""
             raise VerificationError(
-                "its claims differ from what the judge found in the records", path=str(folder / name)
+                f"its claims differ from what the judge found in the records{where and f' ({where})'}",
+                path=str(folder / name),
             )
+
+
+def _find_difference(stated: BaseModel, computed: BaseModel) -> str:
+    """Return the name of the first field that differs, such as ``counts.k_raw``; empty if only bytes do."""
+    for name in type(computed).model_fields:
+        own, found = getattr(stated, name), getattr(computed, name)
+        if own != found:
+            inner = _find_difference(own, found) if isinstance(found, BaseModel) else ""
+            return f"{name}.{inner}" if inner else name
+    return ""
 
 
 def _read_release_file(file: Path) -> ReleaseFile:

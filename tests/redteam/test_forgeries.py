@@ -516,6 +516,29 @@ def test_bytes_that_no_document_needs(name: str, place: Path, tmp_path: Path) ->
     refuse(release, "not written as hierdata writes|XSD does not belong")
 
 
+@pytest.mark.parametrize("world", worlds(("full_domain",), ("json", "jsonl")), ids=str)
+def test_a_spelling_unique_to_a_record_under_a_claimed_k_raw(
+    world: World, place: Path, tmp_path: Path
+) -> None:
+    """The order of keys is part of what is written: it tells one record of a class from the others."""
+    release = forged(world, place, tmp_path)
+    stated = json.loads((release.public / "release.json").read_bytes())
+    records = release.read()
+    records[0] = dict(reversed(records[0].items()))
+    release.write(records)
+    release.seal()
+    told = json.loads((release.public / "release.json").read_bytes())
+    assert told["counts"].pop("k_raw") == 1
+    assert stated["counts"].pop("k_raw") >= 3
+    assert told["counts"] == stated["counts"]
+    assert release.verify().passed, "true, and said to be unique"
+    told["counts"] |= {"k_raw": 6}
+    (release.public / "release.json").write_text(
+        json.dumps(told, indent=2, ensure_ascii=False) + "\n", "utf-8"
+    )
+    refuse(release, r"claims differ from what the judge found in the records \(counts\.k_raw\)")
+
+
 @pytest.mark.parametrize("field", ["town", "note"])
 def test_entries_of_a_parquet_dictionary_that_no_row_has(field: str, place: Path, tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
