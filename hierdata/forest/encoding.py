@@ -75,7 +75,7 @@ class _Waiting:
     carried: list[tuple[Scalar, ...]] = field(default_factory=list)
 
 
-class _Encoder:
+class RecordEncoder:
     """Collects arrays from a stream of records, batch by batch, and column by column in a batch."""
 
     def __init__(self, frame: Frame, before: int) -> None:
@@ -271,7 +271,7 @@ def encode_records(
     ``before`` is the number of records of the collection before these. Raises InputError for a value outside
     its domain; the message has record and path, never the value.
     """
-    encoder = _Encoder(frame, before)
+    encoder = RecordEncoder(frame, before)
     waiting = 0
     stream = iter(batches)
     while own := _next(stream, encoder):
@@ -284,7 +284,7 @@ def encode_records(
         yield encoder.take_encoded()
 
 
-def _next(batches: Iterator[BoundRecords], encoder: _Encoder) -> BoundRecords | None:
+def _next(batches: Iterator[BoundRecords], encoder: RecordEncoder) -> BoundRecords | None:
     """Return the next batch. Of two errors, the one of the earlier record is raised."""
     try:
         return next(batches, None)

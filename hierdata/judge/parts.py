@@ -81,7 +81,7 @@ class JudgeHear:
             news, records, found, malformed, some = marshal.loads(piece)  # noqa: S302  (made by a walk of ours)
             for foreign, value in news.items():  # a walk sends values before it uses their codes
                 own[foreign] = _code(attributes, foreign, value)
-            classes.add(records, own.__getitem__)
+            classes.add(records, own)
             forbidden.update(found)
             wrong += malformed
             tokens += some

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -14,8 +14,8 @@ from hierdata.judge.reading import Seen
 from hierdata.judge.rules import JudgeRules, Verdict
 from hierdata.judge.walk import Children
 
-Codes: TypeAlias = "Callable[[int], int]"
-"""Maps a sensitive value's code in the walk to our code."""
+Codes: TypeAlias = "Mapping[int, int]"
+"""Our code of each sensitive value by its code in the walk."""
 Shown: TypeAlias = "dict[JudgedVertex, set[int]]"
 """The codes that one record shows at each place."""
 
@@ -48,20 +48,29 @@ class JudgedVertex:
         ``own`` translates the codes; without it they are ours. ``seen`` collects our codes, ``shown`` does so
         by place.
         """
-        tally = self.tally
-        codes = codes if own is None else [*map(own, codes)]
-        for code in codes:
-            tally[code] = tally.get(code, 0) + times
-        if seen is not None:
-            seen.update(codes)
-            if shown is not None and codes:
-                shown.setdefault(self, set()).update(codes)
+        if codes:
+            tally = self.tally
+            if own is not None:
+                codes = [own[code] for code in codes]
+            for code in codes:
+                tally[code] = tally.get(code, 0) + times
+            if seen is not None:
+                seen.update(codes)
+                if shown is not None:
+                    shown.setdefault(self, set()).update(codes)
         below = self.below
         for mark, held, inner in children:
             place = below.get(mark)
             if place is None:
                 place = below[mark] = JudgedVertex()
-            place.add(held, inner, times, own, seen, shown)
+            if len(held) != 1 or inner or shown is not None:
+                place.add(held, inner, times, own, seen, shown)
+                continue
+            # Most vertices have one value and nothing below: a call for each would take most of the time.
+            code = held[0] if own is None else own[held[0]]
+            place.tally[code] = place.tally.get(code, 0) + times
+            if seen is not None:
+                seen.add(code)
 
     def places(self) -> Iterator[PlaceContent]:
         """Yield the values at each vertex of the class that has any."""

@@ -230,23 +230,22 @@ class Walk:
     def _walk_vertex(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
         """Walk a vertex of its own; small equal vertices are walked once."""
         try:
-            mark = (
-                key,
-                dumps(value, 2),
-            )  # in version 2 equal values give equal bytes, different types different ones
+            # In version 2 equal values give equal bytes, different types different ones.
+            mark = key, dumps(value, 2)
         except ValueError:  # exact numbers, elements
             return self._own(key, value, rule)
         known = rule.known.get(mark)
-        if known is None:
-            found = self.found.total() + self._met
-            known = self._own(key, value, rule)
-            # Findings must be counted again for each vertex, and the limit on values depends on the members.
-            again = self.found.total() + self._met > found
-            if len(mark[1]) <= _SMALL and not self._multisets and not again:
-                if len(rule.known) == _ALIKE:
-                    rule.known.clear()
-                rule.known[mark] = known
-        return known
+        if known is not None:
+            return known
+        found = self.found.total() + self._met
+        walked = self._own(key, value, rule)
+        # Findings must be counted again for each vertex, and the limit on values depends on the members.
+        again = self.found.total() + self._met > found
+        if len(mark[1]) <= _SMALL and not self._multisets and not again:
+            if len(rule.known) == _ALIKE:
+                rule.known.clear()
+            rule.known[mark] = walked
+        return walked
 
     def _own(self, key: str, value: dict[str, Value] | list[Value], rule: _Rule) -> Walked:
         inner = self._items(key, value, rule) if isinstance(value, list) else self.vertex(value, rule.below)
@@ -262,10 +261,13 @@ class Walk:
         children: Children = []
         elements = isinstance(values, Siblings)
         with_attributes = elements and rule.attribute is None and rule.within
+        # Nothing is asked of such objects themselves, only of what they hold.
+        unasked = rule.pattern is None and (rule.labels is None or rule.within)
         for value in values:
             if with_attributes and isinstance(value, str):  # an element that lacks all its attributes
                 value = {TEXT: value} if value else {}
-            form, raw, held, below = self._item(key, value, rule)
+            walk = self._walk_vertex if unasked and value.__class__ is dict else self._item
+            form, raw, held, below = walk(key, value, rule)  # type: ignore[arg-type]
             forms.append(form)
             written.append(raw)
             codes += held

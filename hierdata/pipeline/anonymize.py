@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hierdata.pipeline.read_back import Judged
     from hierdata.pipeline.resources import RunContext
     from hierdata.policy.plan.plan import Prepared
+    from hierdata.policy.policy import Policy
     from hierdata.release.release import Release
     from hierdata.sources import Form
     from hierdata.sources.stores import Store
@@ -108,7 +109,7 @@ def _release_records(
             key_of_order = order_key(seed, prepared, overview.content)
             publishing = Publishing(recoding, prepared, form, folder.path, key_of_order, metrics)
             written, tallies = publishing.publish(classes)
-            judged = _judge_written(written, form, prepared, spread)
+            judged = _judge_written(written, form, policy, prepared, spread)
             verdict = judged.verdict
             kept = pass_gates(gates, tallies)
             splits = written.parts(form)[0]
@@ -133,12 +134,18 @@ def _release_records(
     return release
 
 
-def _judge_written(written: Written, form: Form, prepared: Prepared, spread: RunContext) -> Judged:
+def _judge_written(
+    written: Written, form: Form, policy: Policy, prepared: Prepared, spread: RunContext
+) -> Judged:
     """Judge what was written. Raises VerificationError if it does not pass."""
     from hierdata.pipeline.judge import judge_files
+    from hierdata.pipeline.published import Wanted, read_published
     from hierdata.pipeline.read_back import Judged
 
-    judged = Judged.by(prepared.rules, lambda rules: judge_files(*written.parts(form), rules, spread))
+    rules, splits = prepared.rules, written.parts(form)[0]
+    read = read_published(splits, lambda: written.parts(form)[1], rules, Wanted.by(policy), spread)
+    read.parts.release()
+    judged = Judged(rules, read, lambda own: judge_files(*written.parts(form), own, spread))
     if not judged.verdict.passed:
         raise VerificationError("the judge did not confirm what was written; nothing was published")
     return judged

@@ -8,6 +8,7 @@ from itertools import chain
 from operator import itemgetter
 
 from hierdata.documents.document import Document
+from hierdata.executors import Held
 from hierdata.judge import JudgeHear, JudgeRules, JudgeWalk, Verdict, judge_counted, merge_verdicts
 from hierdata.pipeline.resources import RunContext
 from hierdata.progress import count_items
@@ -42,7 +43,13 @@ def judge_files(
             count_items(documents, "verifying", None, spread.progress, itemgetter(1)), rules, beside
         )
     _, watch = spread.progress_callbacks("verifying", None, len(splits))
-    walked = spread.executor.hold(splits).exchange(WalkSplit(rules, len(splits)), len(splits), watch)
+    return judge_walked(
+        spread.executor.hold(splits).exchange(WalkSplit(rules, len(splits)), len(splits), watch), rules
+    )
+
+
+def judge_walked(walked: Held[list[bytes]], rules: JudgeRules) -> Verdict:
+    """Judge what the judge's walks found, by bucket; it is released."""
     heard = walked.map(JudgeHear(rules))
     walked.release()
     verdict = merge_verdicts(heard.collect(), rules)

@@ -66,7 +66,7 @@ def look_over(
     check_key(treated, resources.kind(len(splits)))
     with resources.open_context(len(splits), staging, progress or silent, list_plugins(policy)) as spread:
         with name_positions(policy):
-            overview = survey_splits(collection, splits, policy, spread, treated)
+            overview = survey_splits(collection, splits, policy, spread, treated, sampled=not again)
             prepared = prepare(overview.policy, overview.survey, overview.hints)
         yield LookedOver(overview, prepared, collection, spread)
 

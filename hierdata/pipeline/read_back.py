@@ -1,16 +1,16 @@
-"""Read published files back for what is said about them: the values of quasi-identifiers, and the paths."""
+"""Find what is said about published files: the values of quasi-identifiers, the paths, the public verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
 from pathlib import Path
 
-from hierdata.documents.document import GROUP, Document
+from hierdata.documents.document import GROUP
 from hierdata.errors import VerificationError
 from hierdata.judge import JudgeRules, Keys, Verdict
-from hierdata.judge.tokens import single, whole
+from hierdata.pipeline.published import PublishedReading, Wanted, survey_published
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.checks.readings import Readings, resolve_readings, states_reading
 from hierdata.policy.load.unlisted import add_unlisted
@@ -18,48 +18,24 @@ from hierdata.policy.plan.plan import stated_scales
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.privacy.base import BY_VALUE, SensitiveReading
-from hierdata.records.survey import PathSurvey, Survey, survey
+from hierdata.records.survey import PathSurvey
 from hierdata.release.layout import published_files
 from hierdata.release.public import ReadBack
 from hierdata.sources import InputSplit
 
 
 @dataclass(frozen=True)
-class SurveyPublished:
-    """Survey a split of published records, counting the values of the ``declared`` fields.
-
-    With ``classes`` a document is a class: its representative counts once for each record.
-    """
-
-    declared: Mapping[Keys, frozenset[str]]
-    classes: bool
-
-    def __call__(self, split: InputSplit) -> Survey:
-        """Return the survey."""
-        documents = split.documents()
-        return survey(_members(documents) if self.classes else documents, self.declared)
-
-
-def _members(documents: Iterator[Document]) -> Iterator[Document]:
-    for document in documents:
-        inner = single(document.get("representative"))
-        if isinstance(inner, dict):
-            for _ in range(whole(single(document.get("@records", document.get("records")))) or 0):
-                yield inner
-
-
-@dataclass(frozen=True)
 class Judged:
-    """Published files as they were judged: the rules, the verdict, and ``judge`` for other rules."""
+    """Published files as they were read and judged by ``rules``; ``judge`` judges them by others."""
 
     rules: JudgeRules
-    verdict: Verdict
+    published: PublishedReading
     judge: Callable[[JudgeRules], Verdict]
 
-    @classmethod
-    def by(cls, rules: JudgeRules, judge: Callable[[JudgeRules], Verdict]) -> Judged:
-        """Judge by these rules."""
-        return cls(rules, judge(rules), judge)
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict by the rules."""
+        return self.published.verdict
 
     def public_verdict(self, policy: Policy, vertices: frozenset[Keys], readings: Readings) -> Verdict:
         """Return the verdict by what the policy and the published files tell alone.
@@ -114,28 +90,15 @@ def read_back(
     The verdict that is published takes those for vertices that the policy or the published records show to
     be. Raises VerificationError if the release fails then.
     """
-    found = _survey(splits, policy, spread)
+    found = judged.published.survey
     if isinstance(policy.unlisted, Keep):
         if policy.recoding_traits.separates_values:
             _drop_groups(found.shape)
         policy = add_unlisted(policy, found.shape, least=0)
-        found = _survey(splits, policy, spread)
+        found = survey_published(splits, Wanted.by(policy), spread)  # with the values of the kept fields
     repeated = frozenset(_find_repeated(found.shape, (), _lists(policy)))
     verdict = judged.public_verdict(policy, policy.vertices | repeated, resolve_readings(policy, repeated))
     return ReadBack(policy, found, verdict, format, published_files(folder))
-
-
-def _survey(splits: Sequence[InputSplit], policy: Policy, spread: RunContext) -> Survey:
-    declared = {keys: frozenset(policy.rules_by_keys[keys][1].missing) for keys in policy.quasi}
-    task = SurveyPublished(declared, policy.recoding_traits.publishes_classes)
-    if len(splits) == 1:
-        return task(splits[0])
-    held = spread.executor.hold(splits).map(task)
-    total = Survey(values={})
-    for found in held.collect():
-        total.merge(found)
-    held.release()
-    return total
 
 
 def _drop_groups(shape: PathSurvey) -> None:

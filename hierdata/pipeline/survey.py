@@ -154,14 +154,18 @@ def survey_splits(
     policy: Policy,
     spread: RunContext,
     treatment: Treatment,
+    *,
+    sampled: bool = True,
 ) -> Overview:
     """Survey all splits of a collection; the returned policy has rules for unlisted fields that it keeps.
+
+    A cut into blocks needs the records ``sampled``.
 
     Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
     """
     hints = hints_of(collection, policy)
     flat = policy.tables is None and collection.form.format.is_tabular
-    most = -(-_SAMPLE // len(splits)) if may_be_cut(policy, flat) else 0
+    most = -(-_SAMPLE // len(splits)) if sampled and may_be_cut(policy, flat) else 0
     found, sizes, content, held = _survey_splits(splits, policy, spread, most, treatment)
     extended = add_unlisted(policy, found.shape, hints)
     unified = treatment.unify(found.forms)

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
 
 import numpy as np
 
-from hierdata.documents.document import Document
 from hierdata.documents.formats import Format
 from hierdata.errors import VerificationError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.forest.encoding import encode_records
 from hierdata.measurement.release.comparison import PSEUDONYMS, Comparison, compare, find_unequal
-from hierdata.measurement.release.links import OTHER_RELEASE, LinkedRecords, Shown, encode_shown, link
+from hierdata.measurement.release.links import OTHER_RELEASE, LinkedRecords, Shown, link
 from hierdata.measurement.release.terms import Terms
+from hierdata.pipeline.published import PartReading
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.survey import Located, Overview
 from hierdata.policy.plan.plan import Prepared
 from hierdata.records.binding import bind_records
 from hierdata.records.identifiers.treatment import Treatment
 from hierdata.release.witness import Witness
-from hierdata.sources import InputSplit
 
 COPIES = "the release has more records than the original: records were added"
 OTHER_ORIGINAL = "the original has another number of records than the one that the release was made from"
@@ -31,22 +29,34 @@ OTHER_ORIGINAL = "the original has another number of records than the one that t
 CHANGED = "; the original has changed since the release was made from it"
 
 
-@dataclass(frozen=True)
-class EncodeShown:
-    """Encode the published records of a split, given with its number."""
-
-    prepared: Prepared
-
-    def __call__(self, numbered: tuple[int, InputSplit]) -> tuple[int, Shown]:
-        """Return the records, with the number of the split."""
-        number, split = numbered
-        return number, encode_shown(split.documents(), self.prepared, {})
-
-
-def count_shown(numbered: tuple[int, Shown]) -> tuple[int, int]:
-    """Return the number of records, and of the witness's numbers for them."""
-    _, shown = numbered
+def count_shown(part: PartReading) -> tuple[int, int] | VerificationError:
+    """Return the number of records, and of the witness's numbers for them; or why they are not encoded."""
+    if isinstance(part.shown, VerificationError):
+        return part.shown
+    shown = _shown_of(part)
     return shown.encoded.record_count, shown.words
+
+
+def _accumulate_counts(
+    counted: Iterable[tuple[int, int] | VerificationError],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of records and of the witness's numbers before each part, and of all.
+
+    Raises VerificationError for the first record that could not be encoded, by its number in the release.
+    """
+    records, words = [0], [0]
+    for own in counted:
+        if isinstance(own, VerificationError):
+            number = None if own.record is None else records[-1] + own.record
+            raise VerificationError(own.message, record=number, path=own.path, revealed=own.revealed)
+        records.append(records[-1] + own[0])
+        words.append(words[-1] + own[1])
+    return tuple(records), tuple(words)
+
+
+def _shown_of(part: PartReading) -> Shown:
+    assert isinstance(part.shown, Shown), "the records were read and encoded for the witness"
+    return part.shown
 
 
 @dataclass(frozen=True)
@@ -63,9 +73,9 @@ class LinkShown:
     words: tuple[int, ...]
     starts: tuple[int, ...]
 
-    def __call__(self, numbered: tuple[int, Shown]) -> Iterator[tuple[int, LinkedRecords]]:
-        """Yield the records by part."""
-        number, shown = numbered
+    def __call__(self, part: PartReading) -> Iterator[tuple[int, LinkedRecords]]:
+        """Yield the records by part of the original."""
+        number, shown = part.number, _shown_of(part)
         words = self.witness.read(self.words[number], shown.words)
         return link(shown, self.prepared.frame, words, self.records[number], np.array(self.starts, np.int64))
 
@@ -109,23 +119,15 @@ class TruthCheck:
     formats: tuple[Format | None, Format]
     tables: Mapping[str, tuple[str, ...]]
 
-    def check(
-        self,
-        published: Sequence[InputSplit],
-        beside: Mapping[str, Iterable[Document]],
-        witness: Witness,
-        spread: RunContext,
-    ) -> None:
-        """Check that everything published is true of the original; ``beside`` are the other parts by name.
+    def check(self, held: Held[PartReading], witness: Witness, spread: RunContext) -> None:
+        """Check that everything published is true of the original.
 
         Raises VerificationError for the first record that is not.
         """
         total = self.overview.survey.records
         if witness.records != total:
             raise VerificationError(OTHER_ORIGINAL)
-        held = self._encode(published, beside, spread)
-        sizes = list(held.map(count_shown).collect())
-        records, words = (tuple(accumulate(column, initial=0)) for column in zip(*sizes, strict=True))
+        records, words = _accumulate_counts(held.map(count_shown).collect())
         if records[-1] > total:
             raise VerificationError(COPIES)
         if words[-1] != witness.words:
@@ -134,7 +136,6 @@ class TruthCheck:
         parts = (splits,) if self._is_grouped else tuple((one,) for one in splits)
         starts = (*(own[0].before for own in parts), total)
         linked = held.exchange(LinkShown(self.prepared, witness, records, words, starts), len(parts))
-        held.release()
         _, watch = spread.progress_callbacks("comparing", total, len(parts))
         comparing = CompareLinked(self.prepared, self.overview.treatment, parts, self._terms)
         compared = linked.map(comparing, watch)
@@ -162,18 +163,6 @@ class TruthCheck:
                 str(policy.rules_by_keys[keys][0]): spec.domain for keys, spec in policy.pseudonyms.items()
             },
         )
-
-    def _encode(
-        self,
-        published: Sequence[InputSplit],
-        beside: Mapping[str, Iterable[Document]],
-        spread: RunContext,
-    ) -> Held[tuple[int, Shown]]:
-        """Encode the published records, split by split unless groups span them."""
-        if len(published) > 1 and not self._is_grouped:
-            return spread.executor.hold(list(enumerate(published))).map(EncodeShown(self.prepared))
-        documents = chain.from_iterable(split.documents() for split in published)
-        return spread.executor.hold([(0, encode_shown(documents, self.prepared, beside))])
 
 
 def _report(found: Sequence[Comparison], changed: bool) -> None:

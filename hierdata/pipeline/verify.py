@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,11 +27,12 @@ from hierdata.release.layout import (
     records_format,
 )
 from hierdata.release.verification import Facts, confirm, read_facts
-from hierdata.sources import InputSplit
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
+    from hierdata.executors import Held
     from hierdata.judge import JudgeRules, Verdict
+    from hierdata.pipeline.published import PartReading
 
 
 @contextmanager
@@ -95,6 +96,7 @@ def _verdict(
 ) -> Verdict:
     """Run the steps of ``verify`` on fetched records; ``served``: they come from a server."""
     from hierdata.pipeline.judge import judge_files
+    from hierdata.pipeline.published import Wanted, read_published
     from hierdata.pipeline.read_back import Judged, read_back
     from hierdata.release.public import build_codebook, build_release_file
 
@@ -102,6 +104,7 @@ def _verdict(
     files = find_release_files(Path(published), policy) if isinstance(published, str | os.PathLike) else None
     found = None if files is None else files.facts
     frozen = read_facts(Path(facts) if facts is not None else found, policy)
+    place = Path(witness) if witness is not None else None if files is None else files.witness
     with ExitStack() as opened:
         looked = None
         if original is not None:
@@ -117,21 +120,32 @@ def _verdict(
                 )
         rules = _rules(policy, frozen) if looked is None else looked.prepared.rules
         splits = record_splits(published, files, policy)
-        with (resources or Resources()).open_context(
-            len(splits), None, progress or silent, list_plugins(policy)
-        ) as spread:
-            judged = Judged.by(rules, lambda own: judge_files(splits, read_parts(files, policy), own, spread))
-            verdict = judged.verdict
-            if frozen is not None and verdict.passed:
-                frozen.check_tables(policy, verdict)
-            has_facts = frozen is not None or original is not None
-            if files is not None and files.claims is not None and verdict.passed and has_facts:
-                folder, format = files.claims.parent, records_format(files, policy).name
-                back = read_back(folder, splits, stated, format, judged, spread)
-                confirm(folder, build_release_file(back), build_codebook(back))
-                check_bytes(files, policy, spread.folder)
+        spread = (
+            opened.enter_context(
+                (resources or Resources()).open_context(
+                    len(splits), None, progress or silent, list_plugins(policy)
+                )
+            )
+            if looked is None
+            else looked.spread
+        )
+        claimed = files is not None and files.claims is not None
+        linked = None if looked is None or place is None else looked.prepared
+        wanted = Wanted.by(stated, bytes=claimed, prepared=linked)
+        read = read_published(splits, lambda: read_parts(files, policy), rules, wanted, spread)
+        judged = Judged(rules, read, lambda own: judge_files(splits, read_parts(files, policy), own, spread))
+        verdict = judged.verdict
+        if frozen is not None and verdict.passed:
+            frozen.check_tables(policy, verdict)
+        has_facts = frozen is not None or original is not None
+        if files is not None and files.claims is not None and verdict.passed and has_facts:
+            folder, format = files.claims.parent, records_format(files, policy).name
+            back = read_back(folder, splits, stated, format, judged, spread)
+            confirm(folder, build_release_file(back), build_codebook(back))
+            check_bytes(files, policy, spread.folder, read.rewritten)
         if looked is not None and verdict.passed:
-            verdict = _follow(witness, splits, files, served, looked, verdict)
+            verdict = _follow(place, read.parts, files, served, looked, verdict)
+        read.parts.release()
     return verdict
 
 
@@ -154,8 +168,8 @@ UNTOLD = "whether the release is true of its original (the witness)"
 
 
 def _follow(
-    stated: str | os.PathLike[str] | None,
-    splits: Sequence[InputSplit],
+    place: Path | None,
+    parts: Held[PartReading],
     files: Released | None,
     served: bool,
     looked: LookedOver,
@@ -165,7 +179,6 @@ def _follow(
     from hierdata.pipeline.truth import TruthCheck
     from hierdata.release.witness import read_witness
 
-    place = Path(stated) if stated is not None else None if files is None else files.witness
     named = None if files is None or files.claims is None else published_files(files.claims.parent)
     witness = None if place is None else read_witness(place, named)
     if witness is None or not witness.words:
@@ -174,5 +187,5 @@ def _follow(
     shown = None if served or files is None else records_format(files, policy)
     formats = shown, looked.collection.form.format
     check = TruthCheck(looked.overview, looked.prepared, formats, verdict.tables)
-    check.check(splits, read_parts(files, policy), witness, looked.spread)
+    check.check(parts, witness, looked.spread)
     return verdict

@@ -22,6 +22,7 @@ __all__ = [
     "Binding",
     "Problem",
     "bind",
+    "bind_batch",
     "bind_records",
     "hang",
     "items_of",
@@ -56,12 +57,17 @@ def bind_records(documents: Iterable[Document], binding: Binding, before: int = 
     or a value is of the wrong kind; all records before it have been yielded by then.
     """
     for batch in batches(documents):
-        try:
-            found: Iterable[BoundRecords] = (_roots(batch, binding),)
-        except _RecordMisfitError:
-            found = _one_by_one(batch, binding, before)
-        yield from (_drop_empty_vertices(own, binding.schema) for own in found) if binding.sparse else found
+        yield from bind_batch(batch, binding, before)
         before += len(batch)
+
+
+def bind_batch(batch: Sequence[Document], binding: Binding, before: int) -> Iterator[BoundRecords]:
+    """Bind some records together (see ``bind_records``)."""
+    try:
+        found: Iterable[BoundRecords] = (_roots(batch, binding),)
+    except _RecordMisfitError:
+        found = _one_by_one(batch, binding, before)
+    yield from (_drop_empty_vertices(own, binding.schema) for own in found) if binding.sparse else found
 
 
 def _drop_empty_vertices(own: BoundRecords, schema: Schema) -> BoundRecords:

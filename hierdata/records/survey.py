@@ -134,19 +134,39 @@ def survey(
     >>> found.records, dict(found.values["a",]), found.shape.children["b"].longest
     (2, {1: 1, None: 1}, 1)
     """
-    result = Survey(values={keys: Values() for keys in declared})
+    surveyor = Surveyor(declared, holders)
     for batch in batches(documents):
-        result.records += len(batch)
-        result.shape.occurrences += len(batch)
-        _objects(result.shape, (), batch, result.values)
-        if holders:
+        surveyor.add(batch)
+    return surveyor.take()
+
+
+class Surveyor:
+    """Surveys records batch by batch; ``declared`` and ``holders`` as in ``survey``."""
+
+    def __init__(
+        self, declared: Collection[Keys] | Mapping[Keys, Collection[str]] = (), holders: bool = False
+    ) -> None:
+        self._declared = declared
+        self._holders = holders
+        self._found = Survey(values={keys: Values() for keys in declared})
+
+    def add(self, batch: Sequence[Document]) -> None:
+        """Survey some more records."""
+        found = self._found
+        found.records += len(batch)
+        found.shape.occurrences += len(batch)
+        _objects(found.shape, (), batch, found.values)
+        if self._holders:
             for record in batch:
-                _count_holder(result.shape, record)
-    if isinstance(declared, Mapping):
-        for keys, spellings in declared.items():
-            if spellings:
-                result.values[keys].fold(Missing(spellings))
-    return result
+                _count_holder(found.shape, record)
+
+    def take(self) -> Survey:
+        """Return the survey of all records; nothing may be added after that."""
+        if isinstance(self._declared, Mapping):
+            for keys, spellings in self._declared.items():
+                if spellings:
+                    self._found.values[keys].fold(Missing(spellings))
+        return self._found
 
 
 def _objects(shape: PathSurvey, keys: Keys, objects: Sequence[Document], values: dict[Keys, Values]) -> None:
@@ -207,12 +227,13 @@ def _contents(
     """Count single values and descend into objects."""
     if not items:
         return
-    scalars = _scalars(items)
+    kinds = set(map(type, items))
+    scalars = _scalars(items, kinds)
     if len(scalars) < len(items):
-        objects = [item for item in items if isinstance(item, dict)]
-        shape.nested += sum(isinstance(item, list) for item in items)
+        objects = items if kinds == {dict} else [item for item in items if isinstance(item, dict)]
+        shape.nested += len(items) - len(objects) - len(scalars)
         if objects:
-            _objects(shape, keys, objects, values)
+            _objects(shape, keys, cast("Sequence[Document]", objects), values)
     if elements:
         filled = [item for item in scalars if item != ""]
         shape.texts += len(filled)
@@ -225,7 +246,8 @@ def _contents(
         counted.add(scalars)
 
 
-def _scalars(items: Sequence[Value]) -> Sequence[Scalar]:
-    kinds = set(map(type, items))
-    found = items if kinds <= SCALARS else [item for item in items if type(item) in SCALARS]
+def _scalars(items: Sequence[Value], kinds: set[type]) -> Sequence[Scalar]:
+    found: Sequence[Value] = ()
+    if kinds & SCALARS:
+        found = items if kinds <= SCALARS else [item for item in items if type(item) in SCALARS]
     return cast("Sequence[Scalar]", found)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import repeat
 from typing import BinaryIO
 
 from hierdata.documents.document import Document
-from hierdata.documents.formats import WHOLE, Format, Layout, Split
+from hierdata.documents.formats import WHOLE, Format, Layout, Rowwise, Split
 from hierdata.documents.formats.source import PathSource, Source
 from hierdata.errors import InputError, TargetError
 
@@ -31,6 +32,43 @@ class InputSplit(ABC):
     def count_documents(self) -> Iterator[tuple[Document, int]]:
         """Return the documents in any order, each with its count; merge equal ones where that is cheap."""
         return zip(self.documents(), repeat(1))
+
+    @contextmanager
+    def open_rewriting(self) -> Iterator[Rewriting | None]:
+        """Open a comparison of the part's bytes with those that are written for its documents.
+
+        None where the bytes of the part cannot be told from those of the others.
+        """
+        yield None
+
+
+class Rewriting:
+    """Writes documents again, and compares their bytes with those that ``stream`` has up to ``end``.
+
+    ``stream`` is at the beginning of the part's bytes; ``put`` writes a document to ``again``.
+    """
+
+    def __init__(self, stream: BinaryIO, end: int, again: BytesIO, put: Callable[[Document], None]) -> None:
+        self._stream = stream
+        self._end = end
+        self._again = again
+        self._put = put
+        self._equal = True
+
+    def add(self, batch: Iterable[Document]) -> None:
+        """Compare some more documents."""
+        if not self._equal:
+            return
+        for document in batch:
+            self._put(document)
+        written = self._again.getvalue()
+        self._again.seek(0)
+        self._again.truncate()
+        self._equal = written == self._stream.read(len(written))
+
+    def are_equal(self) -> bool:
+        """Return whether the part has the bytes of its documents and no others."""
+        return self._equal and self._stream.tell() == self._end
 
 
 @dataclass(frozen=True)
@@ -74,6 +112,22 @@ class FileSplit(InputSplit):
         except InputError:
             self._tell()
             raise
+
+    @contextmanager
+    def open_rewriting(self) -> Iterator[Rewriting | None]:
+        """Open a comparison with what is written again (see InputSplit.open_rewriting)."""
+        if not isinstance(self.format, Rowwise) or not self.format.joins(self.layout):
+            yield None
+            return
+        with open_source(self.source) as stream:
+            extent = self.format.extent(stream, self.layout, self.split)
+            if extent is None:
+                yield None
+                return
+            stream.seek(extent[0])
+            again = BytesIO()
+            with self.format.writer(again, self.layout) as put:
+                yield Rewriting(stream, extent[1], again, put)
 
     def _tell(self) -> None:
         """Read all from the beginning, record by record, to raise the error with the record number."""

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierdata.documents.formats import FORMATS, WHOLE, detect
+from hierdata.documents.formats import FORMATS, WHOLE, Layout, Rowwise, detect
 from hierdata.documents.formats import parquet as parquet_module
 from hierdata.documents.formats.jsonl import JsonLines
 from hierdata.documents.formats.source import PathSource
 from hierdata.errors import HierdataError, InputError
 from hierdata.policy.load import from_data
 from hierdata.sources import collect
-from hierdata.sources.splits import InputSplit, file_splits, read_file
+from hierdata.sources.splits import FileSplit, InputSplit, file_splits, read_file
 from tests.bytes_source import BytesSource
 from tests.cases import for_each
 from tests.formats.test_broken import BROKEN, rows
@@ -64,6 +64,56 @@ def test_every_line_is_in_one_part(lines: list[bytes], mark: bytes, ended: bool,
 def test_a_line_longer_than_many_parts_is_read_once() -> None:
     data = b'{"q":1}\n{"q":"' + b"x" * 1000 + b'"}\n{"q":3}'
     assert [len(str(record)) for record in in_parts(data, 7)] == [8, 1009, 8]
+
+
+@pytest.mark.parametrize("name", ["jsonl", "extended-json", "bson"])
+def test_extents_of_parts_are_the_bytes_of_their_records(name: str) -> None:
+    """A change of one byte anywhere, or a byte more, is in the extent of one part, which then differs."""
+    format = FORMATS[name]()
+    assert isinstance(format, Rowwise)
+    whole = BytesIO()
+    format.write([{"q": "x" * (n * 7 % 40), "n": n} for n in range(30)], whole, Layout())
+    data = whole.getvalue()
+    for size in (1, 7, 64, 10_000):
+        splits = format.splits(BytesIO(data), Layout(), size)
+        extents = [format.extent(BytesIO(data), Layout(), split) for split in splits]
+        assert [own and own[0] for own in extents] == [0, *(own and own[1] for own in extents[:-1])]
+        assert extents[-1] is not None
+        assert extents[-1][1] == len(data)
+        assert are_rewritten(data, format, size) == {True}
+    with BytesSource(gzip.compress(data), "records.gz").open() as packed:
+        assert format.extent(packed, Layout(), WHOLE) is None
+
+
+@pytest.mark.parametrize("size", [1, 20, 10_000])
+def test_a_part_with_more_than_its_records_is_not_rewritten(size: int) -> None:
+    lines = [b'{"q":%d,"s":"%s"}\n' % (n, b"x" * n) for n in range(12)]
+    data = b"".join(lines)
+    assert are_rewritten(data, JsonLines(), size) == {True}
+    for line in lines:
+        for more in (
+            b" " + line,
+            b"\n" + line,
+            line.replace(b":", b": ", 1),
+            line[:-1] + b"\r\n",
+            line[:-1] + b" \n",
+        ):
+            assert False in are_rewritten(data.replace(line, more), JsonLines(), size)
+    for forged in (data[:-1], data + b"\n", b"\xef\xbb\xbf" + data):
+        assert False in are_rewritten(forged, JsonLines(), size)
+
+
+def are_rewritten(data: bytes, format: Rowwise, size: int) -> set[bool]:
+    """Whether the parts of a file have the bytes that are written for their documents."""
+    found = set()
+    for split in format.splits(BytesIO(data), Layout(), size):
+        part = FileSplit(BytesSource(data, f"records{format.extension}"), format, Layout(), split)
+        with part.open_rewriting() as rewriting:
+            assert rewriting is not None
+            for document in part.documents():
+                rewriting.add([document])
+            found.add(rewriting.are_equal())
+    return found
 
 
 def test_a_byte_order_mark_stands_at_the_beginning_alone() -> None:

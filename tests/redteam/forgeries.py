@@ -21,6 +21,7 @@ import hierdata
 from hierdata.errors import VerificationError
 from hierdata.judge import JudgeRules
 from hierdata.pipeline.judge import judge_files
+from hierdata.pipeline.published import Wanted, read_published
 from hierdata.pipeline.read_back import Judged, read_back
 from hierdata.policy.load import from_data
 from hierdata.policy.plan.plan import judge_rules
@@ -262,7 +263,10 @@ class Forged:
 
         format = records_format(files, self.policy).name
         with hierdata.Resources().open_context(1, None, silent) as spread, suppress(VerificationError):
-            judged = Judged.by(rules, judge)
+            read = read_published(
+                splits, lambda: read_parts(files, self.policy), rules, Wanted.by(self.policy), spread
+            )
+            judged = Judged(rules, read, judge)
             back = read_back(self.public, splits, self.policy, format, judged, spread)
             (self.public / "release.json").write_bytes(dump(build_release_file(back)))
             (self.public / "codebook.json").write_bytes(dump(build_codebook(back)))

@@ -167,6 +167,14 @@ class Rowwise(Format):
         """Return whether the concatenation of several files is a valid file with all their records."""
         return False
 
+    def extent(self, stream: BinaryIO, layout: Layout, split: Split) -> tuple[int, int] | None:
+        """Return where the bytes of a split's records begin and end; None where files cannot be joined.
+
+        The extents of all splits follow each other, and together they are the whole file. A writer of the
+        records of a split writes these bytes, if the file is written as this format writes.
+        """
+        return None
+
     @abstractmethod
     def writer(self, stream: BinaryIO, layout: Layout) -> AbstractContextManager[Callable[[Document], None]]:
         """Return a function that writes one record; the file is complete when the context ends."""

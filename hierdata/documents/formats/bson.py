@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from os import SEEK_CUR
+from os import SEEK_CUR, SEEK_END
 from struct import Struct
 from types import ModuleType
 from typing import BinaryIO, ClassVar
@@ -60,6 +60,12 @@ class Bson(Rowwise):
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
         """Yield the records of a part (see Format.read_split)."""
         return _codec().decode_all(_read_frames(stream, split))  # type: ignore[no-any-return]
+
+    def extent(self, stream: BinaryIO, layout: Layout, split: Split) -> tuple[int, int] | None:
+        """Return the extent of the documents (see Rowwise.extent)."""
+        if not stream.seekable():
+            return None
+        return split.start, stream.seek(0, SEEK_END) if split.end is None else split.end
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:

@@ -12,7 +12,7 @@ from hierdata.documents.document import Document, Value
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
 from hierdata.documents.formats.decoder import RefusedTextError, strict, unique
 from hierdata.documents.formats.extended_values import LAST_ISO, spelling, unwrap_value
-from hierdata.documents.formats.lines import ranges, read_lines
+from hierdata.documents.formats.lines import find_extent, ranges, read_lines
 from hierdata.documents.formats.objects import encode
 from hierdata.documents.formats.window import read_array
 from hierdata.documents.scalars import WRAPPERS
@@ -74,6 +74,10 @@ class ExtendedJson(Rowwise):
         if layout.array:
             return self.read(stream, layout)
         return read_lines(stream, split, _DECODER)
+
+    def extent(self, stream: BinaryIO, layout: Layout, split: Split) -> tuple[int, int] | None:
+        """Return the extent of the lines; an array is not joined (see Rowwise.extent)."""
+        return None if layout.array else find_extent(stream, split)
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:

@@ -8,7 +8,7 @@ from typing import BinaryIO, ClassVar
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats.base import WHOLE, Layout, Rowwise, Split
-from hierdata.documents.formats.lines import ranges, read_lines
+from hierdata.documents.formats.lines import find_extent, ranges, read_lines
 from hierdata.documents.formats.objects import dumps_exact, encode
 from hierdata.errors import PolicyError
 
@@ -43,6 +43,10 @@ class JsonLines(Rowwise):
     def read_split(self, stream: BinaryIO, layout: Layout, split: Split) -> Iterator[Document]:
         """Yield the records of the lines that begin in a range of bytes (see Format.read_split)."""
         return read_lines(stream, split)
+
+    def extent(self, stream: BinaryIO, layout: Layout, split: Split) -> tuple[int, int] | None:
+        """Return the extent of the lines (see Rowwise.extent)."""
+        return find_extent(stream, split)
 
     @contextmanager
     def writer(self, stream: BinaryIO, layout: Layout) -> Iterator[Callable[[Document], None]]:

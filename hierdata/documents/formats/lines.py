@@ -24,6 +24,22 @@ def ranges(stream: BinaryIO, size: int) -> tuple[Split, ...]:
     return tuple(Split(at, min(at + size, length)) for at in range(0, length, size)) or (WHOLE,)
 
 
+def find_extent(stream: BinaryIO, split: Split) -> tuple[int, int] | None:
+    """Return where the lines that begin in a range of bytes begin and end; None for a compressed file."""
+    if not stream.seekable():
+        return None
+    end = stream.seek(0, SEEK_END) if split.end is None else _next_line(stream, split.end)
+    return _next_line(stream, split.start), end
+
+
+def _next_line(stream: BinaryIO, at: int) -> int:
+    """Return where the first line begins that does not begin before a place."""
+    if at == 0:
+        return 0
+    stream.seek(at - 1)
+    return at - 1 + len(stream.readline(MAX_RECORD + 1))
+
+
 def read_lines(stream: BinaryIO, split: Split, decoder: json.JSONDecoder | None = None) -> Iterator[Document]:
     """Yield the records of the lines that begin in a range of bytes. Raises InputError."""
     record = 0

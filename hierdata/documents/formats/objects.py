@@ -17,6 +17,7 @@ from hierdata.documents.formats.decoder import (
     number,
 )
 from hierdata.documents.formats.python_values import is_nan, to_plain
+from hierdata.documents.scalars import KEPT
 from hierdata.errors import InputError
 
 _quote = encode_basestring
@@ -58,11 +59,28 @@ def dumps_exact(value: Value) -> str:
     if kind is str:
         return _quote(cast("str", value))
     if kind is dict:
-        members = cast("Document", value).items()
-        return "{" + ",".join([f"{_quote(key)}:{dumps_exact(item)}" for key, item in members]) + "}"
+        # Most values are texts: a call for each would take most of the time.
+        members = [
+            _MEMBERS[key] + (_quote(item) if item.__class__ is str else dumps_exact(item))
+            for key, item in cast("Document", value).items()
+        ]
+        return "{" + ",".join(members) + "}"
     if isinstance(value, list):
         return "[" + ",".join([dumps_exact(item) for item in value]) + "]"
     return "null" if value is None else literal(value)
+
+
+class _Members(dict[str, str]):
+    """The beginnings of members, by their key."""
+
+    def __missing__(self, key: str) -> str:
+        found = f"{_quote(key)}:"
+        if len(self) < KEPT:
+            self[key] = found
+        return found
+
+
+_MEMBERS = _Members()
 
 
 def literal(value: Value) -> str:

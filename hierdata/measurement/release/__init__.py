@@ -74,6 +74,8 @@ def rebuild(
     # Published vertices exist, even empty ones.
     records = completed.all(bind(members, replace(prepared.binding, sparse=False)))
     forest = encode(records, schema, [[one.label_hierarchy for one in own] for own in readers], domains)
+    if groups is not None:
+        groups.check_joined()
     trees = tuple(tuple(one.hierarchy() for one in own) for own in readers)
     forest = replace(forest, hierarchies=trees, domains=original.domains)
     # Whether the run rounded losses depends on the sizes of its records; suppressed vertices differ here.

@@ -103,12 +103,18 @@ class ReleaseGroups:
         raise VerificationError(f"the part {part} belongs to no vertex type of the original")
 
     def join_groups(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Document]:
-        """Yield the records, each vertex with values of its group. Raises VerificationError on a mismatch."""
+        """Yield the records, each vertex with values of its group.
+
+        Raises VerificationError on a mismatch; after the last record ``check_joined`` must be called.
+        """
         for document, times in documents:
             for _ in range(times):
                 record = deepcopy(document)
                 _change(record, self._schema, self._with_values)
                 yield record
+
+    def check_joined(self) -> None:
+        """Raise VerificationError if values of a group are left after all records."""
         if any(rows for parts in self._rows.values() for rows in parts.values()):
             raise VerificationError("a group has more values than vertices")
 

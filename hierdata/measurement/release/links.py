@@ -14,10 +14,10 @@ from hierdata.documents.document import Document, Scalar
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import InputError, VerificationError
 from hierdata.forest.encoded import Encoded, Frame, part
-from hierdata.forest.encoding import encode_records
+from hierdata.forest.encoding import RecordEncoder
 from hierdata.measurement.release.documents import ReleaseGroups, expand_representatives
 from hierdata.policy.plan.plan import Prepared
-from hierdata.records.binding import bind_records
+from hierdata.records.binding import bind_batch
 from hierdata.release.witness import ROOT_WORDS
 
 OTHER_RELEASE = "the witness does not fit the published records: it is of another release, or was changed"
@@ -41,49 +41,83 @@ class Shown:
         return ROOT_WORDS * self.encoded.record_count + len(self.encoded.type)
 
 
-def encode_shown(
-    documents: Iterable[Document], prepared: Prepared, beside: Mapping[str, Iterable[Document]]
-) -> Shown:
-    """Encode published documents; ``beside`` has the other parts of the release, by name.
+class ShownEncoder:
+    """Encodes published documents, batch by batch; ``beside`` has the other parts of the release, by name.
 
-    Raises VerificationError for documents that are not as the recoding writes them.
+    ``problem`` is set for documents that are not as the recoding writes them; what follows is not encoded.
     """
-    traits = prepared.policy.recoding_traits
-    labels = [[_Labels() for _ in own] for own in prepared.hierarchies]
-    frame = Frame(
-        prepared.schema,
-        tuple(
-            tuple(replace(tree, node_of=one.number) for tree, one in zip(own, numbered, strict=True))
-            for own, numbered in zip(prepared.hierarchies, labels, strict=True)
-        ),
-        tuple(tuple(_AnyValue(domain.path, ()) for domain in own) for own in prepared.domains),
-    )
-    groups = ReleaseGroups(beside, prepared.schema) if traits.separates_values else None
-    classes: list[int] = []
-    if groups is not None:
-        documents = groups.join_groups((document, 1) for document in documents)
-    elif traits.publishes_classes:
-        documents = _members(documents, prepared, classes)
-    # Published vertices exist, even empty ones.
-    binding = replace(prepared.binding, sparse=False)
-    try:
-        (encoded,) = encode_records(bind_records(documents, binding), frame)
-    except InputError as error:
-        wrong = error
-    else:
-        found = None if groups is None else np.array(groups.group_of, np.int64)
-        if traits.publishes_classes:
-            found = _places(encoded, classes)
-        return Shown(encoded, tuple(tuple(one.take() for one in own) for own in labels), found)
-    raise VerificationError(wrong.message, record=wrong.record, path=wrong.path, revealed=wrong.revealed)
 
+    def __init__(self, prepared: Prepared, beside: Mapping[str, Iterable[Document]]) -> None:
+        self.problem: VerificationError | None = None
+        self._prepared = prepared
+        self._traits = prepared.policy.recoding_traits
+        self._labels = [[_Labels() for _ in own] for own in prepared.hierarchies]
+        # Published vertices exist, even empty ones.
+        self._binding = replace(prepared.binding, sparse=False)
+        self._encoder = RecordEncoder(self._frame(), 0)
+        self._groups: ReleaseGroups | None = None
+        self._classes: list[int] = []
+        self._documents = 0
+        if self._traits.separates_values:
+            try:
+                self._groups = ReleaseGroups(beside, prepared.schema)
+            except VerificationError as error:
+                self.problem = error
 
-def _members(documents: Iterable[Document], prepared: Prepared, classes: list[int]) -> Iterator[Document]:
-    """Yield the records of class representatives, and append the number of each one's class."""
-    for number, document in enumerate(documents):
-        for record in expand_representatives([(document, 1)], prepared.schema):
-            classes.append(number)
-            yield record
+    def _frame(self) -> Frame:
+        """Return the frame in which labels and values are numbered as they come."""
+        prepared = self._prepared
+        return Frame(
+            prepared.schema,
+            tuple(
+                tuple(replace(tree, node_of=one.number) for tree, one in zip(own, numbered, strict=True))
+                for own, numbered in zip(prepared.hierarchies, self._labels, strict=True)
+            ),
+            tuple(tuple(_AnyValue(domain.path, ()) for domain in own) for own in prepared.domains),
+        )
+
+    def add(self, batch: Sequence[Document]) -> None:
+        """Encode some more documents."""
+        if self.problem is not None:
+            return
+        try:
+            for own in bind_batch(self._records(batch), self._binding, self._encoder.records):
+                self._encoder.add(own)
+        except InputError as error:
+            self.problem = VerificationError(
+                error.message, record=error.record, path=error.path, revealed=error.revealed
+            )
+        except VerificationError as error:
+            self.problem = error
+
+    def _records(self, batch: Sequence[Document]) -> Sequence[Document]:
+        """Return the records of the documents, as the original has them."""
+        if self._groups is not None:
+            return list(self._groups.join_groups((document, 1) for document in batch))
+        if not self._traits.publishes_classes:
+            return batch
+        found: list[Document] = []
+        for document in batch:
+            members = list(expand_representatives([(document, 1)], self._prepared.schema))
+            self._classes += [self._documents] * len(members)
+            self._documents += 1
+            found += members
+        return found
+
+    def take(self) -> Shown | VerificationError:
+        """Return the records, or the problem."""
+        if self.problem is None and self._groups is not None:
+            try:
+                self._groups.check_joined()
+            except VerificationError as error:
+                self.problem = error
+        if self.problem is not None:
+            return self.problem
+        encoded = self._encoder.take_encoded()
+        groups = None if self._groups is None else np.array(self._groups.group_of, np.int64)
+        if self._traits.publishes_classes:
+            groups = _places(encoded, self._classes)
+        return Shown(encoded, tuple(tuple(one.take() for one in own) for own in self._labels), groups)
 
 
 def _places(encoded: Encoded, classes: Sequence[int]) -> NDArray[np.int64]:
