@@ -1,7 +1,8 @@
-"""Twin of what is published beside JSON records: release.json from records and policy alone, slowly."""
+"""Twin of what is published beside records: release.json from JSON, CSV or XML and the policy, slowly."""
 
 from __future__ import annotations
 
+import csv
 import datetime
 import hashlib
 import json
@@ -11,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 from hierdata.privacy import MODELS
 from hierdata.release.report.sentences import limitations, suppression_sentences
@@ -22,18 +24,24 @@ Place = tuple[str, ...]
 
 
 def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
-    """The bytes of release.json, from the records beside it, a JSON array, and the policy."""
-    (file,) = public.glob("records.*")
-    records = json.loads(file.read_bytes(), parse_float=Decimal)
+    """The bytes of release.json, from the records beside it and the policy."""
+    files = sorted(path for path in public.iterdir() if path.name not in ("release.json", "codebook.json"))
+    records = read(files[0])
     models = [MODELS[stated["kind"]](**stated) for stated in policy["models"]]
-    sensitive = [path for path, rule in policy["fields"].items() if rule["role"] == "sensitive"]
-    classes = group(records, policy)
+    sensitive = [path for path, rule in policy["fields"].items() if rule.get("role") == "sensitive"]
+    if policy.get("recoding") == "representatives":
+        classes = [Class(own["records"], [own["representative"]]) for own in records]
+        records = [own.members[0] for own in classes for _ in range(own.size)]
+    else:
+        classes = group(records, policy)
     told = {
         "version": __version__,
         "dataset": "records",
         "recoding": policy.get("recoding", "generalization"),
-        "format": "json",
-        "files": [{"name": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}],
+        "format": files[0].suffix.removeprefix("."),
+        "files": [
+            {"name": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()} for file in files
+        ],
         "tables": {},
         "passed": True,
         "promises": [
@@ -51,8 +59,8 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
         ],
         "counts": {
             "classes": len(classes),
-            "smallest_class": min(map(len, classes)),
-            "largest_class": max(map(len, classes)),
+            "smallest_class": min(own.size for own in classes),
+            "largest_class": max(own.size for own in classes),
             "k_raw": min(Counter(repr(stripped(record, sensitive)) for record in records).values()),
             "k_exempt": None,
             "records": len(records),
@@ -63,9 +71,50 @@ def release_bytes(public: Path, policy: Mapping[str, Any]) -> bytes:
     return (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
 
 
+class Class(NamedTuple):
+    """A class: how many records it has, and these; of representatives the one that stands for them."""
+
+    size: int
+    members: list[Record]
+
+    def most(self, path: str) -> int:
+        """How many of the records show the value that most of them show, or could."""
+        if len(self.members) == 1:  # its lists do not tell whose the values are
+            listed = Counter(value for value in at(self.members[0], steps(path)) if value is not None)
+            return min(max(listed.values(), default=0), self.size)
+        return max(
+            Counter(value for record in self.members for value in shown(record, path)).values(), default=0
+        )
+
+
+def read(file: Path) -> list[Record]:
+    """The records of a file; cells without text, and elements that are not there, are missing."""
+    if file.suffix == ".json":
+        found: list[Record] = json.loads(file.read_bytes(), parse_float=Decimal)
+        return found
+    if file.suffix == ".csv":
+        with file.open(newline="", encoding="utf-8") as stream:
+            return [{key: cell for key, cell in row.items() if cell} for row in csv.DictReader(stream)]
+
+    def element(node: ElementTree.Element) -> Record:
+        inside: Record = {f"@{name}": value for name, value in node.attrib.items()}
+        for child in node:
+            inside.setdefault(child.tag, []).append(element(child))
+        return inside
+
+    return [element(node) for node in ElementTree.parse(file).getroot()]
+
+
 def steps(path: str) -> list[str]:
-    """The keys of a path such as ``$.courses[*].code``."""
+    """The keys of a path such as ``$.courses[*].code`` or ``/students/student/course/@code``."""
+    if path.startswith("/"):
+        return path.split("/")[3:]
     return path.removeprefix("$.").replace("[*]", "").split(".")
+
+
+def repeats(path: str) -> bool:
+    """Whether a person may have several values at a path."""
+    return "[*]" in path or (path.startswith("/") and len(steps(path)) > 1)
 
 
 def at(value: Any, keys: Sequence[str]) -> Iterator[Any]:
@@ -83,14 +132,18 @@ def stripped(record: Record, sensitive: Sequence[str]) -> Any:
     """The record as it is written, without sensitive values."""
     hidden = [steps(path) for path in sensitive]
 
-    def copy(value: Any, here: list[str]) -> Any:
-        if isinstance(value, list):
-            return [copy(item, here) for item in value]
-        if not isinstance(value, dict):
-            return value
-        return {key: copy(item, [*here, key]) for key, item in value.items() if [*here, key] not in hidden}
+    return without(hidden, record, [])
 
-    return copy(record, [])
+
+def without(hidden: Sequence[list[str]], value: Any, here: list[str]) -> Any:
+    """A value at the keys ``here`` without what is at the hidden keys."""
+    if isinstance(value, list):
+        return [without(hidden, item, here) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: without(hidden, item, [*here, key]) for key, item in value.items() if [*here, key] not in hidden
+    }
 
 
 def form(value: Any) -> Any:
@@ -102,13 +155,13 @@ def form(value: Any) -> Any:
     return (type(value).__name__, value)
 
 
-def group(records: Sequence[Record], policy: Mapping[str, Any]) -> list[list[Record]]:
+def group(records: Sequence[Record], policy: Mapping[str, Any]) -> list[Class]:
     """The classes: records of one form."""
-    sensitive = [path for path, rule in policy["fields"].items() if rule["role"] == "sensitive"]
+    sensitive = [path for path, rule in policy["fields"].items() if rule.get("role") == "sensitive"]
     found: defaultdict[Any, list[Record]] = defaultdict(list)
     for record in records:
         found[form(stripped(record, sensitive))].append(record)
-    return list(found.values())
+    return [Class(len(own), own) for own in found.values()]
 
 
 def places(record: Record, path: str, sensitive: Sequence[str]) -> Iterator[tuple[Any, Any]]:
@@ -118,48 +171,35 @@ def places(record: Record, path: str, sensitive: Sequence[str]) -> Iterator[tupl
     def walk(
         value: Any, keys: list[str], here: list[str], forms: tuple[Any, ...]
     ) -> Iterator[tuple[Any, Any]]:
-        if isinstance(value, list):
+        if not keys:
+            listed = value if isinstance(value, list) else [value]
+            yield from ((forms, one) for one in listed if one is not None)
+        elif isinstance(value, list):
             for item in value:
-                own = form(copy(item, here))
+                own = form(without(hidden, item, here))
                 yield from walk(item, keys, here, (*forms, own))
-        elif not keys:
-            if value is not None:
-                yield forms, value
         elif keys[0] in value:
             yield from walk(value[keys[0]], keys[1:], [*here, keys[0]], forms)
-
-    def copy(value: Any, here: list[str]) -> Any:
-        if isinstance(value, list):
-            return [copy(item, here) for item in value]
-        if not isinstance(value, dict):
-            return value
-        return {key: copy(item, [*here, key]) for key, item in value.items() if [*here, key] not in hidden}
 
     yield from walk(record, steps(path), [], ())
 
 
 def tallies(
-    classes: Sequence[Sequence[Record]], path: str, sensitive: Sequence[str]
+    classes: Sequence[Class], path: str, sensitive: Sequence[str]
 ) -> Iterator[tuple[int, Counter[Any]]]:
     """The size of each class, and the values at each of its places."""
-    for members in classes:
+    for size, members in classes:
         found: defaultdict[Any, Counter[Any]] = defaultdict(Counter)
         for record in members:
             for place, value in places(record, path, sensitive):
                 found[place][value] += 1
         for counted in found.values():
-            yield len(members), counted
+            yield size, counted
 
 
-def worst_guess(classes: Sequence[Sequence[Record]], path: str) -> Fraction:
+def worst_guess(classes: Sequence[Class], path: str) -> Fraction:
     """The largest share of the records of a class that show one value anywhere."""
-    return max(
-        Fraction(
-            max(Counter(value for record in own for value in shown(record, path)).values(), default=0),
-            len(own),
-        )
-        for own in classes
-    )
+    return max(Fraction(own.most(path), own.size) for own in classes)
 
 
 def shown(record: Record, path: str) -> set[Any]:
@@ -171,11 +211,11 @@ def exact(number: Fraction) -> dict[str, Any]:
 
 
 def promise(
-    model: Any, stated: Mapping[str, Any], classes: Sequence[Sequence[Record]], sensitive: Sequence[str]
+    model: Any, stated: Mapping[str, Any], classes: Sequence[Class], sensitive: Sequence[str]
 ) -> dict[str, Any]:
     """A promise: words by the policy, what was achieved by the records; no t, which needs the original."""
     kind = stated["kind"]
-    smallest = Fraction(min(map(len, classes)))
+    smallest = Fraction(min(own.size for own in classes))
     by_path: dict[str, dict[str, Fraction]] = {}
     if kind != "k-anonymity":
         for path in sensitive:
@@ -225,7 +265,7 @@ def statement(model: Any, paths: Sequence[str]) -> str:
     Here all lists have quasi-identifiers, and so values are counted (DECISIONS 30).
     """
     said: str = model.promise(apart=False)
-    if several := [path for path in paths if "[*]" in path]:
+    if several := [path for path in paths if repeats(path)]:
         where = " and ".join(several)
         if model.kind in ("alpha-k", "frequency-l-diversity"):
             said += (
@@ -244,7 +284,7 @@ def metrics(records: Sequence[Record], policy: Mapping[str, Any]) -> dict[str, A
     """What is lost and kept of the published quasi-identifier values."""
     total, values = Fraction(0), 0
     for path, rule in policy["fields"].items():
-        if rule["role"] == "quasi":
+        if rule.get("role") == "quasi":
             labels = [value for record in records for value in at(record, steps(path)) if value is not None]
             values += len(labels)
             total += sum((lost(label, labels, rule) for label in labels), Fraction(0))

@@ -208,6 +208,58 @@ def test_release_json_follows_byte_by_byte_from_the_published_records(run: int, 
     assert hierdata.verify(release.folder, policy).passed
 
 
+def write_people(people: list[dict[str, Any]], format: str, folder: Path) -> Path:
+    """Write people without visits as a table, or all as XML."""
+    if format == "csv":
+        names = ("age", "zip", "job", "pay")
+        lines = [",".join(str(person.get(name, "")) for name in names) for person in people]
+        (file := folder / "people.csv").write_text("\n".join([",".join(names), *lines]) + "\n", "utf-8")
+        return file
+
+    def tag(name: str, of: dict[str, Any], inner: str = "") -> str:
+        attributes = "".join(f' {key}="{value}"' for key, value in of.items() if key != "visits")
+        return f"<{name}{attributes}>{inner}</{name}>"
+
+    records = [tag("person", own, "".join(tag("visit", one) for one in own["visits"])) for own in people]
+    (file := folder / "people.xml").write_text(f"<people>{''.join(records)}</people>", "utf-8")
+    return file
+
+
+def policy_in(format: str, policy: dict[str, Any]) -> dict[str, Any]:
+    """The policy with the paths of a format."""
+    fields: dict[str, Any] = {}
+    for path, rule in policy["fields"].items():
+        keys = path.removeprefix("$.").split("[*].")
+        if format == "xml":
+            at = {2: "visit/@", 1: "@"}[len(keys)]
+            fields[f"/people/person/{at}{keys[-1]}"] = rule
+        elif len(keys) == 1:
+            fields[path] = rule
+    return {**policy, "dataset": "records", "fields": fields} | (
+        {"fields": {**fields, "/people/person/visit": {"vertex": True}}} if format == "xml" else {}
+    )
+
+
+@pytest.mark.parametrize("run", range(6))
+@pytest.mark.parametrize("kind", ["csv", "xml", "representatives"])
+def test_release_json_follows_from_other_formats_and_from_classes(
+    kind: str, run: int, tmp_path: Path
+) -> None:
+    rng = Random(f"{kind} {run}")
+    policy, people = random_policy(rng), random_people(rng, rng.randrange(20, 60))
+    source: Any = people
+    if kind == "representatives":
+        policy = {**policy, "recoding": kind}
+    else:
+        source, policy = write_people(people, kind, tmp_path), policy_in(kind, policy)
+    try:
+        release = hierdata.anonymize(source, policy, seed=SEED)
+    except hierdata.PromiseError:
+        pytest.skip("no class satisfies this policy")
+    stated = (release.folder / "public" / "release.json").read_bytes()
+    assert release_bytes(release.folder / "public", policy) == stated
+
+
 @pytest.mark.parametrize(
     ("file", "before", "after"),
     [
