@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from hierdata.executors import Held
     from hierdata.judge import JudgeRules, Verdict
     from hierdata.pipeline.published import PartReading
+    from hierdata.pipeline.read_back import Judged
+    from hierdata.pipeline.resources import RunContext
+    from hierdata.sources import InputSplit
 
 
 @contextmanager
@@ -97,8 +100,7 @@ def _verdict(
     """Run the steps of ``verify`` on fetched records; ``served``: they come from a server."""
     from hierdata.pipeline.judge import judge_files
     from hierdata.pipeline.published import Wanted, read_published
-    from hierdata.pipeline.read_back import Judged, read_back
-    from hierdata.release.public import build_codebook, build_release_file
+    from hierdata.pipeline.read_back import Judged
 
     stated = policy
     files = find_release_files(Path(published), policy) if isinstance(published, str | os.PathLike) else None
@@ -138,15 +140,32 @@ def _verdict(
         if frozen is not None and verdict.passed:
             frozen.check_tables(policy, verdict)
         has_facts = frozen is not None or original is not None
-        if files is not None and files.claims is not None and verdict.passed and has_facts:
-            folder, format = files.claims.parent, records_format(files, policy).name
-            back = read_back(folder, splits, stated, format, judged, spread)
-            confirm(folder, build_release_file(back), build_codebook(back))
-            check_bytes(files, policy, spread.folder, read.rewritten)
+        if files is not None and verdict.passed and has_facts:
+            _confirm(files, policy, stated, splits, judged, spread)
         if looked is not None and verdict.passed:
             verdict = _follow(place, read.parts, files, served, looked, verdict)
         read.parts.release()
     return verdict
+
+
+def _confirm(
+    files: Released,
+    policy: Policy,
+    stated: Policy,
+    splits: Sequence[InputSplit],
+    judged: Judged,
+    spread: RunContext,
+) -> None:
+    """Compute again what a release says of its files, and compare their bytes; a file alone says nothing."""
+    from hierdata.pipeline.read_back import read_back
+    from hierdata.release.public import build_codebook, build_release_file
+
+    if files.claims is None:
+        return
+    folder, format = files.claims.parent, records_format(files, policy).name
+    back = read_back(folder, splits, stated, format, judged, spread)
+    confirm(folder, build_release_file(back), build_codebook(back))
+    check_bytes(files, policy, spread.folder, judged.published.rewritten)
 
 
 def _rules(policy: Policy, frozen: Facts | None) -> JudgeRules:

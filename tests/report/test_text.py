@@ -90,7 +90,7 @@ def test_the_worst_guess_is_told_at_80_columns() -> None:
             f"0.1 % (1/100000) {'x' * 70}",
         ]
         assert max(map(len, section[:4])) <= 80
-        assert [own.index(path) for own, path in zip(section[1:], guesses, strict=True)] == [20] * 4
+        assert [own.index(path) for own, path in zip(section[1:], guesses, strict=True)] == [22] * 4
     assert "Worst guess" not in verdict_text(verdict()), "of nothing"
 
 

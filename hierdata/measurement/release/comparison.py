@@ -59,6 +59,7 @@ def compare(
 ) -> Comparison:
     """Compare published records with a part of the original; ``before`` records came before that part."""
     taken = np.zeros(original.vertex_count, np.bool_)
+    covers = [[Cover(tree, terms) for tree in own] for own in original.hierarchies]
     differences: list[Difference] = []
     tokens: Tokens = {}
     for own in linked:
@@ -66,7 +67,7 @@ def compare(
         found = pair.find_misplaced(taken)
         if not found:
             found = [
-                *pair.compare_labels(terms),
+                *pair.compare_labels(covers),
                 *pair.compare_sensitive(terms),
                 *pair.compare_carried(terms, tokens),
             ]
@@ -131,15 +132,14 @@ class _Pair:
         wrong[at] = True
         return wrong
 
-    def compare_labels(self, terms: Terms) -> Iterator[Difference]:
+    def compare_labels(self, covers: Sequence[Sequence[Cover]]) -> Iterator[Difference]:
         """Yield the first label of each quasi-identifier that does not generalize its original."""
         for kind, own in self._by_type():
             for position, attribute in enumerate(kind.of_role(Role.QUASI)):
                 labels = self.linked.shown.labels[kind.index][position]
-                covers = Cover(self.original.hierarchies[kind.index][position], terms)
                 shown = self.shown.nodes[self.shown.first_node[own] + position]
                 nodes = self.original.nodes[self.original.first_node[self.target[own]] + position]
-                failing = _failing(shown, nodes, partial(covers.covers_number, labels))
+                failing = _failing(shown, nodes, partial(covers[kind.index][position].covers_number, labels))
                 if failing.any():
                     yield self.difference(self._wrong(own[failing]), LABEL, attribute.path)
 

@@ -200,13 +200,14 @@ def link(
     numbers = before + np.arange(1, len(size) + 1)
     whole = replace(shown.encoded, ordinals=numbers)
     bins = np.searchsorted(starts[:-1], targets, side="right") - 1
+    forest, of_vertices = frame.forest(whole), np.repeat(bins, size)
     for bin in np.unique(bins).tolist():
         own = np.flatnonzero(bins == bin)
         if len(own) == len(size):
             yield bin, LinkedRecords(bin, replace(shown, encoded=whole), targets, places)
             continue
-        inside = np.repeat(bins == bin, size)
-        encoded = part(frame.forest(whole), numbers, own)
+        inside = of_vertices == bin
+        encoded = part(forest, numbers, own)
         groups = None if shown.groups is None else shown.groups[inside]
         yield (
             bin,

@@ -48,6 +48,8 @@ class Terms:
         return text_of(value) if not self.same_format or not isinstance(value, str) else str(value)
 
 
+REMEMBERED = 1 << 20
+"""Limit on the remembered pairs of a label and a value."""
 _NUMBERS = frozenset({int, Decimal, Numeral})
 
 
@@ -65,11 +67,19 @@ class Cover:
 
     def __init__(self, tree: Hierarchy, terms: Terms) -> None:
         self._tree, self._terms = tree, terms
+        self._known: dict[tuple[tuple[type, str], int], bool] = {}
         self._sets = Sets(tree) if terms.traits.publishes_value_sets else None
 
     def covers_number(self, labels: Sequence[Scalar], number: int, node: int) -> bool:
-        """Return whether a label, given by its number, covers a value."""
-        return self.covers(labels[number], node)
+        """Return whether a label, given by its number, covers a value; equal labels are decided once."""
+        label = labels[number]
+        key = spelling(label), node
+        known = self._known.get(key)
+        if known is None:
+            known = self.covers(label, node)
+            if len(self._known) < REMEMBERED:
+                self._known[key] = known
+        return known
 
     def covers(self, label: Scalar, node: int) -> bool:
         """Return whether the label is that of the node, of one above it, or of a set or range with it."""
