@@ -15,6 +15,7 @@ from itertools import repeat
 from hierdata.documents.document import Document
 from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.links import DANGLING, count_dangling
 from hierdata.judge.parts import JudgeHear, JudgeWalk, merge_verdicts
 from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading
@@ -72,4 +73,6 @@ def judge_counted(
     classes.add(reading.read_documents(documents))
     if shared := count_repeated(*reading.tokens.take_buckets(1)):
         reading.found[SHARED] += shared
+    if dangling := count_dangling(reading.links.take_buckets(1)):
+        reading.found[DANGLING] += dangling
     return classes.verdict(reading.found, reading.malformed)

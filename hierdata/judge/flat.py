@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from hierdata.documents.document import Document
 from hierdata.documents.scalars import TYPED_TEXTS, Int64
 from hierdata.judge.attribute import REMEMBERED, SensitiveValues
+from hierdata.judge.links import Link
 from hierdata.judge.tokens import Pattern
 from hierdata.judge.walk import Children, Walk, digest
 
@@ -25,12 +26,13 @@ class _Columns:
     """Records with the same keys and types: their sensitive fields, and cached digests of the rest.
 
     ``tokens`` are fields with values that no two records share and that are not compared: only their pattern
-    is checked.
+    is checked. ``links`` are those that identify the record or refer to one.
     """
 
     shown: Callable[[Document], object]
     sensitive: tuple[tuple[str, SensitiveValues, int], ...]
     tokens: tuple[tuple[str, Pattern, str], ...]
+    links: tuple[tuple[str, Link], ...]
     known: dict[object, tuple[bytes, bytes]] = field(default_factory=dict)
 
 
@@ -43,8 +45,12 @@ class RecordReader:
         self._room = REMEMBERED
 
     def read(self, record: Document) -> Seen:
-        """Return what the judge uses of a record; the walk counts findings and holds the record's tokens."""
+        """Return what the judge uses of a record.
+
+        The walk counts findings and holds the record's tokens and links.
+        """
         self._walk.tokens.clear()
+        self._walk.links.clear()
         header = tuple(record), tuple(map(type, record.values()))
         try:
             columns = self._columns[header]
@@ -64,6 +70,9 @@ class RecordReader:
                 self._walk.found[pattern.path] += self._walk.times
             if isinstance(value, str):
                 self._walk.tokens.add((domain, value))
+        for key, link in columns.links:
+            if isinstance(value := record[key], str):
+                self._walk.links.add((*link, value))
         step = self._walk.step
         codes = [
             code * step + index
@@ -90,12 +99,15 @@ class RecordReader:
         rules = self._walk.root.below
         sensitive: list[tuple[str, SensitiveValues, int]] = []
         tokens: list[tuple[str, Pattern, str]] = []
+        links: list[tuple[str, Link]] = []
         shown: list[str] = []
         value: Any
         for key, value in record.items():
             rule = rules.get(key)
             if isinstance(value, list | dict) or (rule is not None and rule.counted):
                 return None
+            if rule is not None and rule.link is not None:
+                links.append((key, rule.link))
             if rule is not None and rule.attribute is not None:
                 sensitive.append((key, rule.attribute, rule.index))
             elif rule is not None and rule.token is not None and rule.pattern is not None:
@@ -104,4 +116,6 @@ class RecordReader:
                 shown.append(key)
             else:
                 return None
-        return _Columns(itemgetter(*shown), tuple(sensitive), tuple(tokens)) if shown else None
+        if not shown:
+            return None
+        return _Columns(itemgetter(*shown), tuple(sensitive), tuple(tokens), tuple(links))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, TEXT, Document, Scalar, Value
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.labels import LabelCheck
+from hierdata.judge.links import DANGLING, Link, Links, count_dangling
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.tokens import SHARED, Pattern, Tokens, count_repeated, single, whole
 from hierdata.judge.walk import UNLISTED
@@ -146,7 +147,7 @@ def paths_by_part(tables: Mapping[str, SensitiveTable], rules: JudgeRules) -> di
 class _RuleNode:
     """What the rules say about one path, and the paths below it."""
 
-    __slots__ = ("below", "forbidden", "kind", "labels", "pattern", "token")
+    __slots__ = ("below", "forbidden", "kind", "labels", "link", "pattern", "token")
 
     def __init__(self) -> None:
         self.below: dict[str, _RuleNode] = {}
@@ -155,6 +156,7 @@ class _RuleNode:
         self.labels: LabelCheck | None = None
         self.pattern: Pattern | None = None
         self.token: str | None = None
+        self.link: Link | None = None
 
     def at(self, keys: Keys) -> _RuleNode:
         """Return the node at these keys; create it if needed."""
@@ -176,6 +178,8 @@ class GroupWalk:
         self._met: set[tuple[Keys, int]] = set()
         self._own: set[tuple[str, str]] = set()
         self._tokens = Tokens()
+        self._linked: set[tuple[str, bool, str]] = set()
+        self._links = Links()
         for keys in (*(rules.listed or ()), *rules.exempt):
             self._root.at(keys)
         for keys in rules.forbidden:
@@ -184,6 +188,8 @@ class GroupWalk:
             self._root.at(keys).pattern = Pattern(keys, expression)
         for keys, domain in rules.tokens.items():
             self._root.at(keys).token = domain
+        for keys, link in rules.links.items():
+            self._root.at(keys).link = link
         for quasi in rules.quasi:
             self._root.at(quasi.keys).labels = LabelCheck(quasi, sets=False)
         for rule in rules.sensitive:
@@ -198,13 +204,17 @@ class GroupWalk:
         self._met.clear()
         self._times = times
         self._own.clear()
+        self._linked.clear()
         self._item(document, self._root)
         self._tokens.add(self._own, times)
+        self._links.add(self._linked)
 
     def close(self) -> None:
         """Count what depends on all records together."""
         if shared := count_repeated(*self._tokens.take_buckets(1)):
             self.found[SHARED] += shared
+        if dangling := count_dangling(self._links.take_buckets(1)):
+            self.found[DANGLING] += dangling
 
     def _item(self, item: Value, node: _RuleNode) -> None:
         if isinstance(item, list):
@@ -213,13 +223,7 @@ class GroupWalk:
             return
         text = node.below.get(TEXT)
         at = text if text is not None and isinstance(item, str) and item else node
-        if at.pattern is not None and not at.pattern.matches(item):
-            self.found[at.pattern.path] += self._times
-        labels = None if at.below and isinstance(item, dict) else at.labels
-        if labels is not None and not labels.matches(item):
-            self.found[labels.path] += self._times
-        if at.token is not None and isinstance(item, str):
-            self._own.add((at.token, item))
+        self._check(item, at)
         if isinstance(item, dict):
             if node.kind is not None:
                 item = self._join_group(item, node.kind)
@@ -227,6 +231,18 @@ class GroupWalk:
                 self._field(key, value, node)
         elif node.kind is not None:  # a vertex without a group
             self.malformed += self._times
+
+    def _check(self, item: Value, at: _RuleNode) -> None:
+        """Check a value, and note the pseudonyms."""
+        if at.pattern is not None and not at.pattern.matches(item):
+            self.found[at.pattern.path] += self._times
+        labels = None if at.below and isinstance(item, dict) else at.labels
+        if labels is not None and not labels.matches(item):
+            self.found[labels.path] += self._times
+        if at.token is not None and isinstance(item, str):
+            self._own.add((at.token, item))
+        if at.link is not None and isinstance(item, str):
+            self._linked.add((*at.link, item))
 
     def _field(self, key: str, value: Value, node: _RuleNode) -> None:
         below = node.below.get(key)

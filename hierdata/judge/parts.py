@@ -16,6 +16,7 @@ from typing import Any
 
 from hierdata.documents.document import Document, Scalar
 from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.links import DANGLING, Marks, count_dangling
 from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading, Seen
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
@@ -53,11 +54,13 @@ class JudgeWalk:
         """Yield and clear what is held. Sensitive values go to every bucket: models need all of them."""
         news = {code: _plain(value) for code, value in values.items()}
         tokens = reading.tokens.take_buckets(self._buckets)
+        links = reading.links.take_buckets(self._buckets)
         for bucket, records in enumerate(buckets):
             found = {} if bucket else dict(reading.found)
             malformed = 0 if bucket else reading.malformed
-            if news or records or found or malformed or tokens[bucket]:
-                yield bucket, marshal.dumps((news, records, found, malformed, tokens[bucket]))
+            if news or records or found or malformed or tokens[bucket] or any(links[bucket]):
+                piece = (news, records, found, malformed, tokens[bucket], links[bucket])
+                yield bucket, marshal.dumps(piece)
             records.clear()
         reading.found.clear()
         reading.malformed = 0
@@ -77,16 +80,21 @@ class JudgeHear:
         wrong = 0
         own: dict[int, int] = {}
         tokens = bytearray()
+        links: list[Marks] = []
         for piece in pieces:
-            news, records, found, malformed, some = marshal.loads(piece)  # noqa: S302  (made by a walk of ours)
+            # Made by a walk of ours.
+            news, records, found, malformed, some, linked = marshal.loads(piece)  # noqa: S302
             for foreign, value in news.items():  # a walk sends values before it uses their codes
                 own[foreign] = _code(attributes, foreign, value)
             classes.add(records, own)
             forbidden.update(found)
             wrong += malformed
             tokens += some
+            links.append(linked)
         if shared := count_repeated(tokens):
             forbidden[SHARED] += shared
+        if dangling := count_dangling(links):
+            forbidden[DANGLING] += dangling
         return classes.verdict(forbidden, wrong)
 
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.judge.attribute import REMEMBERED, SensitiveValues
 from hierdata.judge.flat import RecordReader
+from hierdata.judge.links import Links
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.tokens import Tokens, single, whole
 from hierdata.judge.walk import Children, Walk
@@ -25,18 +26,19 @@ the codes of its sensitive values and its children.
 class Reading:
     """Reads documents one after the other; ``found`` and ``malformed`` count what must not occur.
 
-    ``tokens`` are the pseudonyms that two records must not share.
+    ``tokens`` are the pseudonyms that two records must not share, ``links`` identities and references.
     """
 
     def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
         self._rules = rules
         self._walk = Walk(rules, attributes)
         self._reader = RecordReader(self._walk)
-        pardons = replace(rules, exempt=frozenset(rules.tokens))
+        pardons = replace(rules.without_links, exempt=frozenset(rules.tokens))
         self._unpardoned = RecordReader(Walk(pardons, attributes)) if rules.pardoned_paths else None
         self._fitting: dict[bytes, int | None] = {}
         self.found = self._walk.found
         self.tokens = Tokens()
+        self.links = Links()
         self.malformed = 0
 
     def read_documents(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
@@ -55,6 +57,8 @@ class Reading:
             self.malformed += walk.overfull * times
             if walk.tokens:
                 self.tokens.add(walk.tokens, times)
+            if walk.links:
+                self.links.add(walk.links)
             if unpardoned is not None:
                 bare = unpardoned.read(record)[0]
             if self._rules.population is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hierdata.judge.links import Link
 from hierdata.privacy.base import BY_VALUE, PrivacyModel, SensitiveReading
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ class JudgeRules:
       that does not match is forbidden.
     - ``tokens``: the exempt paths among them with values that no two records may share, each with the domain
       within which they must not. Comparing these values reveals nothing.
+    - ``identities`` and ``references``: exempt paths with pseudonyms, each with its domain. A reference whose
+      domain shows no such identity in any document is forbidden. ``steady`` are the references that all
+      records of a class have, or none: whether they are there belongs to the form.
     - ``quasi``: the quasi-identifiers with the labels that may be published: a value in a finer form than the
       policy allows is forbidden.
     - ``not_judged``: models without the facts they need: they never pass.
@@ -93,6 +97,20 @@ class JudgeRules:
     patterns: Mapping[Keys, str] = field(default_factory=dict)
     tokens: Mapping[Keys, str] = field(default_factory=dict)
     quasi: tuple[QuasiRule, ...] = ()
+    identities: Mapping[Keys, str] = field(default_factory=dict)
+    references: Mapping[Keys, str] = field(default_factory=dict)
+    steady: frozenset[Keys] = frozenset()
+
+    @property
+    def links(self) -> dict[Keys, Link]:
+        """The paths of identities and references."""
+        found: dict[Keys, Link] = {keys: (domain, True) for keys, domain in self.identities.items()}
+        return found | {keys: (domain, False) for keys, domain in self.references.items()}
+
+    @property
+    def without_links(self) -> JudgeRules:
+        """The rules without those on what identifies and refers."""
+        return replace(self, identities={}, references={})
 
     @property
     def ties_values(self) -> bool:

@@ -106,7 +106,9 @@ class _Forms:
     def __init__(self, rules: JudgeRules, kinds: tuple[Keys, ...]) -> None:
         ids = tuple(_Id(SensitiveRule((*keys, GROUP), "")) for keys in kinds)
         # Forbidden content has been counted by GroupWalk.
-        plain = replace(rules, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None)
+        plain = replace(
+            rules.without_links, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None
+        )
         self._rules = rules
         self._reader = RecordReader(Walk(plain, ids))
         unpardoned = replace(plain, exempt=frozenset(rules.tokens))

@@ -13,6 +13,7 @@ from hierdata.documents.document import LIST_IN_ITEM, TEXT, Numeral, Scalar, Sib
 from hierdata.documents.scalars import TypedDecimal
 from hierdata.judge.attribute import REMEMBERED, SensitiveValues
 from hierdata.judge.labels import LabelCheck
+from hierdata.judge.links import Link
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.tokens import Pattern
 
@@ -41,8 +42,8 @@ class _Rule:
     """What the rules say about one path, and the paths below it."""
 
     __slots__ = (
-        *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "labels", "pattern"),
-        *("plain", "token", "within"),
+        *("attribute", "below", "counted", "exempt", "forbidden", "index", "known", "labels", "link"),
+        *("pattern", "plain", "steady", "token", "within"),
     )
 
     def __init__(self) -> None:
@@ -55,6 +56,8 @@ class _Rule:
         self.labels: LabelCheck | None = None
         self.pattern: Pattern | None = None
         self.token: str | None = None  # the domain of a pseudonym
+        self.link: Link | None = None
+        self.steady = False
         self.plain = False  # a listed field without any other rule
         self.within = False  # something below has another rule
         self.known: dict[tuple[str, bytes], Walked] = {}  # cached results for objects at this path
@@ -107,7 +110,8 @@ class Walk:
     """Walks documents one after the other; ``members`` is how many records the next one represents.
 
     ``times`` is how often the next one occurs. ``found`` counts forbidden paths. ``tokens`` collects
-    pseudonyms with their domains until the caller empties it. ``overfull`` says that some vertex showed more
+    pseudonyms with their domains until the caller empties it, ``links`` those that identify vertices or refer
+    to them. ``overfull`` says that some vertex showed more
     values than members.
     """
 
@@ -116,6 +120,7 @@ class Walk:
         self._nothing = _Rule()
         self.found: Counter[str] = Counter()
         self.tokens: set[tuple[str, str]] = set()
+        self.links: set[tuple[str, bool, str]] = set()
         self._met = 0
         self.members = 1
         self.times = 1
@@ -131,6 +136,10 @@ class Walk:
                 self.root.at((*keys[:-1], list_key(keys[-1]))).hold(attribute, index)
                 self.root.at((*keys, LIST_IN_ITEM)).hold(attribute, index)
         self._listed = rules.listed is not None
+        self._add(rules)
+
+    def _add(self, rules: JudgeRules) -> None:
+        """Note what the rules say about each path but the sensitive ones."""
         for keys in rules.listed or ():
             self.root.allow_field(keys)
         for keys in rules.exempt:
@@ -143,6 +152,10 @@ class Walk:
             self.root.at(keys).pattern = Pattern(keys, pattern)
         for keys, domain in rules.tokens.items():
             self.root.at(keys).token = domain
+        for keys, link in rules.links.items():
+            self.root.at(keys).link = link
+        for keys in rules.steady:
+            self.root.at(keys).steady = True
         for quasi in rules.quasi:
             self.root.at(quasi.keys).labels = LabelCheck(quasi, rules.recoding == "sets_and_ranges")
 
@@ -195,6 +208,8 @@ class Walk:
             written.append(f"{key!r}:{raw}")
         if form and not rule.exempt:
             parts.append(f"{key!r}:{form}")
+        elif rule.steady and isinstance(value, str):
+            parts.append(f"{key!r}:")
         codes += held
         children += below
 
@@ -219,6 +234,9 @@ class Walk:
             self.found[labels.path] += self.times
         if rule.token is not None and isinstance(value, str):
             self.tokens.add((rule.token, value))
+            self._met += 1
+        if rule.link is not None and isinstance(value, str):
+            self.links.add((*rule.link, value))
             self._met += 1
         if isinstance(value, dict | list):
             return self._walk_vertex(key, value, rule)

@@ -12,6 +12,7 @@ from hierdata.errors import PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.pipeline.block import Block
+from hierdata.pipeline.drop_references import drop_dangling
 from hierdata.pipeline.encode import Blocks
 from hierdata.pipeline.guard_blocks import guard_blocks
 from hierdata.pipeline.memory import require
@@ -118,6 +119,7 @@ def cluster_blocks(
         found, published = guard_blocks(found, prepared, heaviest)
         if published:
             found = _unite_blocks(found, firsts, prepared, heaviest)
+    found = drop_dangling(found, prepared, heaviest)
     return ClusteredBlocks(found, heaviest, spread)
 
 

@@ -18,6 +18,7 @@ from hierdata.measurement.release.terms import Terms
 from hierdata.pipeline.published import PartReading
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.survey import Located, Overview
+from hierdata.policy.plan.links import dropped_references
 from hierdata.policy.plan.plan import Prepared
 from hierdata.records.binding import bind_records
 from hierdata.records.identifiers.treatment import Treatment
@@ -162,6 +163,7 @@ class TruthCheck:
             tokens={
                 str(policy.rules_by_keys[keys][0]): spec.domain for keys, spec in policy.pseudonyms.items()
             },
+            references=frozenset(str(policy.rules_by_keys[keys][0]) for keys in dropped_references(policy)),
         )
 
 

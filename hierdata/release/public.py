@@ -11,6 +11,7 @@ from hierdata.domains.base import Uncovered
 from hierdata.errors import VerificationError
 from hierdata.judge import Verdict
 from hierdata.metrics.base import Figure
+from hierdata.policy.plan.links import dropped_references, kept_references
 from hierdata.policy.plan.plugins import list_plugins
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
@@ -127,6 +128,8 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         linked_domains(policy),
         {str(policy.rules_by_keys[keys][0]): shift for keys, shift in policy.date_shifts.items()},
         absent=absent,
+        references=[str(policy.rules_by_keys[keys][0]) for keys in dropped_references(policy)],
+        kept=[str(policy.rules_by_keys[keys][0]) for keys in kept_references(policy)],
         per_run=policy.key == "per-run",
     )
 

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 import hierdata
+from hierdata.records.identifiers import Pseudonym
+from hierdata.records.identifiers.key import Key
 from tests.adversarial.marked import CHANGES, MARKS, NUMBER, PEOPLE, SEED, TEXT, Bench, json_policy, positions
 
 KEY = bytes(range(60, 100))
 ACTIONS: dict[str, Any] = {
-    "$.id": {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}},
+    "$.id": {"role": "identifier", "action": {"pseudonym": {"domain": "people", "identity": True}}},
+    "$.friend": {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}},
     "$.note": {"role": "free_text", "action": "redact"},
     "$.born": {"role": "quasi", "date": {"steps": ["day", "year"]}, "action": {"shift": {"days": 9}}},
     "$.seen": {"role": "sensitive", "action": {"shift": {"days": 9}}},
@@ -25,7 +28,7 @@ ACTIONS: dict[str, Any] = {
     "$.scores[*]~": {"role": "identifier", "action": {"pseudonym": {"length": 16}}},
     "$.scores[*]": {"role": "sensitive"},
 }
-REPLACED = (("id",), ("note",))
+REPLACED = (("id",), ("friend",), ("note",))
 
 
 def policy() -> dict[str, Any]:
@@ -39,6 +42,7 @@ def person(ordinal: int) -> dict[str, Any]:
         "stays": {f"2001-0{1 + ordinal % 2}-03": {"doctor": f"d{ordinal}", "ward": "ab"[ordinal % 2]}},
         "scores": {f"s{ordinal}": ordinal % 3},
         "seen": f"2001-03-0{1 + ordinal}",
+        "friend": f"p{ordinal}",
     }
 
 
@@ -54,7 +58,7 @@ def planted(position: tuple[str | int, ...], change: str) -> list[dict[str, Any]
 HERE = [
     position
     for position in positions(person(len(PEOPLE) - 2))
-    if position[0] in ("id", "note", "born", "seen", "stays", "scores")
+    if position[0] in ("id", "friend", "note", "born", "seen", "stays", "scores")
 ]
 
 
@@ -77,6 +81,25 @@ def test_marks_as_keys_of_maps(bench: Bench, monkeypatch: pytest.MonkeyPatch) ->
         people[-2][field] = {key: next(iter(people[-2][field].values())) for key in keys}
         bench.run(json.dumps(people).encode(), ".json")
     assert bench.codes == {0, 5}  # a key that is replaced, and one that is no date
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_to_which_a_reference_leads_is_nowhere(mark: str) -> None:
+    """It dangles, so not even its pseudonym is left, and others of the class have no reference either."""
+    people = [person(ordinal) for ordinal in range(len(PEOPLE))]
+    people[-2]["friend"] = mark
+    release = hierdata.anonymize(people, policy(), seed=SEED, key=KEY)
+    replace = Pseudonym(domain="people").replace("$.friend", Key(KEY))
+    assert replace is not None
+    token = str(replace(mark, 0))
+    for path in release.folder.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert mark.encode() not in content, path.name
+            assert token.encode() not in content, path.name
+    records: Any = list(release.records())
+    lacking = [record for record in records if "friend" not in record]
+    assert 2 <= len(lacking) < len(records)
 
 
 @pytest.mark.parametrize("written", ["T01:02:03.{}Z", " 01:02:03,{}+09:30"])

@@ -11,7 +11,7 @@ from typing import Any
 KEY = bytes(range(40, 80))
 
 ACTIONS: dict[str, dict[str, Any]] = {
-    "id": {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}},
+    "id": {"role": "identifier", "action": {"pseudonym": {"domain": "people", "identity": True}}},
     "name": {"role": "identifier"},
     "note": {"role": "free_text", "action": "redact", "missing": [""]},
     "born": {
@@ -21,7 +21,10 @@ ACTIONS: dict[str, dict[str, Any]] = {
     },
     "seen": {"role": "sensitive", "action": {"shift": {"days": 40, "by": "$.id"}}},
     "sex": {"role": "quasi", "flat": True},
-    "visits.who": {"role": "identifier", "action": {"pseudonym": {"domain": "people"}}},
+    "visits.who": {
+        "role": "identifier",
+        "action": {"pseudonym": {"domain": "people", "references": "keep"}},
+    },
     "visits.ward": {"role": "quasi", "flat": True},
 }
 

@@ -26,8 +26,8 @@ def told(found: list[Finding], path: str, words: str) -> bool:
     return any(one.path == path and words in one.message for one in found)
 
 
-def pseudonym(domain: str) -> Document:
-    return {"role": "identifier", "action": {"pseudonym": {"domain": domain}}}
+def pseudonym(domain: str, **more: Any) -> Document:
+    return {"role": "identifier", "action": {"pseudonym": {"domain": domain, **more}}}
 
 
 def test_references_that_the_release_would_break_are_named() -> None:
@@ -53,7 +53,7 @@ def test_free_text_that_stays_is_doubtful() -> None:
 def test_identifiers_that_repeat_are_told_whatever_becomes_of_them() -> None:
     twice = people()
     twice[1]["id"] = twice[0]["id"]
-    for action in (pseudonym("people"), {"role": "identifier"}):
+    for action in (pseudonym("people", identity=True), {"role": "identifier"}):
         found = findings(twice, policy({"$.id": action, "$.seen": {"role": "sensitive"}}))
         assert told(found, "$.id", "k counts records, not individuals")
         (one,) = (one for one in found if "k counts records" in one.message)

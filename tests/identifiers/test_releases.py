@@ -275,7 +275,7 @@ def test_a_pseudonym_in_two_records_is_refused_and_counted() -> None:
 def test_links_are_allowed_with_a_reason_that_the_release_repeats(tmp_path: Path) -> None:
     linked = people()
     linked[4]["visits"][1]["who"] = linked[3]["visits"][1]["who"]
-    action = {"pseudonym": {"domain": "people", "links": "rotas are public"}}
+    action = {"pseudonym": {"domain": "people", "links": "rotas are public", "references": "keep"}}
     stated = policy({"$.visits[*].who": {"role": "identifier", "action": action}})
     hierdata.anonymize(linked, stated, seed=SEED, key=KEY).save(tmp_path / "release")
     told = json.loads((tmp_path / "release/public/release.json").read_text())["limitations"]

@@ -50,6 +50,12 @@ TESTED: dict[str, tuple[str, ...]] = {
     "_LINKED": (
         "identifiers/test_releases.py::test_links_are_allowed_with_a_reason_that_the_release_repeats",
     ),
+    "_DROPPED_REFERENCES": (
+        "redteam/test_references.py::test_nothing_dangles_and_all_of_a_class_lack_what_one_lacks",
+    ),
+    "_KEPT_REFERENCES": (
+        "redteam/test_references.py::test_the_same_attack_succeeds_where_references_are_kept",
+    ),
     "_SHIFTED": (
         "identifiers/test_actions.py::test_intervals_are_kept_and_no_date_goes_further_than_stated",
     ),

@@ -20,7 +20,8 @@ class Terms:
 
     With ``same_format`` spellings must agree; else 5, "5" and 5.0 are equal. In ``textual`` formats and
     columns numbers are spelled as text. ``tables`` are the sensitive attributes that share a table, by their
-    paths. ``tokens`` are the domains of pseudonyms, by the paths of their fields.
+    paths. ``tokens`` are the domains of pseudonyms, by the paths of their fields; at ``references`` they may
+    have been dropped.
     """
 
     traits: RecodingTraits
@@ -28,6 +29,7 @@ class Terms:
     textual: bool
     tables: tuple[frozenset[str], ...] = ()
     tokens: Mapping[str, str] = field(default_factory=dict)
+    references: frozenset[str] = frozenset()
 
     def same(self, shown: Scalar, stated: Scalar) -> bool:
         """Return whether a value is published as it is."""

@@ -12,6 +12,7 @@ from hierdata.records.maps import KEY
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
+    from hierdata.records.identifiers import PseudonymSpec
 
 
 def problems(policy: Policy) -> Iterator[Problem]:
@@ -31,17 +32,38 @@ def problems(policy: Policy) -> Iterator[Problem]:
 
 
 def _check_domains(policy: Policy) -> Iterator[Problem]:
-    lengths: defaultdict[str, set[int]] = defaultdict(set)
-    found = {
-        text: tokens
-        for text, rule in policy.fields.items()
-        if rule.stated_action is not None and (tokens := rule.stated_action.tokens(text)) is not None
-    }
-    for tokens in found.values():
-        lengths[tokens.domain].add(tokens.length)
-    for text, tokens in found.items():
-        if len(lengths[tokens.domain]) > 1:
+    fields: defaultdict[str, dict[str, PseudonymSpec]] = defaultdict(dict)
+    for text, rule in policy.fields.items():
+        if rule.stated_action is not None and (tokens := rule.stated_action.tokens(text)) is not None:
+            fields[tokens.domain][text] = tokens
+    for own in fields.values():
+        for text in own if len({tokens.length for tokens in own.values()}) > 1 else ():
             yield ("fields", text, "action"), "all pseudonyms of a domain must have the same length"
+        yield from _check_references(policy, own)
+
+
+def _check_references(policy: Policy, fields: dict[str, PseudonymSpec]) -> Iterator[Problem]:
+    """Yield what is wrong with the references of the fields of one domain."""
+    identified = any(tokens.is_identity for tokens in fields.values())
+    for text, tokens in fields.items():
+        where = ("fields", text, "action", "pseudonym")
+        if tokens.is_identity and tokens.keeps_references:
+            yield where, "an identity refers to nothing: leave `references` out"
+        if len(fields) == 1 or tokens.is_identity or tokens.keeps_references:
+            continue
+        if not identified:
+            yield (
+                where,
+                f"several fields have the pseudonyms of the domain {tokens.domain}: say `identity: true` for "
+                "the one that identifies its vertex, so that references to what is not published can be "
+                "dropped, or `references: keep`",
+            )
+        elif policy.recoding_traits.partitions_each_type:
+            yield (
+                where,
+                f"with recoding {policy.recoding} records have no classes in which a reference to what is "
+                "not published could be dropped: say `references: keep`, or drop the field",
+            )
 
 
 def _check_shifts(policy: Policy) -> Iterator[Problem]:

@@ -27,6 +27,9 @@ def references(policy: Policy, survey: Survey) -> Iterator[tuple[Keys, str]]:
         for keys, (_, rule) in policy.rules_by_keys.items()
         if rule.role == "identifier"
     }
+    for keys, tokens in policy.pseudonyms.items():
+        if tokens.keeps_references:
+            yield keys, "references are kept where they lead to nothing published: they tell who was left out"
     yield from _find_broken(policy, values)
     yield from _find_unmatched(policy, values)
     for keys, (_, rule) in policy.rules_by_keys.items():
@@ -42,7 +45,11 @@ def _find_broken(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tuple
         apart = _domain(policy, keys) != _domain(policy, other)
         if shared >= _FEW and 2 * shared >= len(values[keys]) and apart:
             where = policy.rules_by_keys[other][0]
-            yield keys, f"most of its values also occur at {where}: one domain for both keeps the links"
+            yield (
+                keys,
+                f"most of its values also occur at {where}: one domain for both keeps the links, and "
+                "`identity: true` says which of them the other refers to",
+            )
 
 
 def _find_unmatched(policy: Policy, values: dict[Keys, set[str]]) -> Iterator[tuple[Keys, str]]:

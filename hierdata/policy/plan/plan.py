@@ -17,6 +17,7 @@ from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy.checks.readings import Readings, bound_readings, resolve_readings
 from hierdata.policy.plan.constraints import bind_constraints
 from hierdata.policy.plan.labels import label_rules
+from hierdata.policy.plan.links import dropped_references, identities, steady_references
 from hierdata.policy.plan.stages import Stage, plan_stages
 from hierdata.policy.plan.treatment import unlinked_domains
 from hierdata.policy.policy import Policy
@@ -278,6 +279,9 @@ def judge_rules(
         models=policy.scoped_models,
         exempt=frozenset(policy.exempt),
         tokens=unlinked_domains(policy),
+        identities=identities(policy),
+        references=dropped_references(policy),
+        steady=steady_references(policy) - policy.vertices - frozenset(vertices),
         patterns={
             keys: rule.pattern
             for keys, (_, rule) in policy.rules_by_keys.items()

@@ -33,12 +33,16 @@ class RefusedValueError(Exception):
 class PseudonymSpec:
     """The pseudonyms of a field: hexadecimal digits, equal for equal values of one ``domain``.
 
-    ``links`` is the reason why one may occur in more than one record, None if it must not.
+    ``links`` is the reason why one may occur in more than one record, None if it must not. In a domain with a
+    field that ``is_identity``, the others are references to the vertices that it identifies; one whose target
+    is not published is dropped, unless the field ``keeps_references``.
     """
 
     domain: str
     length: int
     links: str | None
+    is_identity: bool = False
+    keeps_references: bool = False
 
 
 @dataclass(frozen=True)

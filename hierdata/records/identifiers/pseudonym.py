@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -23,6 +23,10 @@ class Pseudonym(Action):
     domains are unrelated. Without the key a value's pseudonym cannot be computed. A pseudonym is carried, not
     a quasi-identifier. So it must not occur in more than one record, or anyone who knows how records are
     linked could re-identify them; ``links`` is the reason why that is acceptable.
+
+    In a domain of several fields ``identity`` marks those that identify the vertex they are in; the others
+    are references. A reference to a vertex that is not published would tell that it exists, and who referred
+    to it: it is dropped, for all records of the class, unless ``references`` says ``keep``.
     """
 
     kind: ClassVar[str] = "pseudonym"
@@ -40,6 +44,12 @@ class Pseudonym(Action):
     links: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, description="why a pseudonym may occur in more than one record"
     )
+    identity: bool = Field(
+        default=False, description="the field identifies its vertex; other fields of the domain refer to it"
+    )
+    references: Literal["drop", "keep"] = Field(
+        default="drop", description="what happens to references that lead to nothing published"
+    )
 
     def published_as(self, role: str) -> Role | None:
         """Return CARRIED: a pseudonym is not a quasi-identifier, and only its form is judged."""
@@ -47,7 +57,9 @@ class Pseudonym(Action):
 
     def tokens(self, path: str) -> PseudonymSpec:
         """Return the pseudonyms of a field; their domain is its path if none is stated."""
-        return PseudonymSpec(self.domain or path, self.length, self.links)
+        return PseudonymSpec(
+            self.domain or path, self.length, self.links, self.identity, self.references == "keep"
+        )
 
     def replace(self, path: str, key: Key | None) -> Replace | None:
         """Return the function from a value to its token."""

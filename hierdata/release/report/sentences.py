@@ -71,6 +71,15 @@ _LINKED = (
     "A pseudonym of the domain {domain} may occur in several records: anyone who knows how records are "
     "linked could re-identify them by it. Reason given: {reason}"
 )
+_DROPPED_REFERENCES = (
+    "Every reference at {paths} leads to something that is published. Where that of one record did not, it "
+    "was left out at the same place in all records of the class: that it is missing tells that some of them "
+    "referred to what is not published."
+)
+_KEPT_REFERENCES = (
+    "References at {paths} may lead to nothing that is published. They tell that what they refer to exists, "
+    "or once did, and who refers to it."
+)
 _SHIFTED = (
     "Dates at {paths} were moved by one number of {unit} for each record, {most} days at most: the days "
     "between them are true, and whoever knows one true date knows the others of the record."
@@ -100,6 +109,9 @@ _ALL_MAY_SHARE = (
 _COSTS = {
     "pair_losses": "pair losses computed: what it would cost to put a record with another or into a class",
     "seeds_without_room": "records that began a class and could not be joined by any other",
+    "dangling_references": "references in published records to what is not published",
+    "references_dropped": "references left out, because one at their place in a class led to nothing "
+    "published",
     "vertices_without_partner": "vertices suppressed in published records because others of their class "
     "have no such vertex, or none that a model allows in one class with it",
     "vertices_lost_in_their_class": "vertices suppressed in published records because others of their class "
@@ -211,12 +223,15 @@ def identifier_sentences(
     shifted: Mapping[str, DateShift],
     *,
     absent: Mapping[str, str],
+    references: Collection[str],
+    kept: Collection[str],
     per_run: bool,
 ) -> tuple[str, ...]:
     """Return the sentences on what pseudonyms and moved dates do not hide.
 
     ``links`` gives by domain the policy's reason why it may link records, ``absent`` by path why a missing
     pseudonym identifies no one. ``shifted`` are the moved dates by path.
+    ``references`` are dropped where they dangle, those ``kept`` are not.
     """
     found = []
     if pseudonyms:
@@ -224,6 +239,8 @@ def identifier_sentences(
         found += [] if per_run else [_KEPT_KEY]
     found += [_ABSENT.format(path=path, reason=quote(reason)) for path, reason in absent.items()]
     found += [_LINKED.format(domain=quote(domain), reason=quote(reason)) for domain, reason in links.items()]
+    for sentence, paths in ((_DROPPED_REFERENCES, references), (_KEPT_REFERENCES, kept)):
+        found += [sentence.format(paths=" and ".join(paths))] if paths else []
     return (*found, *_sentences_on_dates(shifted))
 
 
