@@ -19,7 +19,7 @@ from typing import Any
 
 import hierdata
 from hierdata.errors import HierdataError
-from hierdata.policy.load import from_data, plain
+from hierdata.policy.load import from_data, read_file
 from hierdata.policy.policy import Policy
 from hierdata.release.report.models import StewardReport
 from tests.benchmarks.collections import DATA_SETS, written
@@ -44,12 +44,12 @@ def source_of(name: str, folder: Path, records: int) -> tuple[Path, dict[str, An
     """The input, its policy as plain data without an engine, and the folder of the policy's files."""
     if name in DATA_SETS:
         file = written(folder, name, records)
-        stated, root = plain(file.with_suffix(".policy.yaml")), folder
+        stated, root = read_file(file.with_suffix(".policy.yaml")).data, folder
     elif name == "students":
         file = folder / "students.jsonl"
         lines = (FIXTURES / "students" / "students.jsonl").read_text("utf-8").splitlines(keepends=True)
         file.write_text("".join(lines[:records]), "utf-8")
-        stated, root = plain(FIXTURES / "policies" / "students.yaml"), FIXTURES / "policies"
+        stated, root = read_file(FIXTURES / "policies" / "students.yaml").data, FIXTURES / "policies"
     else:
         own = COLLECTIONS[name]
         file, stated, root = own.input(folder, records), own.policy(), folder

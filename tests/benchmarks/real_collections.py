@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hierdata.policy.load import plain
+from hierdata.policy.load import read_file
 from tests.benchmarks.data_folder import data_folder
 
 POLICIES = Path(__file__).parent / "policies"
@@ -53,7 +53,7 @@ class Collection:
 
     def policy(self, **more: Any) -> dict[str, Any]:
         """The collection's policy as plain data, with other top-level keys beside."""
-        stated = plain(POLICIES / f"{self.name}.yaml")
+        stated = read_file(POLICIES / f"{self.name}.yaml").data
         if self.name == "diabetes130":
             stated["fields"]["$.encounters[*].diagnoses[*]"]["taxonomy"] = {"tree": {"*": icd9()}}
         return {**stated, **more}

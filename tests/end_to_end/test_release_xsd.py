@@ -10,7 +10,7 @@ from lxml import etree
 
 import hierdata
 from hierdata.errors import VerificationError
-from hierdata.policy.load import from_data, plain
+from hierdata.policy.load import from_data, read_file
 
 ROOT = Path(__file__).parents[2]
 STUDENTS = ROOT / "fixtures" / "students" / "students.xml"
@@ -18,7 +18,7 @@ SEED = bytes(16)
 
 
 def policy_of(**stated: Any) -> Any:
-    data = plain(ROOT / "fixtures" / "policies" / "students-xml.yaml")
+    data = read_file(ROOT / "fixtures" / "policies" / "students-xml.yaml").data
     data["models"] = [{"kind": "k-anonymity", "k": 4}]
     data.pop("engine")
     data["effort"] = 0
