@@ -24,7 +24,8 @@ app = typer.Typer(
     name="hierdata",
     help="Publish collections of hierarchical records (JSON, XML) with a stated, verified privacy promise.",
     epilog="Exit codes: 0 fine, 1 internal error, 2 usage or policy, 3 promise cannot be met, 4 not verified,"
-    " 5 bad input, 6 file or existing target, 7 a gate failed, 8 a worker was lost, 130 and 143 stopped.",
+    " 5 bad input, 6 file or existing target, 7 a gate failed, 8 memory ran out or a worker was lost,"
+    " 130 and 143 stopped.",
     add_completion=False,
     # A traceback would show the lines and values it passed through.
     pretty_exceptions_enable=False,

@@ -11,6 +11,7 @@ import typer
 
 from hierdata.cli.arguments import (
     BATCH,
+    MOST_PASSES,
     AsJson,
     Batch,
     ColumnName,
@@ -76,7 +77,9 @@ def anonymize(
     key_fd: KeyFd = None,
     effort: Annotated[
         int | None,
-        typer.Option(help="Passes that improve the classes of trees; overrides the policy.", min=0),
+        typer.Option(
+            help="Passes that improve the classes of trees; overrides the policy.", min=0, max=MOST_PASSES
+        ),
     ] = None,
     executor: ExecutorName = None,
     workers: Workers = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,8 +43,13 @@ ExecutorName = Annotated[
         help="serial, processes or spark; by default processes if the input has several parts.",
     ),
 ]
-Batch = Annotated[int, typer.Option(help="Records read from or written to a store at a time.", min=1)]
-Workers = Annotated[int | None, typer.Option(help="Worker processes; by default one per processor.", min=1)]
+Batch = Annotated[
+    int,
+    typer.Option(help="Records read from or written to a store at a time.", min=1, max=1_000_000),
+]
+Workers = Annotated[
+    int | None, typer.Option(help="Worker processes; by default one per processor.", min=1, max=10_000)
+]
 Memory = Annotated[
     str | None, typer.Option(help="Memory limit for all processes together, such as 4GiB; by default none.")
 ]
@@ -53,12 +59,15 @@ KeyFd = Annotated[
         help=f"File descriptor of the key of pseudonyms and shifted dates; by default {KEY_VARIABLE}.",
         metavar="N",
         min=0,
+        max=2**31 - 1,
     ),
 ]
 Master = Annotated[str | None, typer.Option(help="The address of a Spark cluster, such as local[2].")]
 
 BATCH = 1000
 """Same as ``hierdata.sources.stores.BATCH``, which only a run imports."""
+MOST_PASSES = 1000
+"""Same as ``hierdata.domains.bounds.MOST_PASSES``."""
 TableName = Annotated[
     str | None, typer.Option("--table", help="PostgreSQL only: the table to read.", show_default=False)
 ]
@@ -84,8 +93,10 @@ def _bytes(text: str) -> int:
     from hierdata.errors import PolicyError
 
     number, unit = (text[:-3], text[-3:]) if text[-3:] in _UNITS else (text, "")
-    if not number.strip().isdecimal():
-        raise PolicyError(f"--memory takes a whole number of bytes, or one with {', '.join(_UNITS)}")
+    if not re.fullmatch(r" *[0-9]{1,18} *", number):
+        raise PolicyError(
+            f"--memory takes a whole number of bytes of at most 18 digits, or one with {', '.join(_UNITS)}"
+        )
     return int(number) * _UNITS.get(unit, 1)
 
 

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from hierdata.cli.shortage import EXIT_CODE, SENTENCE, explain_limit, is_shortage
 from hierdata.cli.terminal import print_json, tell
 from hierdata.errors import HierdataError, TargetError
 from hierdata.escaping import escape
@@ -55,6 +56,8 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
         with _stoppable(stops):
             if reveal is not None:
                 require_absent(reveal)
+            if too_little := explain_limit():
+                raise typer.Exit(explain("MemoryError", too_little, EXIT_CODE, as_json))
             yield
             sys.stdout.flush()
     except typer.Exit:
@@ -63,7 +66,15 @@ def session(as_json: bool, reveal: Path | None = None, result: Path | None = Non
         # A C library interrupted in a callback by a signal may raise an error of its own.
         if stops:
             _end(stops[0], as_json, awaited)
+        if is_shortage(error):
+            _run_short(as_json, awaited)
         _fail(error, as_json, reveal)
+
+
+def _run_short(as_json: bool, result: Path | None) -> NoReturn:
+    done = result is not None and result.exists()
+    message = f"memory ran out after all was done: {result} is complete" if done else SENTENCE
+    raise typer.Exit(explain("MemoryError", message, EXIT_CODE, as_json)) from None
 
 
 def _end(stop: Stopped, as_json: bool, result: Path | None) -> NoReturn:

@@ -23,14 +23,21 @@ def synth(
     out: Annotated[
         Path, typer.Option(help="A new file: .json or .jsonl, also with .gz.", show_default=False)
     ],
-    records: Annotated[int, typer.Option(help="Number of records.")] = 1000,
-    depth: Annotated[int, typer.Option(help="2: students and courses; 3: instructors too.")] = 2,
-    seed: Annotated[int, typer.Option(help="The same seed makes the same records.")] = 1,
+    records: Annotated[int, typer.Option(help="Number of records.", min=0, max=10**9)] = 1000,
+    depth: Annotated[
+        int, typer.Option(help="2: students and courses; 3: instructors too.", min=2, max=3)
+    ] = 2,
+    seed: Annotated[
+        int, typer.Option(help="The same seed makes the same records.", min=0, max=2**63 - 1)
+    ] = 1,
     correlation: Annotated[
-        float, typer.Option(help="0: courses are independent of majors; 1: all follow them.")
+        float, typer.Option(help="0: courses are independent of majors; 1: all follow them.", min=0, max=1)
     ] = 0.8,
     skew: Annotated[
-        float, typer.Option(help="0: the sensitivity levels are equally frequent; 1: most are at level 1.")
+        float,
+        typer.Option(
+            help="0: the sensitivity levels are equally frequent; 1: most are at level 1.", min=0, max=1
+        ),
     ] = 0.5,
     as_json: AsJson = False,
     quiet: Quiet = False,

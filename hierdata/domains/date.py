@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import DateTime, Timestamp, one_type
@@ -67,7 +67,10 @@ class Date(QuasiDomain):
     called: ClassVar[str] = "date domain"
     takes: ClassVar[str] = "ISO dates such as 2001-03-04"
 
-    steps: tuple[Literal["day", "week", "month", "quarter", "year", "decade", "century"], ...]
+    steps: Annotated[
+        tuple[Literal["day", "week", "month", "quarter", "year", "decade", "century"], ...],
+        Field(min_length=1, max_length=len(_ORDER)),
+    ]
 
     @model_validator(mode="after")
     def _ascending(self) -> Date:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
@@ -23,6 +23,7 @@ from hierdata.domains.base import (
     group_observed,
 )
 from hierdata.domains.bins import bins_around, line
+from hierdata.domains.bounds import MOST_STEPS
 from hierdata.domains.number import Exact, Number, decimals, exact, plain, restore_type, spell_fixed
 from hierdata.domains.published import line_losses
 
@@ -47,13 +48,13 @@ class Interval(QuasiDomain):
     called: ClassVar[str] = "interval"
     takes: ClassVar[str] = "numbers"
 
-    steps: tuple[Exact, ...]
+    steps: Annotated[tuple[Exact, ...], Field(min_length=1, max_length=MOST_STEPS)]
     domain: tuple[Exact, Exact] | None = None
     outside: Literal["refuse", "clamp"] = "refuse"
 
     @model_validator(mode="after")
     def _usable(self) -> Interval:
-        if not self.steps or self.steps[0] <= 0 or any(a >= b for a, b in pairwise(self.steps)):
+        if self.steps[0] <= 0 or any(a >= b for a, b in pairwise(self.steps)):
             raise ValueError("steps must be positive numbers in ascending order")
         if self.domain is not None and self.domain[0] > self.domain[1]:
             raise ValueError("domain must be [least, greatest]")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from hierdata.domains.base import Observed, Uncovered
+from hierdata.domains.bounds import MOST_ENTRIES, MOST_LEVELS, Level, Spelling
 from hierdata.domains.membership import Trapezoid
 from hierdata.domains.number import Exact, Number, exact, identity, parameter, plain
 from hierdata.domains.scales import (
@@ -28,7 +29,7 @@ class FuzzySet(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    level: PositiveInt
+    level: Level
     shape: tuple[Exact, ...] = Field(min_length=3, max_length=4)
 
     @field_validator("shape")
@@ -58,8 +59,8 @@ class Levels(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     domain: tuple[Exact, Exact] | None = None
-    by: Literal["frequency"] | dict[str, PositiveInt] | None = None
-    sets: tuple[FuzzySet, ...] | None = None
+    by: Literal["frequency"] | Annotated[dict[Spelling, Level], Field(max_length=MOST_ENTRIES)] | None = None
+    sets: Annotated[tuple[FuzzySet, ...], Field(max_length=MOST_LEVELS)] | None = None
     sensitive: Literal["low", "high", "rare", "common"] | None = None
     outside: Literal["refuse", "clamp"] = "refuse"
 

@@ -13,6 +13,7 @@ from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars import TYPED_TEXTS, Decimal128, Double, Int64, one_type
 from hierdata.domains.base import Uncovered
+from hierdata.domains.bounds import LARGEST
 
 Number: TypeAlias = "int | Fraction"
 
@@ -151,12 +152,27 @@ def parameter(value: object) -> Fraction:
         raise ValueError("must be a number, such as 5, 0.25 or '2/9'") from None
 
 
+def _bounded_parameter(value: object) -> Fraction:
+    number = parameter(value)
+    if not -LARGEST <= number <= LARGEST or number.denominator > LARGEST:
+        raise ValueError("must have at most 100 digits before and after the point")
+    return number
+
+
+def exact_schema(**bounds: float) -> WithJsonSchema:
+    """Return the JSON Schema of an exact number within bounds, such as ``minimum``."""
+    number = {"type": "number", "minimum": -float(LARGEST), "maximum": float(LARGEST)}
+    if "exclusiveMinimum" in bounds:
+        del number["minimum"]
+    spelled = {"type": "string", "maxLength": _LONGEST, "description": "an exact number: 0.25, 2/9"}
+    return WithJsonSchema({"anyOf": [number | bounds, spelled]})
+
+
+_LONGEST = 250
 Exact = Annotated[
     Fraction,
-    PlainValidator(parameter),
+    PlainValidator(_bounded_parameter),
     PlainSerializer(plain, return_type=str),
-    WithJsonSchema(
-        {"anyOf": [{"type": "number"}, {"type": "string", "description": "an exact number: 0.25, 2/9"}]}
-    ),
+    exact_schema(),
 ]
 """A field of the policy that holds an exact number."""

@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import pairwise
 from math import inf
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import PositiveInt, model_validator
+from pydantic import Field, model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
@@ -25,6 +25,7 @@ from hierdata.domains.base import (
     group_observed,
     loss_of,
 )
+from hierdata.domains.bounds import MOST_STEPS
 from hierdata.domains.number import exact, identity, one_spelling, plain
 from hierdata.domains.published import leaf_losses
 
@@ -46,11 +47,13 @@ class Prefix(QuasiDomain):
 
     called: ClassVar[str] = "prefix"
 
-    keep: tuple[PositiveInt, ...]
+    keep: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=1000)], ...], Field(min_length=1, max_length=MOST_STEPS)
+    ]
 
     @model_validator(mode="after")
     def _descending(self) -> Prefix:
-        if not self.keep or any(a <= b for a, b in pairwise(self.keep)):
+        if any(a <= b for a, b in pairwise(self.keep)):
             raise ValueError("keep must be numbers of characters in descending order, such as [3, 2, 1]")
         return self
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
+from hierdata.domains.bounds import MOST_COUNTED, MOST_ENTRIES, Name, StatedDecimal, StatedWhole
 from hierdata.domains.number import Number, canonical, exact, plain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
 
-StatedValue = StrictBool | StrictInt | Decimal | StrictStr
+StatedValue = StrictBool | StatedWhole | StatedDecimal | Annotated[StrictStr, Field(max_length=10_000)]
 """A value as stated in a policy."""
 
 
-Bins = Annotated[int, Field(strict=True, ge=2)]
+Block = Annotated[tuple[StatedValue, ...], Field(min_length=1, max_length=MOST_ENTRIES)]
+Bins = Annotated[int, Field(strict=True, ge=2, le=MOST_COUNTED)]
 
 
 class SemanticPartition(BaseModel):
@@ -44,10 +45,10 @@ class SemanticPartition(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    blocks: dict[str, Annotated[tuple[StatedValue, ...], Field(min_length=1)]] | None = Field(
-        default=None, min_length=1, description="the values of each block"
+    blocks: dict[Name, Block] | None = Field(
+        default=None, min_length=1, max_length=MOST_ENTRIES, description="the values of each block"
     )
-    depth: Annotated[int, Field(strict=True, ge=1)] | None = Field(
+    depth: Annotated[int, Field(strict=True, ge=1, le=1000)] | None = Field(
         default=None, description="one block for each node of the taxonomy at this depth"
     )
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, GetJsonSchemaHandler, NonNegativeInt, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -26,6 +26,7 @@ from hierdata.domains.base import (
     group_observed,
     loss_of,
 )
+from hierdata.domains.bounds import FileName
 from hierdata.domains.number import Number, exact, identity, one_spelling
 from hierdata.domains.published import members_of
 from hierdata.domains.tree import Tree, from_nested, read
@@ -51,10 +52,10 @@ class Taxonomy(QuasiDomain):
 
     called: ClassVar[str] = "taxonomy"
 
-    file: str | None = None
+    file: FileName | None = None
     delimiter: str | None = Field(default=None, min_length=1, max_length=1)
     inner: bool = False
-    finest: NonNegativeInt = 0
+    finest: Annotated[int, Field(ge=0, le=1000)] = 0
     tree: Any = None
 
     @model_validator(mode="before")
@@ -73,7 +74,9 @@ class Taxonomy(QuasiDomain):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Allow a file name alone in a policy."""
-        return {"anyOf": [{"type": "string", "description": "a taxonomy file"}, handler(core)]}
+        return {
+            "anyOf": [{"type": "string", "maxLength": 1000, "description": "a taxonomy file"}, handler(core)]
+        }
 
     @property
     def named_file(self) -> str | None:

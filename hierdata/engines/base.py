@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hierdata.domains.bounds import PathName
 from hierdata.privacy.base import ClassView, Closeness, Constraint, FrequencyCaps
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class Engine(ABC, BaseModel):
     chooses: ClassVar[bool] = False
 
     kind: str
-    on: str | None = Field(
+    on: PathName | None = Field(
         default=None, description="the vertex type that is partitioned, such as $.courses[*]"
     )
 

@@ -54,6 +54,8 @@ _no_cache: Any = NullCache
 _config: Any = numba.config
 _OPTIONS = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True}
 _FOLDER = Path(__file__).parent
+_ROOM = 192 * 2**20
+"""Bytes of addresses that compiling or loading a kernel takes at most."""
 
 
 class _CodeFile(_CacheLocator):
@@ -139,12 +141,27 @@ class Kernel(CPUDispatcher):
         arguments, answer = _types_of(sig)
         widened = tuple(map(_widen, arguments))
         self._cache = self.compiled_code
+        _require_room()
         return super().compile(widened if answer is None else answer(*widened))
 
     @cached_property
     def compiled_code(self) -> Any:
         """The cache of compiled code on disk; one that keeps nothing if there is no folder for it."""
         return _no_cache() if _folder_for(self.py_func) is None else CodeCache(self.py_func)
+
+
+def _require_room() -> None:
+    """Raise MemoryError where the compiler could run out of addresses, since it ends the process then."""
+    if sys.platform != "linux":
+        return
+    import resource
+
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed == resource.RLIM_INFINITY:
+        return
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    if allowed - pages * resource.getpagesize() < _ROOM:
+        raise MemoryError
 
 
 def _folder_for(function: Any) -> Path | None:

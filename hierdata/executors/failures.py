@@ -25,6 +25,8 @@ class Failure(NamedTuple):
         """Pickle an exception; one that cannot be pickled is reported by the name of its class."""
         import cloudpickle
 
+        if isinstance(error, MemoryError):  # what its message needs may not be there
+            return cls(pickle.dumps(MemoryError()), fault_of(error))
         for packed in (error, _Rebuilt(error)):
             try:
                 pickled = cloudpickle.dumps(packed)

@@ -76,10 +76,11 @@ class _WorkerProcess(NamedTuple):
 
     def _lost_error(self) -> WorkerError:
         self.process.kill()
-        signal = -self.process.wait()
+        code = self.process.wait()
+        how = f"was ended from outside (signal {-code})" if code < 0 else f"ended by itself (code {code})"
         return WorkerError(
-            f"a worker process was ended from outside (signal {signal}), probably for lack of memory: run it "
-            "again with fewer workers or with less memory for each"
+            f"a worker process {how}, probably for lack of memory: run it again with fewer workers or with "
+            "less memory for each"
         )
 
     def kill(self) -> None:

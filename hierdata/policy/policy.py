@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError, model_validator
 
 from hierdata.domains.base import QuasiDomain
+from hierdata.domains.bounds import MOST_PARTS, Count, FileName, Name, Passes
 from hierdata.engines import Engine
 from hierdata.errors import PolicyError
 from hierdata.policy.positions import PolicyFile
@@ -18,7 +19,7 @@ from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import InconsistencyError, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, Step, with_preset
 from hierdata.policy.spec.fields import FieldRule
-from hierdata.policy.spec.gates import AttackerModel, Gate, OtherMetric
+from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
 from hierdata.policy.spec.maps import maps_of, unusable_paths
 from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
@@ -45,13 +46,13 @@ class Policy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Literal[1] = Field(description="version of this policy format")
-    dataset: str = Field(default="records", min_length=1, description="name of the release")
+    dataset: Name = Field(default="records", description="name of the release")
     format: FormatName | None = Field(
         default=None, description="format of the input, by default that of its suffix"
     )
     namespaces: Namespaces = Field(default={}, description="XML prefixes and their URIs; '' is the default")
     records: PathText | None = Field(default=None, description="path of the records, such as $.students")
-    tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=1000)] | None = Field(
+    tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
         default=None, description="keyed tables that together make up the records"
     )
     csv: CsvOptions | None = Field(default=None, description="how CSV is read and written")
@@ -61,23 +62,23 @@ class Policy(BaseModel):
     empty: Literal["keep", "drop"] = Field(
         default="keep", description="what to do with vertices that have neither values nor children"
     )
-    record_schema: Annotated[str, Field(min_length=1)] | None = Field(
+    record_schema: FileName | None = Field(
         default=None, alias="schema", description="JSON Schema that every input record must satisfy, or XSD"
     )
-    models: Annotated[tuple[Model, ...], Field(min_length=1)] = Field(
+    models: Annotated[tuple[Model, ...], Field(min_length=1, max_length=100)] = Field(
         description="privacy models, all must hold"
     )
-    fields: Annotated[dict[PathText, FieldRule], Field(min_length=1)] = Field(
+    fields: Annotated[dict[PathText, FieldRule], Field(min_length=1, max_length=20_000)] = Field(
         description="a rule for each field, by its path"
     )
     population: PopulationTable | None = Field(
         default=None, description="the people that an adversary may know, for models that need them"
     )
     engine: EngineSpec | None = Field(default=None, description="how classes are searched")
-    blocks: Annotated[int, Field(strict=True, ge=1)] | Literal["whole"] | None = Field(
+    blocks: Count | Literal["whole"] | None = Field(
         default=None, description="about how many records are clustered together; whole: all at once"
     )
-    effort: Annotated[int, Field(strict=True, ge=0)] | None = Field(
+    effort: Passes | None = Field(
         default=None, description="without engine: passes over trees that reduce the loss, 3 by default"
     )
     key: Literal["per-run"] | None = Field(
@@ -91,11 +92,11 @@ class Policy(BaseModel):
         default=None,
         description="with recoding slicing: which sensitive attributes share a table, or how many tables",
     )
-    metrics: tuple[OtherMetric, ...] = Field(default=(), description="further metrics, of plug-ins")
-    attackers: dict[str, AttackerModel] = Field(
-        default={}, description="attackers that gates refer to, by name"
+    metrics: OtherMetrics = Field(default=(), description="further metrics, of plug-ins")
+    attackers: dict[Name, AttackerModel] = Field(
+        default={}, max_length=MOST_PARTS, description="attackers that gates refer to, by name"
     )
-    gates: tuple[Gate, ...] = Field(default=(), description="limits on figures of the release")
+    gates: Gates = Field(default=(), description="limits on figures of the release")
 
     def __init__(self, /, **data: Any) -> None:
         try:

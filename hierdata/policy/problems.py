@@ -38,6 +38,8 @@ MISSING_PLUGIN = "missing_plugin"
 _FEW_KEYS = 8
 """Where no known key resembles an unknown one, the known keys are listed if there are at most this many."""
 _LONGEST_SHOWN = 60
+_LONGEST_NUMBER = 200
+"""Bits of a number that is shown."""
 _LONGEST_KEY = 500
 _DUE = {
     "tuple_type": "a list",
@@ -100,7 +102,10 @@ def nearest(name: object, names: Iterable[str]) -> str:
 def mistakes(error: ValidationError, model: type[BaseModel], data: object) -> list[Mistake]:
     """Describe why ``data`` failed the validation by ``model``; the first ``MOST_TOLD`` errors."""
     found: dict[str, dict[Mistake, Keys]] = {}
-    for detail in error.errors(include_url=False)[:MOST_TOLD]:
+    details = error.errors(include_url=False)[:MOST_TOLD]
+    for detail in details:
+        if _is_other_form(detail, details):
+            continue
         for mistake, tried in _problems(detail, model, data):
             found.setdefault(mistake.where, {}).setdefault(mistake, tried)
     return [mistake for told in found.values() for mistake in _join(told)]
@@ -116,6 +121,16 @@ def _join(told: Mapping[Mistake, Keys]) -> Iterator[Mistake]:
     keys = {mistake.keys for mistake in tried}
     place = keys.pop() if len(keys) == 1 else min(keys, key=len)
     yield Mistake(next(iter(tried)).where, ", or ".join(one.message for one in tried), place)
+
+
+def _is_other_form(detail: ErrorDetails, details: Sequence[ErrorDetails]) -> bool:
+    """Return whether a word would do where a mapping is stated, and parts of the mapping are wrong."""
+    *place, form = detail["loc"] or ("",)
+    return (
+        str(form).startswith("literal[")
+        and isinstance(detail["input"], Mapping)
+        and any(other["loc"][: len(place)] == tuple(place) for other in details if other is not detail)
+    )
 
 
 def contradictions(problems: Iterable[Problem], data: object) -> list[Mistake]:
@@ -175,9 +190,12 @@ def _due(detail: ErrorDetails) -> str:
         return detail["msg"]
     if kind == "too_short":
         return f"at least {context['min_length']} must be given, not {context['actual_length']}"
+    if kind == "too_long":
+        return f"at most {context['max_length']} may be given, not {len(detail['input'])}"
     if kind == "union_tag_not_found":
         return "the key 'kind' is missing"
-    due = _SPELLED.get(str(detail["loc"][-1])) if kind == "string_pattern_mismatch" else _DUE.get(kind)
+    is_spelling = kind in ("string_pattern_mismatch", "string_too_long")
+    due = _SPELLED.get(str(detail["loc"][-1])) if is_spelling else _DUE.get(kind)
     if due is not None:
         return f"must be {due}, not {_quote_value(detail['input'])}"
     message = re.sub(r"^(Input|Tuple|List|Dictionary|String) should ", "must ", detail["msg"])
@@ -202,6 +220,8 @@ def _quote_value(value: object) -> str:
         return f"a list of {len(value)}"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return "a longer number"
     return str(value) if isinstance(value, int | Decimal) else repr(value)
 
 

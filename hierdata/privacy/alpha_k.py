@@ -11,13 +11,13 @@ from pydantic import Field, model_validator
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
+from hierdata.domains.bounds import MOST_ENTRIES, Count
 from hierdata.domains.number import Number, identity, plain
 from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import (
     ClassView,
     Constraint,
-    Count,
     FrequencyCaps,
     Share,
     among,
@@ -48,7 +48,7 @@ class AlphaK(GroupingModel):
     kind: Literal["alpha-k"] = "alpha-k"
     k: Count
     alpha: Share
-    values: Annotated[tuple[StatedValue, ...], Field(min_length=1)] | None = None
+    values: Annotated[tuple[StatedValue, ...], Field(min_length=1, max_length=MOST_ENTRIES)] | None = None
 
     @model_validator(mode="after")
     def _single_values_or_groups(self) -> AlphaK:

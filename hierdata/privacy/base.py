@@ -10,7 +10,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
-from hierdata.domains.number import Exact
+from hierdata.domains.bounds import MOST_COUNTED, MOST_PARTS, PathName
+from hierdata.domains.number import Exact, exact_schema
 from hierdata.domains.sensitive import SensitiveDomain
 
 
@@ -33,21 +34,19 @@ def _not_negative(number: Fraction) -> Fraction:
 
 
 def _at_least_one(number: Fraction) -> Fraction:
-    if number < 1:
-        raise ValueError("must be at least 1")
+    if not 1 <= number <= MOST_COUNTED:
+        raise ValueError(f"must be at least 1 and at most {MOST_COUNTED}")
     return number
 
 
-Share = Annotated[Exact, AfterValidator(_share)]
+Share = Annotated[Exact, AfterValidator(_share), exact_schema(minimum=0, maximum=1)]
 """A share of the values, 0..1, exact."""
-Positive = Annotated[Exact, AfterValidator(_positive)]
+Positive = Annotated[Exact, AfterValidator(_positive), exact_schema(exclusiveMinimum=0)]
 """A number above 0, exact."""
-NotNegative = Annotated[Exact, AfterValidator(_not_negative)]
+NotNegative = Annotated[Exact, AfterValidator(_not_negative), exact_schema(minimum=0)]
 """A number of at least 0, exact."""
-Diversity = Annotated[Exact, AfterValidator(_at_least_one)]
+Diversity = Annotated[Exact, AfterValidator(_at_least_one), exact_schema(minimum=1, maximum=MOST_COUNTED)]
 """A number of well-represented values, at least 1, exact."""
-Count = Annotated[int, Field(strict=True, ge=1)]
-"""A whole number, at least 1."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +219,7 @@ class PrivacyModel(ABC, BaseModel):
     """The meaning of each letter of its stated and achieved parameters, for a reader of the report."""
 
     kind: str
-    on: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    on: Annotated[tuple[PathName, ...], Field(min_length=1, max_length=MOST_PARTS)] | None = None
 
     @field_validator("on")
     @classmethod

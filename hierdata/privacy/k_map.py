@@ -6,8 +6,9 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+from hierdata.domains.bounds import Count
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, Count, PrivacyModel
+from hierdata.privacy.base import ClassView, Constraint, PrivacyModel
 
 
 class KMap(PrivacyModel):

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Literal
 
+from hierdata.domains.bounds import Count
 from hierdata.domains.number import plain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import NodePath, components, is_transitive, least_distance
@@ -13,7 +14,6 @@ from hierdata.errors import PolicyError
 from hierdata.privacy.base import (
     ClassView,
     Constraint,
-    Count,
     FrequencyCaps,
     NotNegative,
     PrivacyModel,

@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from hierdata.domains.bounds import MOST_LEVELS, Count
 from hierdata.domains.number import plain
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.errors import PolicyError
 from hierdata.privacy.base import (
     ClassView,
     Constraint,
-    Count,
     FrequencyCaps,
     PrivacyModel,
     Share,
@@ -53,7 +53,7 @@ class LevelAlphaK(PrivacyModel):
 
     kind: Literal["level-alpha-k"] = "level-alpha-k"
     k: Count
-    alpha: Annotated[tuple[Share, ...], Field(min_length=1)] = _PAPER
+    alpha: Annotated[tuple[Share, ...], Field(min_length=1, max_length=MOST_LEVELS)] = _PAPER
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """Build the constraint for one attribute. Raises PolicyError without levels or for too few alphas."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT
+from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.errors import PolicyError
 
 _XML = "http://www.w3.org/XML/1998/namespace"
@@ -26,6 +27,9 @@ _XPATH_STEP = re.compile(
     r"|processing-instruction\(\s*(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")\s*\)"
     r"|(?P<at>@?)(?:Q?\{(?P<uri>[^{}]*)\}|(?:(?P<prefix>[^\W\d][\w.\-]*):(?!:))?)(?P<name>[^\W\d][\w.\-]*))(?=/|$)"
 )
+
+
+TOO_LONG = f"a path has more than {MAX_DEPTH} steps, but records may be nested only {MAX_DEPTH} deep"
 
 
 @dataclass(frozen=True)
@@ -88,10 +92,14 @@ def parse(text: str, namespaces: Mapping[str, str] | None = None, depth: int = 2
     True
     """
     if text.startswith("$"):
-        return _parse_jsonpath(text)
-    if text.startswith("/"):
-        return _parse_xpath(text, namespaces or {}, depth)
-    return _parse_dotted(text)
+        path = _parse_jsonpath(text)
+    elif text.startswith("/"):
+        path = _parse_xpath(text, namespaces or {}, depth)
+    else:
+        path = _parse_dotted(text)
+    if len(path.steps) > MAX_DEPTH:
+        raise PolicyError(TOO_LONG)
+    return path
 
 
 def depth_of(records: str | None, namespaces: Mapping[str, str] | None = None) -> int:

@@ -48,3 +48,11 @@ def send_to_worker(value: Any) -> Any:
             f"{type(value).__name__} cannot be pickled for worker processes: define everything it contains "
             "at the top level of a module"
         ) from None
+
+
+def require_sentence(said: str, what: str) -> None:
+    """Raise ContractError unless a text is one sentence on one line."""
+    require(
+        said.endswith(".") and "\n" not in said and said.strip(" .") != "",
+        f"{what} must be a sentence on one line that ends with a full stop",
+    )

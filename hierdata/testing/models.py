@@ -7,12 +7,13 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.domains.taxonomy import Taxonomy
-from hierdata.privacy.base import FOREIGN, ClassView, Closeness, Constraint, FrequencyCaps, PrivacyModel
-from hierdata.testing.contract import check_parameters, require, send_to_worker
+from hierdata.privacy.base import FOREIGN, ClassView, Closeness, Constraint, PrivacyModel
+from hierdata.testing.answers import check_answers
+from hierdata.testing.contract import check_parameters, require, require_sentence, send_to_worker
+from hierdata.testing.forms import is_within
+from hierdata.testing.presence import check_presence
 
 VALUES = ("1", "2", "4", "9")
 _TREE = Taxonomy(tree={"*": {"low": ["1", "2"], "4": None, "high": ["9"]}}).compile({}, Path())
@@ -29,7 +30,6 @@ DOMAIN = SensitiveDomain(
 """Four numbers, with levels, a taxonomy and the count of each in the original."""
 
 _MOST = 3
-_SMALL_STEP = Fraction(1, 10**6)
 
 
 def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
@@ -41,7 +41,8 @@ def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
     name = type(model).__name__
     check_parameters(model)
     _check_words(model)
-    constraint = model.bind(domain if model.per_attribute else None)
+    own = domain if model.per_attribute else None
+    constraint = model.bind(own)
     if model.per_attribute:
         _check_needs_domain(model)
     require(send_to_worker(constraint) is not None, f"the constraint of {name} must survive pickling")
@@ -53,23 +54,21 @@ def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
     multisets = _multisets(len(domain.values))
     for counts in multisets:
         for view in _views(model, counts):
-            _check_answers(model, constraint, domain, view)
+            check_answers(model, constraint, view, lambda other: other.bind(own))
     _check_summaries(name, model, constraint, multisets)
     _check_forms(name, constraint, multisets)
     if constraint.closed_under_union:
         _check_unions(name, model, constraint, multisets)
     if constraint.closed_under_pooling:
         _check_pools(name, model, constraint, multisets)
+    if model.per_attribute:
+        check_presence(model, domain)
 
 
 def _check_words(model: PrivacyModel) -> None:
     name = type(model).__name__
     for apart in (False, True):
-        said = model.promise(apart=apart)
-        require(
-            said.endswith(".") and "\n" not in said and said.strip(" .") != "",
-            f"promise of {name} must be a sentence on one line that ends with a full stop",
-        )
+        require_sentence(model.promise(apart=apart), f"promise of {name}")
     require(
         model.combine.keys() <= model.letters.keys(),
         f"letters of {name} must explain every letter of its combine",
@@ -103,77 +102,6 @@ def _views(model: PrivacyModel, counts: dict[int, int]) -> list[ClassView]:
         ClassView(records, counts, records + records % 4 if model.needs_population else None)
         for records in sorted({max(1, present // 2), max(1, present), present + 2})
     ]
-
-
-def _check_answers(
-    model: PrivacyModel, constraint: Constraint, domain: SensitiveDomain, view: ClassView
-) -> None:
-    """Check that what holds and what is achieved at one vertex agree."""
-    name = type(model).__name__
-    holds, achieved = constraint.holds(view), constraint.achieved_parameters(view)
-    at = f"in a class of {view.records} records with {dict(view.counts)} values by code"
-    require(isinstance(holds, bool), f"holds of {name} must return True or False")
-    if model.per_attribute and not view.counts:
-        enough = view.records >= constraint.min_class_size
-        require(holds or not enough, f"{name} must hold if no value is present")
-    letters = {letter if letter in model.combine else letter.partition("_")[0] for letter in achieved}
-    require(letters <= set(model.combine), f"{name} achieves letters that its combine does not name")
-    require(
-        all(isinstance(value, Fraction) for value in achieved.values()),
-        f"the achieved parameters of {name} must be Fractions, which are exact",
-    )
-    merged = model.weakest({}, achieved)
-    require(
-        merged == achieved == model.weakest(achieved, {}),
-        f"weakest of {name} must keep letters that only one argument has",
-    )
-    if not view.counts and model.per_attribute:
-        return
-    if not achieved:
-        require(not holds, f"{name} holds {at} but achieves nothing")
-        return
-    reached = _restate_achieved(model, achieved)
-    if reached is None:
-        return
-    own = domain if model.per_attribute else None
-    require(reached.bind(own).holds(view), f"what {name} achieves does not hold {at}")
-    for letter, value in achieved.items():
-        step = _stronger(model, letter, value)
-        stronger = None if step is None else _restate_achieved(model, {**achieved, letter: step})
-        require(
-            stronger is None or not stronger.bind(own).holds(view),
-            f"{name} achieves {letter} = {value} {at}, but a stronger {letter} holds too",
-        )
-
-
-def _restate_achieved(model: PrivacyModel, achieved: Mapping[str, Fraction]) -> PrivacyModel | None:
-    """Return the model with the achieved values as parameters; None if they are not its parameters."""
-    plain = model.model_dump(exclude_unset=True)
-    for letter, value in achieved.items():
-        stem, _, level = letter.partition("_")
-        if letter in type(model).model_fields:
-            whole = isinstance(getattr(model, letter), int)
-            plain[letter] = int(value) if whole else value
-        elif level.isdigit() and isinstance(plain.get(stem), tuple):
-            at = int(level) - 1
-            plain[stem] = (*plain[stem][:at], value, *plain[stem][at + 1 :])
-        else:
-            return None
-    try:
-        return type(model).model_validate(plain)
-    except ValidationError:
-        return None
-
-
-def _stronger(model: PrivacyModel, letter: str, value: Fraction) -> Fraction | None:
-    """Return a value stronger by one, or by a millionth, since irrational figures are rounded; or None."""
-    stem = letter if letter in model.combine else letter.partition("_")[0]
-    if isinstance(getattr(model, letter, None), int):
-        return value + (1 if model.combine[stem] == "min" else -1)
-    step = max(abs(value), Fraction(1)) * _SMALL_STEP
-    if model.combine[stem] == "min":
-        return value + step
-    return value - step if value > step else None
 
 
 def _check_summaries(
@@ -213,20 +141,6 @@ def _check_forms(name: str, constraint: Constraint, multisets: list[dict[int, in
         if closeness is not None:
             near = _is_near(closeness, counts)
             require(near == holds, f"closeness of {name} and its holds differ at {counts}")
-
-
-def is_within(caps: FrequencyCaps, counts: Mapping[int, int]) -> bool:
-    """Return whether counts satisfy caps, computed from the definition in FrequencyCaps."""
-    groups = [0] * len(caps.share)
-    for code, count in counts.items():
-        groups[caps.group_of[code]] += count
-    present = sum(groups)
-    for group, count in enumerate(groups):
-        low, high = caps.reach[group] if caps.reach else (group, group)
-        together = sum(groups[low : high + 1])
-        if count and (together > caps.share[group] * present or (caps.most and together > caps.most)):
-            return False
-    return True
 
 
 def _is_near(closeness: Closeness, counts: Mapping[int, int]) -> bool:

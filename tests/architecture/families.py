@@ -62,6 +62,7 @@ FAMILIES = {
         QuasiDomain,
         {
             "bins": "bins on a line, for numbers and dates",
+            "bounds": "limits of what a policy states, for every part of it",
             "levels": "sensitivity levels as the policy states them: no quasi-identifier's domain",
             "membership": "the fuzzy sets behind levels",
             "number": "exact numbers, for every domain",

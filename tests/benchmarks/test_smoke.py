@@ -83,6 +83,7 @@ SMOKES = (
     ),
     Smoke("formats", "20 --rounds 1 --no-memory", (READ, WRITTEN)),
     Smoke("formats", "20 --rounds 1 --formats jsonl --factors 1", (READ, WRITTEN, "format | 20 records")),
+    Smoke("fuzz_policies", "--seconds 3 --finds ../finds", ("ended in | policies",)),
     Smoke(
         "fuzz",
         "--formats jsonl --seconds 1 --finds ../finds",

@@ -19,7 +19,7 @@ from hierdata.domains.similarity import is_transitive
 from hierdata.privacy import MODELS, LEDiversity, PrivacyModel
 from hierdata.privacy.base import ClassView, Constraint
 from hierdata.privacy.grouping import GroupingModel
-from hierdata.testing.models import is_within
+from hierdata.testing.forms import is_within
 from tests.architecture.families import FAMILIES
 from tests.cases import for_each
 from tests.privacy.models import CASES, DOMAIN, MULTISETS, Twin, bound, values_of, views

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
-import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,30 +14,12 @@ import hierdata
 from hierdata.cli import main
 from hierdata.policy.lint.partial import examine
 from hierdata.policy.load import load
+from tests.redteam.costs import cheap, small
 
 K = {"kind": "k-anonymity", "k": 2}
 RULES: dict[str, Any] = {"$.q": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive"}}
 RECORDS = [{"q": "a", "s": "A"}, {"q": "b", "s": "B"}]
 TREE = "a;*\nb;*\n"
-
-
-@contextmanager
-def cheap(seconds: float = 10) -> Iterator[None]:
-    """What is done here takes little time."""
-    begun = time.process_time()
-    yield
-    assert time.process_time() - begun < seconds
-
-
-@contextmanager
-def small(mebibytes: float) -> Iterator[None]:
-    """What is done here takes little memory."""
-    tracemalloc.start()
-    try:
-        yield
-        assert tracemalloc.get_traced_memory()[1] < mebibytes * 2**20
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ class _Reader:
                 continue
             if self._root is None:
                 self._root = element
-                if self._alone and not self._is_root and element.items():
+                if self._alone and not self._is_root and element.keys():
                     raise VerificationError(BESIDE)
             if not self._is_record(element):
                 continue

@@ -32,6 +32,8 @@ _ENCODING = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']""")
 _UTF8_NAMES = (b"utf-8", b"utf8", b"us-ascii", b"ascii")
 _REFUSED = "the XML has a DOCTYPE with declarations, or a second one, which is not accepted: remove it"
 _LIMITS = "the XML is beyond the parser's limits"
+_NO_MEMORY = 2
+"""The error code of libxml2 where memory runs out."""
 # Messages for libxml2's error codes where they help the user; its own messages quote the file.
 _REASONS = {26: ENTITY, 81: NOT_UTF8, 110: _LIMITS, 114: _LIMITS}
 
@@ -83,6 +85,8 @@ def feed_parser(parser: XMLPullParser, chunk: bytes, *, last: bool = False) -> s
         broken = True
     # Some errors (an undefined entity) stop the parser without an exception, but the log has them all.
     for entry in parser.feed_error_log:
+        if entry.type == _NO_MEMORY:
+            raise MemoryError
         if entry.level > ErrorLevels.WARNING:
             reason = _REASONS.get(entry.type, "not well-formed XML")
             reason += f" (line {entry.line}, column {entry.column})"

@@ -51,7 +51,8 @@ class Markup:
         self._prefixes[_XML] = "xml"
         self._default = namespaces.get("", "")
         self._declared = {_XML}
-        self._used: dict[str, str] = {}
+        self._stated = {*self._prefixes.values()}
+        self._forget_prefixes()
         self._tags: dict[tuple[str, str], tuple[str, str, str, str]] = {}
         self._attributes: dict[str, tuple[str, str]] = {}
         self._orders: dict[tuple[int, tuple[str, ...]], Sequence[str]] = {}
@@ -73,12 +74,16 @@ class Markup:
 
         ``default`` is the default namespace of its parent.
         """
-        self._used = {}
+        self._forget_prefixes()
         name, declaration, default = self._tag(key, default)
         return self._declare(name, self._content(name, declaration, value, default, order))
 
+    def _forget_prefixes(self) -> None:
+        self._used: dict[str, str] = {}
+        self._new = (name for name in map("ns{}".format, count()) if name not in self._stated)
+
     def _root_tag(self, key: str) -> tuple[str, str, str]:
-        self._used = {}
+        self._forget_prefixes()
         uri, local = _split(key)
         if uri and uri == self._default:
             return local, f' xmlns="{_attribute_text(uri)}"', uri
@@ -167,9 +172,7 @@ class Markup:
     def _prefix(self, uri: str) -> str:
         """Return the prefix of a namespace for attributes of this record: the stated one, or a new one."""
         if uri not in self._used:
-            taken = {*self._prefixes.values(), *self._used.values()}
-            new = (name for name in map("ns{}".format, count()) if name not in taken)
-            self._used[uri] = self._prefixes.get(uri) or next(new)
+            self._used[uri] = self._prefixes.get(uri) or next(self._new)
         return self._used[uri]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, TEXT, Document, Siblings, Value
@@ -19,6 +20,8 @@ SPACE = " \t\r\n"
 
 _MOST_NAMES = 10_000
 """Maximum number of cached names; a file may have any number."""
+_FEW = 32
+"""Attributes up to which ``items()`` is fast: it looks up each value by its name, in a list."""
 
 
 def from_element(
@@ -45,10 +48,25 @@ def from_element(
 def convert_element(element: _Element, record: int | None) -> Document:
     """Return a record's element with its content as a document (see Xml). Raises InputError."""
     try:
-        return _document(element, element.items(), MAX_DEPTH)
+        return _document(element, attributes_of(element), MAX_DEPTH)
     except RefusedTextError as refused:
         message = str(refused)
     raise InputError(message, record=record)
+
+
+def attributes_of(element: _Element) -> Sequence[tuple[Any, Any]]:
+    """Return the names and values of an element's attributes, in time linear in their number."""
+    names = element.keys()
+    if len(names) <= _FEW:
+        return element.items() if names else ()
+    return list(zip(names, _values()(element), strict=True))
+
+
+@cache
+def _values() -> Callable[[_Element], list[str]]:
+    from lxml import etree
+
+    return cast("Callable[[_Element], list[str]]", etree.XPath("@*", smart_strings=False))
 
 
 def drop_asides(record: _Element, listed: Collection[tuple[str, ...]], *, alone: bool = False) -> None:
@@ -113,7 +131,7 @@ def _document(element: _Element, attributes: Sequence[tuple[Any, Any]], room: in
     if not text.strip(SPACE):
         text = ""
     for child in element:
-        inner = child.items()
+        inner = attributes_of(child)
         value: Value = _document(child, inner, room - 1) if inner or len(child) else child.text or ""
         key = _KEYS[child.tag]
         if key == INSTRUCTION:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, StrictBool
 
+from hierdata.domains.bounds import Compared
 from hierdata.engines.base import Engine, StepInput
 from hierdata.errors import PolicyError
 
@@ -37,10 +38,10 @@ class CluStree(Engine):
 
     kind: Literal["clustree"] = "clustree"
     on: None = None
-    window: int = Field(default=50, ge=1)
+    window: Compared = 50
     pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
-    size: int | None = Field(
-        default=None, ge=1, strict=True, description="records in a class; by default the fewest allowed"
+    size: Compared | None = Field(
+        default=None, description="records in a class; by default the fewest allowed"
     )
     grow: StrictBool = Field(
         default=True,

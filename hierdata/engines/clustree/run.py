@@ -35,7 +35,7 @@ class ClusTreeRun(Alignment):
         pairing: Pairing,
         growing: bool,
     ) -> None:
-        window = max(window, size - 1)
+        window = max(min(window, forest.record_count), size - 1)
         self._closing = Closing(forest, constraints, size)
         largest = window + 1 if growing and self._closing.asks_at_root else size
         super().__init__(forest, constraints, size, pairing, largest)

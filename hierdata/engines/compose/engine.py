@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from hierdata.domains.bounds import MOST_PASSES
 from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Compose(Engine):
     """
 
     kind: Literal["compose"] = "compose"
-    passes: Annotated[int, Field(strict=True, ge=1)] = Field(
+    passes: Annotated[int, Field(strict=True, ge=1, le=MOST_PASSES)] = Field(
         default=70, description="how often every row is considered; more passes lose less and take longer"
     )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, PrivateAttr
 
+from hierdata.domains.bounds import Compared
 from hierdata.engines.base import Constraints, Engine, StepInput, Trial
 from hierdata.errors import PolicyError
 
@@ -66,28 +67,18 @@ class KMember(Engine):
 
     kind: Literal["k-member"] = "k-member"
     on: None = None
-    size: int | None = Field(
+    size: Compared | None = Field(
         default=None,
-        ge=1,
-        strict=True,
         description="fewest records in a class; by default the fewest allowed",
     )
-    largest: int | None = Field(
+    largest: Compared | None = Field(
         default=None,
-        ge=1,
-        strict=True,
         description="largest class size that is tried; by default twice `size`, and at least 10",
     )
-    candidates: int = Field(
-        default=120, ge=1, strict=True, description="records that may join the class around a record"
-    )
-    aligned: int = Field(
-        default=12, ge=1, strict=True, description="candidates that are aligned for each place in a class"
-    )
-    stride: int | None = Field(
+    candidates: Compared = Field(default=120, description="records that may join the class around a record")
+    aligned: Compared = Field(default=12, description="candidates that are aligned for each place in a class")
+    stride: Compared | None = Field(
         default=None,
-        ge=1,
-        strict=True,
         description="one of every `stride` records proposes a class; 1 by default, 3 for over 1,000 records",
     )
     _choice: Any = PrivateAttr(default=None)
@@ -116,8 +107,12 @@ class KMember(Engine):
         from hierdata.engines.k_member.search import KMemberSearch
 
         stride = self.stride or (1 if len(scope.records) <= _ALL_PROPOSE else 3)
-        reach = Reach(self.candidates, self.aligned, stride)
-        return KMemberSearch(forest, scope.records, constraints, *self._sizes(constraints), reach)
+        records = len(scope.records)
+        reach = Reach(min(self.candidates, records), self.aligned, stride)
+        least, largest = self._sizes(constraints)
+        return KMemberSearch(
+            forest, scope.records, constraints, least, max(least, min(largest, records)), reach
+        )
 
     def _sizes(self, constraints: Constraints) -> tuple[int, int]:
         allowed = constraints.min_class_size

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from hierdata.domains.bounds import Compared, Passes
 from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
@@ -55,12 +56,10 @@ class LocalSearch(Engine):
 
     kind: Literal["local-search"] = "local-search"
     on: None = None
-    passes: Annotated[int, Field(strict=True, ge=0)] = Field(
+    passes: Passes = Field(
         default=3, description="passes over all records, with exchanges that lower the loss"
     )
-    near: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=10, description="number of nearest classes considered for each record"
-    )
+    near: Compared = Field(default=10, description="number of nearest classes considered for each record")
     pairing: Literal["greedy", "benefit", "optimal"] = "optimal"
 
     def find_classes(self, given: StepInput) -> Partition:
@@ -69,6 +68,7 @@ class LocalSearch(Engine):
             return given.previous
         from hierdata.engines.local_search.run import descend_partition
 
+        near = min(self.near, given.previous.class_count)
         return descend_partition(
-            *given.problem, given.previous, self.passes, self.near, self.pairing, given.progress
+            *given.problem, given.previous, self.passes, near, self.pairing, given.progress
         )

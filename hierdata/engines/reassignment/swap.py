@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from hierdata.domains.bounds import Compared, Passes
 from hierdata.engines.base import Engine, Mended, StepInput
 
 if TYPE_CHECKING:
@@ -36,12 +37,8 @@ class Swap(Engine):
     mends: ClassVar[frozenset[Mended]] = frozenset({"closeness"})
 
     kind: Literal["swap"] = "swap"
-    passes: Annotated[int, Field(strict=True, ge=0)] = Field(
-        default=2, description="passes over all classes, with swaps that lower the loss"
-    )
-    window: Annotated[int, Field(strict=True, ge=1)] = Field(
-        default=8192, description="pairs of records compared for each swap"
-    )
+    passes: Passes = Field(default=2, description="passes over all classes, with swaps that lower the loss")
+    window: Compared = Field(default=8192, description="pairs of records compared for each swap")
 
     def find_classes(self, given: StepInput) -> Partition:
         """Swap records between the classes of the previous step."""

@@ -37,8 +37,10 @@ class Swarm(Engine):
     mends: ClassVar[frozenset[Mended]] = frozenset({"closeness"})
 
     kind: Literal["swarm"] = "swarm"
-    particles: Annotated[int, Field(strict=True, ge=2)] = Field(default=30, description="size of the swarm")
-    rounds: Annotated[int, Field(strict=True, ge=0)] = Field(
+    particles: Annotated[int, Field(strict=True, ge=2, le=1000)] = Field(
+        default=30, description="size of the swarm"
+    )
+    rounds: Annotated[int, Field(strict=True, ge=0, le=10_000)] = Field(
         default=100, description="largest number of moves of all particles"
     )
     inertia: NotNegative = Field(default=Fraction("0.729"), description="weight of the last velocity")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from hierdata.domains.bounds import Passes
 from hierdata.engines.base import Engine, StepInput
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ class Sweep(Engine):
     """
 
     kind: Literal["sweep"] = "sweep"
-    passes: int = Field(
-        default=2, strict=True, ge=0, description="number of passes over the classes that lower the loss"
-    )
+    passes: Passes = Field(default=2, description="number of passes over the classes that lower the loss")
 
     def find_classes(self, given: StepInput) -> Partition:
         """Partition the rows of the scope, starting from single rows."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.errors import PolicyError
 from hierdata.policy.positions import Place
-from hierdata.records.path import Step, jsonpath
+from hierdata.records.path import TOO_LONG, Step, jsonpath
 
 KEY = "x-hierdata"
 
@@ -74,9 +75,7 @@ class _SchemaWalk:
         """Collect the annotations at and below one path; ``refs`` are the references that led here."""
         if not isinstance(schema, Mapping):
             return
-        self._visits += 1
-        if self._visits > _MOST_VISITS:
-            raise PolicyError(f"the schema's references lead to more than {_MOST_VISITS} places")
+        self._count_visit(steps)
         if KEY in schema and steps:
             self._record(schema, jsonpath(steps))
         if (reference := schema.get("$ref")) is not None:
@@ -91,6 +90,13 @@ class _SchemaWalk:
         for key in _ALTERNATIVES:
             for alternative in schema.get(key, ()):
                 self.visit(alternative, steps, refs)
+
+    def _count_visit(self, steps: tuple[Step, ...]) -> None:
+        self._visits += 1
+        if self._visits > _MOST_VISITS:
+            raise PolicyError(f"the schema's references lead to more than {_MOST_VISITS} places")
+        if len(steps) > MAX_DEPTH:
+            raise PolicyError(f"the schema's references lead too deep: {TOO_LONG}")
 
     def _items(self, items: object, steps: tuple[Step, ...], refs: tuple[str, ...]) -> None:
         *before, last = steps

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from hierdata.documents.document import TEXT
+from hierdata.documents.formats.base import MAX_DEPTH
 from hierdata.errors import PolicyError
 from hierdata.policy.load.yaml import fragment
 from hierdata.policy.positions import Place, Position
-from hierdata.records.path import parse, xpath
+from hierdata.records.path import TOO_LONG, parse, xpath
 from hierdata.records.survey import Keys
 from hierdata.records.xsd import Node, Xsd, open_xsd
 
@@ -76,6 +77,8 @@ class _XsdWalk:
             raise PolicyError(
                 f"the XSD leads to more than {_MOST} elements: state the policy in a file of its own"
             )
+        if len(keys) > MAX_DEPTH:
+            raise PolicyError(f"the XSD nests too deeply: {TOO_LONG}")
         if keys:
             self._record(element, keys)
         text = self._xsd.text(element)

@@ -41,7 +41,7 @@ class EngineSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     preset: PresetName | None = None
-    steps: Annotated[tuple[Step, ...], Field(min_length=1)] | None = None
+    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=16)] | None = None
 
     @model_validator(mode="after")
     def _one(self) -> EngineSpec:
@@ -60,8 +60,8 @@ def with_preset(data: Any) -> Any:
     stated = data.get("models", [])
     if preset is None or not isinstance(stated, list | tuple):
         return data
-    kinds = {
+    kinds = [
         model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None) for model in stated
-    }
+    ]
     added = [dict(model) for model in preset.models if model["kind"] not in kinds]
     return {"recoding": preset.recoding, **data, "models": [*stated, *added]}

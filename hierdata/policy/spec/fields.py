@@ -23,6 +23,7 @@ from pydantic_core import CoreSchema
 
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
+from hierdata.domains.bounds import Reason, Spelling, StatedDecimal
 from hierdata.domains.flat import Flat
 from hierdata.domains.levels import Levels, LevelScale
 from hierdata.policy.spec.others import OnlyPlugin
@@ -40,8 +41,6 @@ def _spelling(value: object) -> object:
 def _sort_spellings(spellings: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(set(spellings)))
 
-
-Reason = Annotated[str, Field(min_length=1)]
 
 if TYPE_CHECKING:
     OtherDomain = QuasiDomain
@@ -70,7 +69,7 @@ class _ActionSpec(BaseModel):
 
     @model_validator(mode="after")
     def _one(self) -> _ActionSpec:
-        if len(self.model_fields_set) != 1:
+        if len(self.model_fields_set) != 1 or all(getattr(self, kind) is None for kind in ACTIONS):
             raise ValueError(f"state exactly one of {', '.join(ACTIONS)}")
         return self
 
@@ -136,7 +135,13 @@ class _FieldRule(BaseModel):
         description="with asks: presence, over the values at one place, or at all places of the record",
     )
     missing: Annotated[
-        tuple[Annotated[str, BeforeValidator(_spelling, json_schema_input_type=str | float | bool)], ...],
+        tuple[
+            Annotated[
+                Spelling, BeforeValidator(_spelling, json_schema_input_type=Spelling | StatedDecimal | bool)
+            ],
+            ...,
+        ],
+        Field(max_length=10_000),
         AfterValidator(_sort_spellings),
     ] = Field(default=(), description="spellings of a missing value")
     optional: bool = Field(default=False, description="the rule may match nothing")

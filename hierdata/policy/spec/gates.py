@@ -11,10 +11,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hierdata import plugins
+from hierdata.domains.bounds import MOST_PARTS, Name, PathName, Reason
 from hierdata.domains.number import Exact
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.policy.problems import nearest
-from hierdata.policy.spec.fields import Reason
 from hierdata.policy.spec.others import refuse_missing
 from hierdata.records.key_forms import KeyForm, Weight
 
@@ -48,7 +48,7 @@ class _MetricName:
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: object) -> dict[str, Any]:
         from hierdata.metrics import METRICS
 
-        named = {"type": "string", "not": {"enum": [*METRICS]}}
+        named = {"type": "string", "maxLength": 200, "not": {"enum": [*METRICS]}}
         return {"anyOf": [{"enum": [*METRICS], "type": "string"}, named]}
 
 
@@ -67,7 +67,8 @@ def _other(name: str) -> str:
     return name
 
 
-OtherMetric = Annotated[str, AfterValidator(_other)]
+OtherMetric = Annotated[Name, AfterValidator(_other)]
+OtherMetrics = Annotated[tuple[OtherMetric, ...], Field(max_length=100)]
 
 _COMPARE: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     "<=": operator.le,
@@ -80,7 +81,7 @@ _SIGN = {"lower": "<", "higher": ">"}
 _DESCRIBES = ("keys", "partition", "weight")
 """The keys that describe an attacker, apart from the attribute."""
 
-Known = Annotated[tuple[str, ...], Field(min_length=1)]
+Known = Annotated[tuple[PathName, ...], Field(min_length=1, max_length=MOST_PARTS)]
 
 
 class AttackerModel(BaseModel):
@@ -92,7 +93,7 @@ class AttackerModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    on: str | None = Field(default=None, description="path of the targeted sensitive attribute")
+    on: PathName | None = Field(default=None, description="path of the targeted sensitive attribute")
     keys: KeyForm | Known = Field(
         default="ancestors",
         description="the published quasi-identifiers that are known: own (of the vertex), ancestors (these "
@@ -120,11 +121,11 @@ class Gate(BaseModel):
 
     name: Reason | None = Field(default=None, description="what the report calls it")
     metric: MetricName = Field(description="the metric that is measured")
-    figure: str | None = Field(default=None, description="which of the metric's figures")
+    figure: Name | None = Field(default=None, description="which of the metric's figures")
     operator: Literal["<=", "<", ">=", ">"] = Field(description="how the figure must compare with the value")
     value: Exact = Field(description="the limit")
-    on: str | None = Field(default=None, description="path of the sensitive attribute")
-    attacker: str | None = Field(default=None, description="one of the policy's attackers")
+    on: PathName | None = Field(default=None, description="path of the sensitive attribute")
+    attacker: Name | None = Field(default=None, description="one of the policy's attackers")
     keys: KeyForm | Known | None = Field(
         default=None, description="the quasi-identifiers that are known, as in attackers"
     )
@@ -197,3 +198,6 @@ class Gate(BaseModel):
             yield (
                 f"for {self.metric}, {metric.better} is better: use {sign}= or {sign}, not {self.operator}"
             )
+
+
+Gates = Annotated[tuple[Gate, ...], Field(max_length=MOST_PARTS)]

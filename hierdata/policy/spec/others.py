@@ -12,6 +12,7 @@ from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hierdata import plugins
+from hierdata.domains.bounds import LONGEST_NAME
 from hierdata.policy.problems import MISSING_PLUGIN, nearest
 
 
@@ -33,6 +34,8 @@ def _kind(data: Any) -> str | None:
 
 def refuse_missing(family: str, name: str, members: Collection[str]) -> None:
     """Raise for an unknown name, unless it is near a built-in one: then the family's validator reports it."""
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"a name has at most {LONGEST_NAME} characters, not {len(name)}")
     if nearest(name, members):
         return
     if hint := nearest(name, plugins.names(family)):
@@ -111,7 +114,7 @@ class NameOrPlugin:
         )
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Any:
-        named = {"type": "string", "not": {"enum": [*self._members]}}
+        named = {"type": "string", "maxLength": LONGEST_NAME, "not": {"enum": [*self._members]}}
         return {"anyOf": [handler(schema["schema"]), named]}
 
 
@@ -119,6 +122,6 @@ def _open_branch(members: Collection[str]) -> dict[str, Any]:
     return {
         "type": "object",
         "description": "a member of another distribution",
-        "properties": {"kind": {"type": "string", "not": {"enum": [*members]}}},
+        "properties": {"kind": {"type": "string", "maxLength": LONGEST_NAME, "not": {"enum": [*members]}}},
         "required": ["kind"],
     }

@@ -6,6 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hierdata.domains.bounds import MOST_PARTS, FileName, Name, PathName
+
 
 class PopulationTable(BaseModel):
     """A CSV table of the people that an adversary may know, one per row.
@@ -16,10 +18,10 @@ class PopulationTable(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    file: Annotated[str, Field(min_length=1)] = Field(description="the CSV file")
+    file: FileName = Field(description="the CSV file")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
         default=None, description="delimiter of the file, by default found from its header"
     )
-    columns: Annotated[dict[str, str], Field(min_length=1)] | None = Field(
+    columns: Annotated[dict[PathName, Name], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
         default=None, description="the quasi-identifiers that are compared, each with its column"
     )

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from hierdata.domains.bounds import MOST_ENTRIES, Name
 from hierdata.records.flatten import Table
 
-Column = Annotated[str, Field(min_length=1)]
-TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$")]
+TableName = Annotated[str, Field(pattern=r"^\w[\w .-]*$", max_length=200)]
 """Also the name of a file."""
 
 
@@ -20,7 +20,9 @@ def _check_unique(columns: tuple[str, ...]) -> tuple[str, ...]:
     return columns
 
 
-Columns = Annotated[tuple[Column, ...], Field(min_length=1), AfterValidator(_check_unique)]
+Columns = Annotated[
+    tuple[Name, ...], Field(min_length=1, max_length=MOST_ENTRIES), AfterValidator(_check_unique)
+]
 """Names of columns, each once."""
 
 
@@ -29,7 +31,7 @@ class CsvOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    delimiter: Annotated[str, Field(pattern=r'^[^"\r\n\x00]$')] | None = Field(
+    delimiter: Annotated[str, Field(pattern=r'^[^"\r\n\x00]$', max_length=1)] | None = Field(
         default=None, description="what separates cells, by default found from the header"
     )
     columns: Columns | None = Field(
@@ -45,15 +47,15 @@ class TableRule(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    key: Column | None = Field(default=None, description="the column that identifies a row")
-    parent: str | None = Field(
+    key: Name | None = Field(default=None, description="the column that identifies a row")
+    parent: TableName | None = Field(
         default=None, description="the table that the rows belong to; the root table has none"
     )
-    on: Column | None = Field(default=None, description="the column that holds the key of the parent's row")
+    on: Name | None = Field(default=None, description="the column that holds the key of the parent's row")
     columns: Columns | None = Field(
         default=None, description="names of the columns of a CSV file without a header, in order"
     )
-    file: Annotated[str, Field(pattern=r"^[^/\\]+$")] | None = Field(
+    file: Annotated[str, Field(pattern=r"^[^/\\]+$", max_length=200)] | None = Field(
         default=None,
         description="name of the file in the folder, by default <table>.csv, .csv.gz or .parquet",
     )

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
+from hierdata.domains.bounds import LONGEST_NAME, MOST_PARTS, Count, PathName, Reason
 from hierdata.errors import PolicyError
-from hierdata.policy.spec.fields import Reason
 from hierdata.records.path import depth_of, parse
 
 
@@ -31,14 +31,21 @@ def _declarable(namespaces: dict[str, str]) -> dict[str, str]:
     return namespaces
 
 
-Namespaces = Annotated[dict[str, str], AfterValidator(_declarable)]
+Namespaces = Annotated[
+    dict[Annotated[str, Field(max_length=LONGEST_NAME)], PathName],
+    Field(max_length=MOST_PARTS),
+    AfterValidator(_declarable),
+]
 """XML prefixes and their URIs."""
 PathText = Annotated[str, Field(max_length=2000), AfterValidator(_readable)]
 
 
 SensitiveTables = (
-    Annotated[int, Field(strict=True, ge=1)]
-    | Annotated[tuple[Annotated[tuple[PathText, ...], Field(min_length=1)], ...], Field(min_length=1)]
+    Count
+    | Annotated[
+        tuple[Annotated[tuple[PathText, ...], Field(min_length=1, max_length=MOST_PARTS)], ...],
+        Field(min_length=1, max_length=MOST_PARTS),
+    ]
 )
 """The most tables for each vertex type, or the sensitive attributes of each table."""
 

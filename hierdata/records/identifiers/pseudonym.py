@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from hierdata.documents.document import Scalar
+from hierdata.domains.bounds import Name, Reason
 from hierdata.records.identifiers.base import Action, PseudonymSpec, Replace, text_of
 from hierdata.records.identifiers.key import Key
 from hierdata.records.schema import Role
@@ -34,14 +35,14 @@ class Pseudonym(Action):
     keyed: ClassVar[bool] = True
     takes_exempt: ClassVar[bool] = True
 
-    domain: Annotated[str, Field(min_length=1)] | None = Field(
+    domain: Name | None = Field(
         default=None,
         description="fields of one domain share their pseudonyms; by default a field has its own",
     )
     length: Annotated[int, Field(strict=True, ge=16, le=64)] = Field(
         default=32, description="hexadecimal digits of a pseudonym"
     )
-    links: Annotated[str, Field(min_length=1)] | None = Field(
+    links: Reason | None = Field(
         default=None, description="why a pseudonym may occur in more than one record"
     )
     identity: bool = Field(

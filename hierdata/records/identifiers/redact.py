@@ -47,7 +47,12 @@ class Redact(Action):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Describe the constant alone, as a policy writes it."""
-        return {"type": "string", "minLength": 1, "description": "the text that replaces every value"}
+        return {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 200,
+            "description": "the text that replaces every value",
+        }
 
     def published_as(self, role: str) -> Role | None:
         """Return QUASI: the field is a quasi-identifier with one value."""

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hierdata.documents.document import Scalar
 from hierdata.documents.scalars.days import spell_day
 from hierdata.domains.base import Uncovered
+from hierdata.domains.bounds import PathName, Reason
 from hierdata.domains.date import MIDNIGHT, parse_day
 from hierdata.records.identifiers.base import DAYS_OF_WEEK, Action, DateShift, RefusedValueError, Replace
 from hierdata.records.identifiers.key import Key
@@ -28,8 +29,6 @@ _PARTIAL = re.compile(r"[0-9]{4}(?:-?[0-9]{2})?")
 _WRITTEN = re.compile(r"((?:[0-9]{4}|[+-][0-9]{6,9})-[0-9]{2}-[0-9]{2}|[0-9]{8})(.*)", re.DOTALL)
 _TIMELESS = r"(?:[0-9]{4}|[+-][0-9]{6,9})-[0-9]{2}-[0-9]{2}(?:T00:00:00Z(?:,0)?)?|[0-9]{8}"
 """What is published without the time of day: a day, in MongoDB's types midnight."""
-
-Reason = Annotated[str, Field(min_length=1)]
 
 
 class ByDay(BaseModel):
@@ -73,7 +72,7 @@ class Shift(Action):
     time: Literal["drop"] | KeepTime = Field(
         default="drop", description="what happens to the time of day and the time zone; a reason to keep them"
     )
-    by: Annotated[str, Field(min_length=1)] | None = Field(
+    by: Annotated[PathName, Field(min_length=1)] | None = Field(
         default=None,
         description="the field of the record that determines the shift, by default all its content",
     )
