@@ -163,7 +163,7 @@ def test_releases_of_every_recoding_by_record(number: int) -> None:
         files = find_release_files(release.folder, policy)
         frozen = read_facts(files.facts, policy)
         assert frozen is not None
-        rules = judge_rules(policy, frozen.scales, frozen.references, frozen.vertices, frozen.file.quasi)
+        rules = judge_rules(policy, frozen.scales, frozen.references, frozen.vertices)
         splits = record_splits(release.folder, files, policy)
         documents = [counted for split in splits for counted in split.count_documents()]
         same_in_parts(documents, rules, random)

@@ -61,7 +61,10 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
     assert messages(found, "$.adress") == ["the rule matches nothing in the records; did you mean $.address?"]
     assert messages(found, "$.<key>") == ["a field is not listed in the policy"]
     assert messages(found, "$.major") == ["2 values (2 occurrences) outside the taxonomy"]
-    assert messages(found, "$.year") == ["1 value (1 occurrence) outside the interval, which takes numbers"]
+    assert messages(found, "$.year") == [
+        "1 value (1 occurrence) outside the interval, which takes numbers, only whole ones unless a step, a "
+        "bound or `decimals` says otherwise"
+    ]
     assert messages(found, "$.gpa") == [
         "1 value (1 occurrence) without a level",
         "level-alpha-k: with nothing suppressed, k = 20, alpha = 1 0 0 0 0 is the strongest that holds, "

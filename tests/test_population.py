@@ -42,10 +42,10 @@ def domain(**stated: Any) -> QuasiDomain:
 
 
 def population(
-    folder: Path, column: list[Any], of: QuasiDomain, book: dict[str, Any] | None = None, missing: str = ""
+    folder: Path, column: list[Any], of: QuasiDomain, missing: str = ""
 ) -> Callable[[Scalar], int]:
     file = table(folder, ({"name": "x", "a": cell} for cell in column))
-    compared = Compared(("a",), "$.a", "a", of, frozenset(filter(None, [missing])), book)
+    compared = Compared(("a",), "$.a", "a", of, frozenset(filter(None, [missing])))
     read = read_population(file, None, [compared], folder)
     return lambda label: read.count([label])
 
@@ -92,18 +92,15 @@ def population(
 def test_every_domain_counts_what_a_label_stands_for(
     tmp_path: Path, stated: dict[str, Any], cells: list[Any], shown: dict[Scalar, int]
 ) -> None:
-    book = {"form": "integer"} if "interval" in stated else None
-    count = population(tmp_path, cells, domain(**stated), book)
+    count = population(tmp_path, cells, domain(**stated))
     assert {label: count(label) for label in shown} == shown
 
 
-def test_numbers_are_spelled_as_in_the_collection(tmp_path: Path) -> None:
-    bins = domain(interval={"steps": [5]})
-    assert population(tmp_path, ["1", "2", "7"], bins, {"form": "decimal"})("[0, 5)") == 2
-    assert population(tmp_path, ["1", "2.5", "7"], bins, {"form": "integer"})("[0, 4]") == 1
-    assert population(tmp_path, ["1", "2.5", "7"], bins)("[0, 5)") == 2
-    stated = domain(interval={"steps": [5], "domain": [0, 9]})
-    assert population(tmp_path, ["1", "2", "7", "99"], stated, {"form": "decimal"})("[0, 5)") == 2
+def test_numbers_are_spelled_as_the_policy_says(tmp_path: Path) -> None:
+    for cells in (["1", "2", "7"], ["1", "2.5", "7", "99"]):
+        decimal = domain(interval={"steps": [5], "decimals": True, "domain": [0, 9]})
+        assert population(tmp_path, cells, decimal)("[0, 5)") == 2
+    assert population(tmp_path, ["1", "2.5", "7"], domain(interval={"steps": [5]}))("[0, 4]") == 1
 
 
 def test_missing_cells_fit_what_is_missing_and_everything(tmp_path: Path) -> None:
@@ -277,7 +274,7 @@ def test_many_rows_are_counted_in_bits(tmp_path: Path) -> None:
     sexes = [rng.choice("mf") for _ in ages]
     file = table(tmp_path, ({"age": age, "sex": sex} for age, sex in zip(ages, sexes, strict=True)))
     columns = [
-        Compared(("age",), "$.age", "age", domain(**AGES), frozenset(), {"form": "integer"}),
+        Compared(("age",), "$.age", "age", domain(**AGES)),
         Compared(("sex",), "$.sex", "sex", domain(flat=True)),
     ]
     read: Population = read_population(file, None, columns, tmp_path)
@@ -290,9 +287,7 @@ def test_many_rows_are_counted_in_bits(tmp_path: Path) -> None:
 @pytest.mark.parametrize("age", [24, "24", Siblings(["24"]), Decimal("24.0")])
 def test_the_judge_reads_a_published_value_in_every_format(tmp_path: Path, age: Any) -> None:
     file = table(tmp_path, [{"age": 24}, {"age": 24}, {"age": 25}])
-    compared = Compared(
-        ("person", "age"), "$.person.age", "age", domain(**AGES), frozenset(), {"form": "integer"}
-    )
+    compared = Compared(("person", "age"), "$.person.age", "age", domain(**AGES))
     read = read_population(file, None, [compared], tmp_path)
     rules = JudgeRules((), ((KMap(k=2), None),), population=read)
     verdict = judge([{"person": {"age": age}}, {"person": {"age": "[25, 29]"}}], rules)

@@ -238,6 +238,7 @@ CATEGORIES = Hierarchy(
     lm=(Fraction(1), *[Fraction(0)] * (len(NAMES) - 1)),
     node_of=int,
     leaves=len(NAMES) - 2,
+    typed=True,
 )
 NUMBERS = Hierarchy(
     labels=("*", None, 1, 2, 5, 9),

@@ -82,7 +82,8 @@ class Hierarchy:
     anything finer (DECISIONS 35). LM' is 0 there only if the node is the value itself. It raises Uncovered;
     None (missing) always has a node. ``codebook`` describes the hierarchy to the readers of a release as
     plain data and reveals nothing that only the data contain. ``leaves`` is the number of leaves by which LM'
-    is computed, 0 for numbers and dates, which have an ``axis``. ``made`` is how many of the last nodes exist
+    is computed, 0 for numbers and dates, which have an ``axis``. With ``typed`` values keep their types, so a
+    text may spell a number that is another value. ``made`` is how many of the last nodes exist
     only for what one part of a release publishes, so that another part may number them differently; None if
     all nodes are those of the whole collection. ``made_of`` tells for each of these which nodes it
     generalizes, with all below them.
@@ -97,6 +98,7 @@ class Hierarchy:
     codebook: dict[str, Any] = field(default_factory=dict)
     leaves: int = 0
     axis: Axis | None = None
+    typed: bool = False
     made: int | None = None
     made_of: tuple[tuple[range, ...], ...] = ()
 
@@ -167,11 +169,10 @@ class QuasiDomain(ABC, BaseModel):
         """
 
     @abstractmethod
-    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+    def labels(self, folder: Path) -> Labels:
         """Return the labels that may be published, for the judge.
 
-        ``codebook`` is that of the collection's hierarchy, empty if unknown; files are named relative to
-        ``folder``. Raises PolicyError as ``compile`` does.
+        Files are named relative to ``folder``. Raises PolicyError as ``compile`` does.
         """
 
     def describe(self, labels: Collection[Scalar], folder: Path) -> dict[str, Any]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from hierdata.documents.document import Scalar
-from hierdata.documents.scalars import DateTime, Timestamp, one_type
+from hierdata.documents.scalars import DateTime, Timestamp
 from hierdata.documents.scalars.days import date_of, day_of, spell_day, spelled_year
 from hierdata.domains.base import (
     Bin,
@@ -55,9 +55,9 @@ class Date(QuasiDomain):
     A value is ISO text, the same without separators as in HL7 (``20010304``), or a date or timestamp of
     MongoDB. Time of day and time zone are ignored; the day counts as written. Years before 0 and after 9999
     have a sign and at least six digits, as in ISO 8601.
-    Months are spelled ``2001-03``, years ``2001``, other periods by their first and last day, ``[2001-01-01,
-    2001-03-31]``. Weeks begin on Monday. LM' is (last - first day) / (latest - earliest day of the
-    collection), at most 1.
+    Labels are texts: ``2001-03-04``, ``2001-03``, ``2001``, other periods by their first and last day,
+    ``[2001-01-01, 2001-03-31]``. Weeks begin on Monday. LM' is (last - first day) / (latest - earliest day of
+    the collection), at most 1.
 
     >>> days = Date(steps=["day", "month", "year"]).compile({"2001-03-04": 1, "2001-03-09T10:00Z": 1}, Path())
     >>> days.labels[days.join(days.node_of("2001-03-04"), days.node_of("2001-03-09T10:00Z"))]
@@ -81,11 +81,10 @@ class Date(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy over the observed days."""
-        originals = group_observed(observed, parse_day)
-        ordinals = sorted(originals)
+        ordinals = sorted(group_observed(observed, parse_day))
         finest, *wider = self.steps
         if finest == "day":
-            bins = [_whole_day(ordinal, originals[ordinal]) for ordinal in ordinals]
+            bins = [_whole_day(ordinal) for ordinal in ordinals]
         else:
             bins = bins_around(ordinals, _periods_of(finest))
         built = line(
@@ -100,7 +99,7 @@ class Date(QuasiDomain):
         codebook = {"kind": "date", "steps": list(self.steps)}
         return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
 
-    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+    def labels(self, folder: Path) -> Labels:
         """Return the labels of the periods of each step."""
         return _DateLabels(self.steps)
 
@@ -152,11 +151,9 @@ def parse_day(value: Scalar) -> int:
         raise Uncovered from None
 
 
-def _whole_day(ordinal: int, originals: Collection[Scalar]) -> Bin:
-    """Return the bin of a single day, in the type of its values (at midnight) if they share one."""
-    kind, text = one_type(originals), spell_day(ordinal)
-    if kind is not None and kind in MIDNIGHT:
-        text = kind(f"{text}{MIDNIGHT[kind]}")
+def _whole_day(ordinal: int) -> Bin:
+    """Return the bin of a single day."""
+    text = spell_day(ordinal)
     return Bin(ordinal, ordinal + 1, text, text, text)
 
 
@@ -182,13 +179,12 @@ class _DateLabels(Labels):
 
 
 def _is_period(label: Scalar, step: str) -> bool:
-    """Return whether a label is that of some period of a step, in any type."""
+    """Return whether a label is that of some period of a step."""
     first = _first_day(label)
     if first is None:
         return False
     if step == "day":
-        text = spell_day(first)
-        return label in (text, *(f"{text}{midnight}" for midnight in MIDNIGHT.values()))
+        return label == spell_day(first)
     return label == _periods_of(step)(first).label
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,12 +23,15 @@ from hierdata.domains.base import (
     group_observed,
     loss_of,
 )
-from hierdata.domains.number import Number, identity, one_spelling, restore_type
+from hierdata.domains.number import Number, canonical, exact, identity
 from hierdata.domains.published import leaf_losses
 
 
 class Flat(QuasiDomain):
     """The observed values directly below the root. The text ``*`` is not covered: it would read as the root.
+
+    Equal numbers are one value. Other values of different types are different values, such as true and
+    ``"true"``, so that how a value is published does not depend on other records.
 
     >>> sexes = Flat().compile({"f": 10, "m": 12}, Path())
     >>> sexes.labels[sexes.join(sexes.node_of("f"), sexes.node_of("m"))]
@@ -54,24 +57,20 @@ class Flat(QuasiDomain):
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy over the observed values; equal numbers are one value."""
         originals = group_observed(observed, _key)
-        keys = sorted(originals, key=lambda key: (isinstance(key, str), key))
+        keys = sorted(originals)
         nodes = {key: node for node, key in enumerate(keys, 1)}
         missing = len(keys) + 1
-
-        spelled = [
-            one_spelling(key, originals[key]) if isinstance(key, str) else restore_type(key, originals[key])
-            for key in keys
-        ]
         return Hierarchy(
-            (ROOT_LABEL, *spelled, None),
+            (ROOT_LABEL, *(_label(originals[key][0]) for key in keys), None),
             ((0, -1), *[(0, node) for node in range(1, missing + 1)]),
             (loss_of(len(keys), len(keys)), *[loss_of(1, len(keys))] * (len(keys) + 1)),
             finder(nodes, _key, missing),
             {"kind": "flat"},
             len(keys),
+            typed=True,
         )
 
-    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+    def labels(self, folder: Path) -> Labels:
         """Return all values: there is nothing between a value and the root."""
         return _FlatLabels()
 
@@ -88,8 +87,14 @@ class _FlatLabels(Labels):
         return False
 
 
-def _key(value: Scalar) -> str | Number:
+def _key(value: Scalar) -> tuple[str, Number | str]:
+    """Return the key that equal values share: the type, but one for all numbers, and the value."""
     key = identity(value)
     if key == ROOT_LABEL:
         raise Uncovered
-    return key
+    return (type(value).__name__, key) if isinstance(key, str) else ("", key)
+
+
+def _label(value: Scalar) -> Scalar:
+    """Return the one value that is published for all equal values."""
+    return value if isinstance(value, str | bool) else canonical(exact(value))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -24,18 +24,19 @@ from hierdata.domains.base import (
 )
 from hierdata.domains.bins import bins_around, line
 from hierdata.domains.bounds import MOST_STEPS
-from hierdata.domains.number import Exact, Number, decimals, exact, plain, restore_type, spell_fixed
+from hierdata.domains.number import Exact, Number, decimals, exact, plain, spell_fixed
 from hierdata.domains.published import line_losses
 
 
 class Interval(QuasiDomain):
     """Bins anchored at multiples of each step, and above them the root.
 
-    The first step is the finest form: a value is published by its bin, or by more. If all values, steps and
-    bounds are integers, bins are spelled ``[1985, 1989]`` and a step of 1 is the value itself; otherwise
-    ``[0.5, 1.0)``. LM' is (hi - lo) / (max - min) over ``domain``, or over the values without a domain (ML
-    section 5.1, erratum ML-14, DECISIONS 15, 17 and 35). ``outside: clamp`` moves a value beyond the domain
-    to its nearer end.
+    The first step is the finest form: a value is published by its bin, or by more. If all steps and bounds
+    are integers, the values must be too: bins are spelled ``[1985, 1989]`` and a step of 1 is the value
+    itself. Otherwise, or with ``decimals``, bins are spelled ``[0.5, 1.0)``. So the spelling depends on the
+    policy alone and tells nothing about any record. LM' is (hi - lo) / (max - min) over ``domain``, or over
+    the values without a domain (ML section 5.1, erratum ML-14, DECISIONS 15, 17 and 35). ``outside: clamp``
+    moves a value beyond the domain to its nearer end.
 
     Steps need not nest, but then the result depends on the order of joins. With steps 4 and 6, 4 and 5 join
     to [4, 7], which no bin of 6 contains; 3 and 4 join to [0, 5], which contains 5 too.
@@ -46,11 +47,14 @@ class Interval(QuasiDomain):
     """
 
     called: ClassVar[str] = "interval"
-    takes: ClassVar[str] = "numbers"
+    takes: ClassVar[str] = "numbers, only whole ones unless a step, a bound or `decimals` says otherwise"
 
     steps: Annotated[tuple[Exact, ...], Field(min_length=1, max_length=MOST_STEPS)]
     domain: tuple[Exact, Exact] | None = None
     outside: Literal["refuse", "clamp"] = "refuse"
+    decimals: bool = Field(
+        default=False, description="numbers may have decimal places although all steps are whole: [0, 5)"
+    )
 
     @model_validator(mode="after")
     def _usable(self) -> Interval:
@@ -66,15 +70,14 @@ class Interval(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy over the observed numbers. Text is read as numbers, booleans are uncovered."""
-        originals = group_observed(observed, self._place)
-        numbers = sorted(originals)
+        numbers = sorted(group_observed(observed, self._place))
         bounds = self.domain or ((numbers[0], numbers[-1]) if numbers else (0, 0))
         digits = max(decimals(number) or 0 for number in (*numbers, *self.steps, *bounds))
-        unit, integral = 10**digits, digits == 0
+        unit, integral = 10**digits, self._is_integral
         points = [int(number * unit) for number in numbers]
         finest, *wider = self.steps
         if integral and finest == 1:
-            bins = [_whole_number(number, originals[number]) for number in numbers]
+            bins = [_whole_number(int(number)) for number in numbers]
         else:
             bins = bins_around(points, _bins_of(finest, digits, integral))
         built = line(
@@ -85,13 +88,17 @@ class Interval(QuasiDomain):
         )
         holders = built.axis.holders(points)
         node_of = finder(dict(zip(numbers, holders, strict=True)), self._place, built.missing)
-        codebook = self._codebook(integral)
-        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, codebook, axis=built.axis)
+        return Hierarchy(built.labels, built.ancestors, built.lm, node_of, self._codebook(), axis=built.axis)
 
-    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
-        """Return the labels of the bins of each step, in the form of the collection where it is known."""
-        forms = {"integer": (True,), "decimal": (False,)}
-        return _IntervalLabels(self.steps, forms.get(codebook.get("form", ""), (True, False)))
+    def labels(self, folder: Path) -> Labels:
+        """Return the labels of the bins of each step."""
+        return _IntervalLabels(self.steps, self._is_integral)
+
+    @property
+    def _is_integral(self) -> bool:
+        """Whether only integers are covered."""
+        stated = (*self.steps, *(self.domain or ()))
+        return not self.decimals and all(number.denominator == 1 for number in stated)
 
     def _place(self, value: Scalar) -> Number:
         """Return the number that is generalized: that at the end of the domain for one beyond it.
@@ -99,25 +106,22 @@ class Interval(QuasiDomain):
         Raises Uncovered.
         """
         number = exact(value)
+        if self._is_integral and number.denominator != 1:
+            raise Uncovered
         if self.domain is None or self.domain[0] <= number <= self.domain[1]:
             return number
         if self.outside == "refuse":
             raise Uncovered
         return self.domain[0] if number < self.domain[0] else self.domain[1]
 
-    def describe(self, labels: Collection[Scalar], folder: Path) -> dict[str, object]:
-        """See QuasiDomain.describe; the form is decimal if any label shows that, or the policy."""
-        stated = (*self.steps, *(self.domain or ()))
-        return self._codebook(all(number.denominator == 1 for number in stated) and all(map(_whole, labels)))
-
     def published_losses(self, labels: Collection[Scalar], folder: Path, *, sets: bool) -> LabelLoss:
         """See QuasiDomain.published_losses; LM' is the width of a bin or range over that of the domain."""
         return line_losses(labels, _extent, sets, self.domain)
 
-    def _codebook(self, integral: bool) -> dict[str, object]:
+    def _codebook(self) -> dict[str, object]:
         book: dict[str, object] = {
             "kind": "interval",
-            "form": "integer" if integral else "decimal",
+            "form": "integer" if self._is_integral else "decimal",
             "steps": _spell_numbers(self.steps),
         }
         if self.domain is not None:
@@ -125,19 +129,17 @@ class Interval(QuasiDomain):
         return book
 
 
-def _whole_number(number: Number, originals: list[Scalar]) -> Bin:
-    """Return the bin of one integer: the number itself, or its text if the collection has only text."""
-    text = plain(number)
-    is_text = all(isinstance(value, str) for value in originals)
-    return Bin(int(number), int(number) + 1, text if is_text else restore_type(number, originals), text, text)
+def _whole_number(number: int) -> Bin:
+    """Return the bin of one integer: the number itself."""
+    return Bin(number, number + 1, number, str(number), str(number))
 
 
 @dataclass(frozen=True)
 class _IntervalLabels(Labels):
-    """``forms`` says for each spelling that may occur whether it is that of integers."""
+    """``integral``: labels are spelled as those of integers."""
 
     steps: tuple[Number, ...]
-    forms: tuple[bool, ...]
+    integral: bool
 
     def is_finest(self, label: Scalar) -> bool:
         return self._is_bin(label, self.steps[0])
@@ -160,7 +162,7 @@ class _IntervalLabels(Labels):
         )
 
     def _takes(self, step: Number, integral: bool) -> bool:
-        return integral in self.forms and (not integral or step.denominator == 1)
+        return integral == self.integral and (not integral or step.denominator == 1)
 
     def _is_bin(self, label: Scalar, step: Number) -> bool:
         if step == 1 and self._takes(step, True) and _is_whole_number(label):
@@ -212,12 +214,6 @@ def _extent(label: Scalar) -> tuple[Number, Number]:
     if not comma or label[-1] not in "])":
         raise Uncovered
     return exact(low), exact(high)
-
-
-def _whole(label: Scalar) -> bool:
-    """Return whether nothing in a label shows that the numbers are not whole."""
-    text = str(label)
-    return "." not in text and ")" not in text
 
 
 def _spell_numbers(numbers: Iterable[Number]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -12,6 +13,7 @@ from hierdata.domains.base import Observed, Uncovered
 from hierdata.domains.bounds import MOST_ENTRIES, MOST_LEVELS, Level, Spelling
 from hierdata.domains.membership import Trapezoid
 from hierdata.domains.number import Exact, Number, exact, identity, parameter, plain
+from hierdata.domains.sameness import ALL_DIFFER, Sameness
 from hierdata.domains.scales import (
     DomainScale,
     FrequencyScale,
@@ -20,6 +22,7 @@ from hierdata.domains.scales import (
     SetScale,
     scale_from_facts,
 )
+from hierdata.errors import PolicyError
 
 __all__ = ["FuzzySet", "LevelScale", "Levels", "scale_from_facts"]
 
@@ -92,11 +95,11 @@ class Levels(BaseModel):
             raise ValueError("no value has a level")
         return self
 
-    def compile(self, observed: Observed, number: bool = False) -> LevelScale:
+    def compile(self, observed: Observed, number: bool = False, same: Sameness = ALL_DIFFER) -> LevelScale:
         """Build the scale for one collection; only levels by frequency use ``observed``.
 
         With ``number`` text is read as numbers when values are counted, so that ``1`` and ``1.0`` are one
-        value in XML too.
+        value in XML too. Raises PolicyError if keys that are the ``same`` have different levels.
         """
         if self.domain is not None:
             return DomainScale(*self.domain, falling=self.sensitive == "low", clamp=self.outside == "clamp")
@@ -104,17 +107,26 @@ class Levels(BaseModel):
             shapes = tuple((own.level, own.trapezoid()) for own in self.sets)
             return SetScale(shapes, clamp=self.outside == "clamp")
         if isinstance(self.by, dict):
-            return MapScale(self.by)
+            return MapScale(_unite_keys(self.by, same))
         counts: dict[str | Number, int] = {}
         for value, count in observed.items():
             if value is None:
                 continue
             try:
-                key = identity(value, number)
+                key = identity(same.value_of(value), number)
             except Uncovered:
                 continue
             counts[key] = counts.get(key, 0) + count
         return FrequencyScale(counts, rare=self.sensitive == "rare", number=number)
+
+
+def _unite_keys(by: Mapping[str, int], same: Sameness) -> dict[str, int]:
+    """Return the levels by the texts that stand for the keys."""
+    found: dict[str, int] = {}
+    for key, level in by.items():
+        if found.setdefault(same.text_of(key), level) != level:
+            raise PolicyError("levels gives two levels to keys that are one value under `same`")
+    return found
 
 
 def _key(key: Any) -> Any:

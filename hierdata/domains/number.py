@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, TypeAlias
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
-from hierdata.documents.document import Scalar
-from hierdata.documents.scalars import TYPED_TEXTS, Decimal128, Double, Int64, one_type
+from hierdata.documents.document import Numeral, Scalar
+from hierdata.documents.scalars import Decimal128, Double
 from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import LARGEST
 
@@ -90,19 +89,6 @@ def canonical(number: Number) -> int | Decimal:
     return int(number) if number.denominator == 1 else Decimal(plain(number))
 
 
-def restore_type(number: Number, originals: Collection[Scalar]) -> int | Decimal:
-    """Return the one value for a number that occurs as ``originals``: of their type, if they share one.
-
-    >>> restore_type(2, [Double("2.0")]), restore_type(2, [Double("2.0"), 2])
-    (Double('2.0'), 2)
-    """
-    kind = one_type(originals)
-    if kind is Int64 or kind is Double or kind is Decimal128:
-        lasting = kind.exactly(number)
-        return canonical(number) if lasting is None else lasting
-    return canonical(number)
-
-
 def identity(value: Scalar, number: bool = False) -> str | Number:
     """Return the key that equal values share: numbers by value, text by itself, booleans as in JSON.
 
@@ -120,14 +106,48 @@ def identity(value: Scalar, number: bool = False) -> str | Number:
     return exact(value)
 
 
-def one_spelling(text: str, originals: Collection[Scalar]) -> Scalar:
-    """Return what is published for a value that occurs as ``originals``: of their common type, else text."""
-    if originals and all(isinstance(value, bool) for value in originals):
-        return text == "true"
-    if originals and not any(isinstance(value, str | bool) for value in originals):
-        return restore_type(exact(next(iter(originals))), originals)
-    kind = one_type(originals)
-    return text if kind not in TYPED_TEXTS else kind(text)
+_PLAIN_NUMBERS = frozenset({int, Decimal, Numeral})
+
+
+def spelling(value: Scalar) -> tuple[type, str]:
+    """Return a key that equal values share only if they are spelled alike: 1, 1.0, 1.00 and "1" differ.
+
+    Decimal("1") of a record in memory is written like the integer 1.
+    """
+    kind = Decimal if type(value) in _PLAIN_NUMBERS else type(value)
+    return kind, value.text if isinstance(value, Numeral) else str(value)
+
+
+def spell_once(value: Scalar) -> Scalar:
+    """Return the one value of a type that is published for all that equal it; only numbers change.
+
+    >>> spell_once(Decimal("1.50")), spell_once(Numeral("1e0")), spell_once(Double("-0.0")), spell_once("1.0")
+    (Decimal('1.5'), 1, Double('0.0'), '1.0')
+    """
+    if not isinstance(value, Decimal):
+        return value
+    try:
+        number = exact(value)
+    except Uncovered:
+        return value
+    if type(value) not in (Double, Decimal128):
+        return canonical(number)
+    lasting: Scalar = type(value).exactly(number)  # type: ignore[attr-defined]  # one of these two
+    return value if lasting is None else lasting
+
+
+def spell_text_once(value: Scalar) -> Scalar:
+    """Return the one value for a text that may spell a number, else that of ``spell_once``.
+
+    >>> spell_text_once("1.50"), spell_text_once("1e0"), spell_text_once("one")
+    ('1.5', '1', 'one')
+    """
+    if not isinstance(value, str):
+        return spell_once(value)
+    try:
+        return plain(exact(value))
+    except Uncovered:
+        return value
 
 
 def parameter(value: object) -> Fraction:

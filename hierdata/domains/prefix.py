@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -26,7 +26,7 @@ from hierdata.domains.base import (
     loss_of,
 )
 from hierdata.domains.bounds import MOST_STEPS
-from hierdata.domains.number import exact, identity, one_spelling, plain
+from hierdata.domains.number import exact, identity, plain
 from hierdata.domains.published import leaf_losses
 
 MASK = "*"
@@ -35,10 +35,10 @@ MASK = "*"
 class Prefix(QuasiDomain):
     """The first ``keep`` characters, the others masked: 48123 becomes ``481**``, then ``48***``.
 
-    The first ``keep`` is the finest form: a longer code is never published whole, a shorter one may be. The
-    length stays visible, so codes of different lengths join only at the root. Values that contain the
-    mask are not covered. For LM', the distinct values of the collection below a prefix are its leaves (ML
-    section 5.1).
+    The first ``keep`` is the finest form: a longer code is never published whole, a shorter one may be. Codes
+    are published as text. Their length stays visible, so codes of different lengths join only at the root.
+    Values that contain the mask are not covered. For LM', the distinct values of the collection below a
+    prefix are its leaves (ML section 5.1).
 
     >>> codes = Prefix(keep=[3, 1]).compile({"48123": 1, "48199": 1}, Path())
     >>> codes.labels[codes.join(codes.node_of("48123"), codes.node_of("48199"))]
@@ -59,20 +59,22 @@ class Prefix(QuasiDomain):
 
     def compile(self, observed: Observed, folder: Path) -> Hierarchy:
         """Build the hierarchy over the observed codes. A number is treated as its plain spelling."""
-        originals = group_observed(observed, _code)
+        observed_codes = group_observed(observed, _code)
         nodes = _PrefixNodes(self.keep)
-        codes = {code: nodes.add(code, one_spelling(code, originals[code])) for code in sorted(originals)}
+        # Nodes of one length in the order of their first code: siblings are written in the order of nodes,
+        # which must not depend on what else is in the collection.
+        codes = {code: nodes.add(code) for code in sorted(observed_codes, key=lambda code: (len(code), code))}
         missing = len(nodes.labels)
         return Hierarchy(
             (*nodes.labels, None),
             (*nodes.rows, (0, missing, *[-1] * (len(self.keep) - 1))),
-            tuple(loss_of(below, len(originals)) for below in (*nodes.leaves, 1)),
+            tuple(loss_of(below, len(observed_codes)) for below in (*nodes.leaves, 1)),
             finder(codes, _code, missing),
             {"kind": "prefix", "keep": list(self.keep), "mask": MASK},
-            len(originals),
+            len(observed_codes),
         )
 
-    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+    def labels(self, folder: Path) -> Labels:
         """Return the masked codes with any of the prefixes, and the codes that the first one keeps whole."""
         return _PrefixLabels(self.keep)
 
@@ -120,15 +122,15 @@ class _PrefixNodes:
         self._shortest_first = shorter[::-1]
         self._of_prefix: dict[str, int] = {}
 
-    def add(self, code: str, label: Scalar) -> int:
-        """Add a code with the label of the whole code; return its finest node."""
+    def add(self, code: str) -> int:
+        """Add a code; return its finest node."""
         row = [0]
         for keep in self._shortest_first:
             row.append(-1 if keep >= len(code) else self._node(row, _mask(code, keep)))
         if len(code) > self._longest:
             row.append(self._node(row, _mask(code, self._longest)))
         else:
-            row.append(self._new(row, label))
+            row.append(self._new(row, code))
         for node in row:
             if node >= 0:
                 self.leaves[node] += 1

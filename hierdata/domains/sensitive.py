@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy, Observed, Uncovered, memoize
 from hierdata.domains.number import Number, canonical, exact, identity
+from hierdata.domains.sameness import ALL_DIFFER, Sameness
 from hierdata.domains.scales import LevelScale
+from hierdata.errors import PolicyError
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class SensitiveDomain:
     to the value, so ``len(paths[code]) - 1`` is its depth. ``heights[node]`` is the length of the longest
     path from a node of the whole taxonomy down to a leaf (erratum TC-3). Both are None without a taxonomy.
     ``reference[code]`` is how often the value occurs in the original collection, including suppressed records
-    (DECISIONS 18), 0 for a value that only a release shows; None if unknown.
+    (DECISIONS 18), 0 for a value that only a release shows; None if unknown. Texts that are the ``same`` are
+    one value.
     """
 
     path: str
@@ -34,6 +37,7 @@ class SensitiveDomain:
     paths: tuple[tuple[int, ...], ...] | None = None
     reference: tuple[int, ...] | None = None
     heights: tuple[int, ...] | None = None
+    same: Sameness = ALL_DIFFER
 
     @classmethod
     def build(
@@ -43,6 +47,7 @@ class SensitiveDomain:
         scale: LevelScale | None = None,
         number: bool = False,
         taxonomy: Hierarchy | None = None,
+        same: Sameness = ALL_DIFFER,
     ) -> SensitiveDomain:
         """Build the domain of the counted values of a collection, which are also its reference.
 
@@ -54,6 +59,7 @@ class SensitiveDomain:
         paths: dict[str | Number, tuple[int, ...]] = {}
         reference: Counter[str | Number] = Counter()
         for value, count in counted.items():
+            value = same.value_of(value)
             if value is None:
                 continue
             try:
@@ -74,6 +80,7 @@ class SensitiveDomain:
             tuple(paths[key] for key in keys) if taxonomy else None,
             tuple(reference[key] for key in keys),
             heights_in(taxonomy),
+            same,
         )
 
     @cached_property
@@ -92,7 +99,7 @@ class SensitiveDomain:
         codes = {identity(value, self.number): code for code, value in enumerate(self.values)}
 
         def find(value: Scalar) -> int:
-            code = None if value is None else codes.get(identity(value, self.number))
+            code = None if value is None else codes.get(identity(self.same.value_of(value), self.number))
             if code is None:
                 raise Uncovered
             return code
@@ -105,6 +112,30 @@ def path_in(taxonomy: Hierarchy | None, value: Scalar) -> tuple[int, ...]:
     if taxonomy is None:
         return ()
     return tuple(node for node in taxonomy.ancestors[taxonomy.node_of(value)] if node >= 0)
+
+
+def unite_same(taxonomy: Hierarchy, same: Sameness, called: str) -> Hierarchy:
+    """Return the taxonomy with values found by the texts that stand for them.
+
+    Raises PolicyError if two of its values are the same.
+    """
+    if not same:
+        return taxonomy
+    nodes: dict[str, int] = {}
+    for label in taxonomy.labels:
+        if isinstance(label, str):
+            try:
+                node = taxonomy.node_of(label)
+            except Uncovered:
+                continue
+            if nodes.setdefault(same.text_of(label), node) != node:
+                raise PolicyError(f"two values of the {called} are one value under `same`")
+
+    def find(value: Scalar) -> int:
+        own = same.value_of(value)
+        return nodes[own] if isinstance(own, str) and own in nodes else taxonomy.node_of(own)
+
+    return replace(taxonomy, node_of=memoize(find))
 
 
 def heights_in(taxonomy: Hierarchy | None) -> tuple[int, ...] | None:

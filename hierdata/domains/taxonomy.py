@@ -23,11 +23,10 @@ from hierdata.domains.base import (
     QuasiDomain,
     Uncovered,
     finder,
-    group_observed,
     loss_of,
 )
 from hierdata.domains.bounds import FileName
-from hierdata.domains.number import Number, exact, identity, one_spelling
+from hierdata.domains.number import Number, exact, identity
 from hierdata.domains.published import members_of
 from hierdata.domains.tree import Tree, from_nested, read
 from hierdata.errors import PolicyError
@@ -40,7 +39,7 @@ class Taxonomy(QuasiDomain):
     section 5.1, erratum ML-14). The root is published as ``*`` whatever the file calls it. A missing value is
     a child of the root and does not count as a leaf. Values at inner nodes are covered only with ``inner:
     true``, and cost the node's LM'. A number matches the leaf of equal value, the first if there are two
-    (``1``, ``1.0``).
+    (``1``, ``1.0``). Labels are texts, spelled as in the file.
 
     ``finest: N`` makes the lowest ancestor of height N or more the finest form of a value, else the root; the
     height of a node is its longest way down to a leaf (DECISIONS 35).
@@ -92,13 +91,9 @@ class Taxonomy(QuasiDomain):
         kept = sorted({*floor})
         number_of = {node: number for number, node in enumerate(kept)}
         values = self._values(tree)
-        labels: list[Scalar] = list(tree.labels)
-        for node, originals in group_observed(observed, finder(values, identity, -1)).items():
-            if not tree.child_counts[node]:
-                labels[node] = one_spelling(tree.labels[node], originals)
         losses = _losses(tree)
         return Hierarchy(
-            (*(labels[node] for node in kept), None),
+            (*(tree.labels[node] for node in kept), None),
             _ancestors(tree, number_of),
             (*(losses[node] for node in kept), Fraction(0)),
             finder({value: number_of[floor[node]] for value, node in values.items()}, identity, len(kept)),
@@ -106,7 +101,7 @@ class Taxonomy(QuasiDomain):
             tree.child_counts.count(0),
         )
 
-    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+    def labels(self, folder: Path) -> Labels:
         """Return the labels of the tree down to the finest form."""
         tree, floor = self._read(folder)
         ends = {floor[node] for node in self._values(tree).values()}

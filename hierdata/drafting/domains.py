@@ -25,7 +25,9 @@ def flat() -> dict[str, Any]:
 
 def interval(looks: Looks) -> dict[str, Any]:
     """Return a domain of bins. Its steps reveal the order of magnitude of the spread, but no number."""
-    return {"interval": {"steps": steps(looks.spread(), looks.whole)}}
+    widths = steps(looks.spread(), looks.whole)
+    decimals = not looks.whole and all(width == int(width) for width in widths)
+    return {"interval": {"steps": widths, **({"decimals": True} if decimals else {})}}
 
 
 def steps(spread: float, whole: bool) -> list[Decimal]:

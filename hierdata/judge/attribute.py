@@ -9,12 +9,14 @@ from typing import Any
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Uncovered
-from hierdata.domains.number import identity
+from hierdata.domains.number import identity, spelling
 from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.judge.rules import SensitiveRule
 from hierdata.judge.tokens import Pattern
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+RESPELLED = " (equal values that are spelled differently)"
+"""The end of the name under which a path is forbidden for that."""
 REMEMBERED = 100_000
 """Limit on cached spellings, so that memory grows with the classes and not with the values."""
 
@@ -22,8 +24,10 @@ REMEMBERED = 100_000
 class SensitiveValues:
     """The values seen at one sensitive path, with a code for each; equal numbers are one value.
 
-    ``values`` are those seen so far, by code; ``uncovered`` counts those without a level or outside the
-    taxonomy, ``unmatched`` those that do not match the rule's pattern.
+    ``values`` are those seen so far, by code, as they were first spelled; ``uncovered`` counts those without
+    a level or outside the taxonomy, ``unmatched`` those that do not match the rule's pattern. ``respelled``
+    counts the other spellings of these values, unless the rule allows them: a record that spells a value as
+    no other does could be found again by it.
     """
 
     def __init__(self, rule: SensitiveRule) -> None:
@@ -31,6 +35,7 @@ class SensitiveValues:
         self.uncovered = 0
         self.unmatched = 0
         self._pattern = None if rule.pattern is None else Pattern(rule.keys, rule.pattern)
+        self.respelled = 0
         self.values: list[Scalar] = []
         self._levels: list[int] = []
         self._paths: list[tuple[int, ...]] = []
@@ -40,8 +45,7 @@ class SensitiveValues:
 
     def code(self, value: Scalar) -> int:
         """Return the value's code, -1 for a missing value."""
-        # 1, True and Decimal(1) are the same dict key, so the key of anything but text includes its type.
-        key = value if type(value) is str else (type(value), value)
+        key = value if type(value) is str else spelling(value)
         code = self._known.get(key)
         if code is None:
             code = self._code(value)
@@ -54,11 +58,14 @@ class SensitiveValues:
             return -1
         if self._pattern is not None and not self._pattern.matches(value):
             self.unmatched += 1
+        spelled, value = value, self.rule.same.value_of(value)
         canonical = self._canonical(value)
         code = self._codes.get(canonical)
-        if code is None:
+        if code is not None:
+            self.respelled += not self.rule.respelled and spelling(self.values[code]) != spelling(spelled)
+        else:
             code = self._codes[canonical] = len(self.values)
-            self.values.append(value)
+            self.values.append(spelled)
             try:
                 self._paths.append(path_in(self.rule.taxonomy, value))
                 if self.rule.scale is not None:
@@ -66,6 +73,15 @@ class SensitiveValues:
             except Uncovered:
                 self.uncovered += 1
         return code
+
+    def findings(self) -> dict[str, int]:
+        """Return how many values must not be published, by what is wrong with them."""
+        unmatched = {self.rule.path: self.unmatched} if self.unmatched else {}
+        return unmatched | self.find_respelled()
+
+    def find_respelled(self) -> dict[str, int]:
+        """Return 1 for the path if equal values are spelled differently, however often that is."""
+        return {f"{self.rule.path}{RESPELLED}": 1} if self.respelled else {}
 
     def _is_missing(self, value: Scalar) -> bool:
         """Return whether the policy counts a value as missing: text by its text, a number by its value."""
@@ -91,12 +107,14 @@ class SensitiveValues:
         reference: tuple[int, ...] | None = None
         if rule.reference is not None:
             counted: Counter[int] = Counter()
+            respelled = self.respelled  # by documents, not by frozen facts
             for value, count in rule.reference.items():
                 counted[self.code(value)] += count
+            self.respelled = respelled
             reference = tuple(counted[code] for code in range(len(self.values)))
-        values = tuple(self.values)
+        values = tuple(map(rule.same.value_of, self.values))
         if self.uncovered:
-            return SensitiveDomain(rule.path, values, number=number, reference=reference)
+            return SensitiveDomain(rule.path, values, number=number, reference=reference, same=rule.same)
         return SensitiveDomain(
             rule.path,
             values,
@@ -106,4 +124,5 @@ class SensitiveValues:
             None if rule.taxonomy is None else tuple(self._paths),
             reference,
             heights_in(rule.taxonomy),
+            rule.same,
         )

@@ -65,6 +65,7 @@ class ModelChecks:
     """All models of the rules, applied to one class after the other once all documents have been walked."""
 
     def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
+        self._attributes = attributes
         self._benches = _benches(rules, attributes)
         self._not_judged = rules.not_judged
         self._on_records: list[_ModelCheck] = []
@@ -155,8 +156,8 @@ class ModelChecks:
         judgements = tuple(
             bench.judgement() if isinstance(bench, _ModelCheck) else bench for _, bench in self._benches
         )
-        unmatched = {own.rule.path: own.unmatched for own in self._attributes if own.unmatched}
-        found = {**found, **unmatched}
+        for own in self._attributes:
+            found = {**found, **own.findings()}
         clean = not (found or malformed or self._not_judged)
         return Verdict(
             passed=clean and bool(judgements) and all(judgement.held for judgement in judgements),

@@ -7,21 +7,22 @@ classes, and the merged verdicts are the verdict on the whole release.
 from __future__ import annotations
 
 import marshal
+import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from functools import reduce
 from typing import Any
 
 from hierdata.documents.document import Document, Scalar
-from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.attribute import RESPELLED, SensitiveValues
 from hierdata.judge.links import DANGLING, Marks, count_dangling
 from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading, Seen
 from hierdata.judge.rules import Judgement, JudgeRules, Verdict
 from hierdata.judge.tokens import SHARED, count_repeated
 
+_MARSHALLED = frozenset({str, int, bool, type(None)})
 HELD = 1 << 17
 """Documents and their children that a walk holds before it yields pieces."""
 
@@ -46,6 +47,8 @@ class JudgeWalk:
             if held >= HELD:
                 yield from self._pieces(buckets, reading, _news(attributes, told))
                 held = 0
+        for own in attributes:
+            reading.found.update(own.find_respelled())
         yield from self._pieces(buckets, reading, _news(attributes, told))
 
     def _pieces(
@@ -115,6 +118,7 @@ def merge_verdicts(parts: Iterable[Verdict], rules: JudgeRules) -> Verdict:
     forbidden: Counter[str] = Counter()
     for verdict in verdicts:
         forbidden.update(verdict.forbidden)
+    forbidden.update({what: 1 - count for what, count in forbidden.items() if what.endswith(RESPELLED)})
     for path in forbidden.keys() & {rule.path for rule in rules.sensitive}:  # each part met all values
         forbidden[path] = max(verdict.forbidden.get(path, 0) for verdict in verdicts)
     return replace(
@@ -150,12 +154,12 @@ def _news(attributes: Sequence[SensitiveValues], told: list[int]) -> dict[int, S
 
 
 def _plain(value: Scalar) -> object:
-    """Return a value in a form that marshal accepts: an exact number by its digits."""
-    return (str(value),) if isinstance(value, Decimal) else value
+    """Return a value in a form that marshal accepts: one of another type by its pickle."""
+    return value if type(value) in _MARSHALLED else (pickle.dumps(value, 5),)
 
 
 def _code(attributes: Sequence[SensitiveValues], foreign: int, plain: Any) -> int:
     """Return our joint code of a value."""
     index = foreign % len(attributes)
-    value = Decimal(*plain) if isinstance(plain, tuple) else plain
+    value = pickle.loads(*plain) if isinstance(plain, tuple) else plain  # noqa: S301  (made by a walk of ours)
     return attributes[index].code(value) * len(attributes) + index

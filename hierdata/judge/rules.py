@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hierdata.domains.sameness import ALL_DIFFER, Sameness
 from hierdata.judge.links import Link
 from hierdata.privacy.base import BY_VALUE, PrivacyModel, SensitiveReading
 
@@ -29,6 +30,7 @@ class SensitiveRule:
     the values, if the policy gives one. ``reference`` is how often each value occurs in the original
     collection, None if this was not frozen. ``reading`` says what is asked of the attribute (DECISIONS 30).
     ``pattern`` is a regular expression that all values must match (moved dates without a time of day).
+    Texts that are the ``same`` are one value. With ``respelled`` equal values may be spelled differently.
     """
 
     keys: Keys
@@ -40,6 +42,8 @@ class SensitiveRule:
     reference: Mapping[Scalar, int] | None = None
     reading: SensitiveReading = BY_VALUE
     pattern: str | None = None
+    same: Sameness = ALL_DIFFER
+    respelled: bool = False
 
 
 @dataclass(frozen=True)

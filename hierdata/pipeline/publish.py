@@ -24,6 +24,7 @@ from hierdata.errors import TargetError
 from hierdata.executors.spill import room
 from hierdata.forest.encoded import Frame
 from hierdata.forest.publication import PublishedPart
+from hierdata.forest.spellings import TypesShown, find_types, join_types, unify_types
 from hierdata.metrics.base import Metric
 from hierdata.metrics.tallies import Tallies, tally
 from hierdata.pipeline.block import Block
@@ -40,18 +41,18 @@ from hierdata.sources import FileForm, Form, InputSplit
 
 @dataclass(frozen=True)
 class TallyBlock:
-    """Answer the metrics' questions for a block."""
+    """Answer the metrics' questions for a block, and find the types of its published values."""
 
     recoding: Recoding
     frame: Frame
     heaviest: int
     metrics: tuple[Metric, ...]
 
-    def __call__(self, block: Block) -> Tallies:
-        """Return the answers."""
+    def __call__(self, block: Block) -> tuple[Tallies, TypesShown]:
+        """Return the answers and the types."""
         forest = block.at(self.frame, self.heaviest)
         publication = self.recoding.publish(forest, block.partitions, range(forest.record_count))
-        return tally(publication, forest, self.metrics)
+        return tally(publication, forest, self.metrics), find_types(forest, publication.shown)
 
 
 Lines: TypeAlias = "list[tuple[bytes, bytes, bytes]]"
@@ -90,7 +91,10 @@ class RecordSpelling:
 
 @dataclass(frozen=True)
 class PublishBlock:
-    """Publish the records of a block, divided into ``ranges`` of the order of publication."""
+    """Publish the records of a block, divided into ``ranges`` of the order of publication.
+
+    ``types`` are those of the published values of all blocks.
+    """
 
     recoding: Recoding
     frame: Frame
@@ -98,12 +102,13 @@ class PublishBlock:
     order_key: bytes
     ranges: int
     spelling: RecordSpelling
+    types: TypesShown
 
     def __call__(self, block: Block) -> Iterator[tuple[int, Lines]]:
         """Yield lines by range."""
         places = places_of(self.order_key, block.encoded.ordinals.tolist())
         order = sorted(range(len(places)), key=places.__getitem__)
-        forest = block.at(self.frame, self.heaviest)
+        forest = unify_types(block.at(self.frame, self.heaviest), self.types)
         (part,) = self.recoding.publish(forest, block.partitions, order).parts
         class_of = block.partitions[0].equivalence_class.tolist()
         kept = (places[record] for record in order if class_of[record] >= 0)
@@ -202,9 +207,14 @@ class Publishing:
         measure = TallyBlock(self.recoding, self.prepared.frame, classes.heaviest, self.metrics)
         _, watch = classes.spread.progress_callbacks("measuring", self._total, classes.blocks.count)
         tallied = classes.blocks.map(measure, watch)
-        tallies = reduce(add, tallied.collect())
+        answers, types = zip(*tallied.collect(), strict=True)
         tallied.release()
-        return Written({RECORDS: self._write_in_order(classes)}, {RECORDS: None}), tallies
+        file = self._write_in_order(classes, self._types_to_unify(reduce(join_types, types)))
+        return Written({RECORDS: file}, {RECORDS: None}), reduce(add, answers)
+
+    def _types_to_unify(self, types: TypesShown) -> TypesShown:
+        """Return the types, none if the policy keeps the spelling of the input."""
+        return types if self.prepared.policy.spelling is None else {}
 
     @property
     def _total(self) -> int:
@@ -216,6 +226,10 @@ class Publishing:
         forest = block.at(self.prepared.frame, classes.heaviest)
         order = order_of(self.order_key, forest.record_count)
         publication = self.recoding.publish(forest, block.partitions, order)
+        unified = unify_types(forest, self._types_to_unify(find_types(forest, publication.shown)))
+        if unified is not forest:
+            forest = unified
+            publication = self.recoding.publish(forest, block.partitions, order)
         files: dict[str, Path] = {}
         spelling = LinkSpelling.of(forest.roots[:-1], block.encoded.ordinals)
         with ExitStack() as opened:
@@ -230,12 +244,12 @@ class Publishing:
         elements = {part.name: part.element for part in publication.parts}
         return Written(files, elements), tally(publication, forest, self.metrics)
 
-    def _write_in_order(self, classes: ClusteredBlocks) -> Path:
+    def _write_in_order(self, classes: ClusteredBlocks, types: TypesShown) -> Path:
         """Write the records of all blocks into one file, in the order of publication."""
         spread, ranges = classes.spread, -(-self._total // _RANGE)
         spelling = RecordSpelling.of(self.form)
         publish = PublishBlock(
-            self.recoding, self.prepared.frame, classes.heaviest, self.order_key, ranges, spelling
+            self.recoding, self.prepared.frame, classes.heaviest, self.order_key, ranges, spelling, types
         )
         _, watch = spread.progress_callbacks("publishing", self._total, classes.blocks.count)
         lines = classes.blocks.exchange(publish, ranges, watch)

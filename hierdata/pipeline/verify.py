@@ -177,7 +177,6 @@ def _rules(policy: Policy, frozen: Facts | None) -> JudgeRules:
         frozen.scales,
         frozen.references,
         frozen.vertices,
-        frozen.file.quasi,
         readings=frozen.readings,
     )
 

@@ -59,6 +59,7 @@ class Policy(BaseModel):
     unlisted: Literal["error", "drop"] | Keep = Field(
         default="error", description="what to do with fields that no rule names"
     )
+    spelling: Keep | None = Field(default=None, description="keep the spelling of the input, with the reason")
     empty: Literal["keep", "drop"] = Field(
         default="keep", description="what to do with vertices that have neither values nor children"
     )
@@ -209,7 +210,7 @@ class Policy(BaseModel):
     def rules(self) -> tuple[Rule, ...]:
         """Return the rules that binding needs."""
         return tuple(
-            Rule(path, rule.published_as, frozenset(rule.missing), rule.vertex or rule.map, rule.optional)
+            rule.bound_to(path, respelled=self.spelling is not None)
             for path, rule in zip(self.paths, self.fields.values(), strict=True)
         )
 

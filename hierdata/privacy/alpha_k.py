@@ -64,7 +64,7 @@ class AlphaK(GroupingModel):
             return groups.wrap_constraint(
                 _AlphaK(self.k, self.alpha, (True,) * groups.count, everything=True)
             )
-        protected = {_key(value) for value in self.values}
+        protected = {_key(domain.same.value_of(value)) for value in self.values}
         marks = tuple(_key(value) in protected for value in domain.values)
         return _AlphaK(self.k, self.alpha, marks, everything=False)
 

@@ -12,11 +12,10 @@ order of the root's quasi-identifiers. The result is ``ClassView.population``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from hierdata.documents.document import Scalar
 from hierdata.documents.formats.csv import Csv
@@ -35,7 +34,6 @@ _KEPT = 1024
 class Compared:
     """A quasi-identifier of the record's root that a column of the table is compared with.
 
-    ``codebook`` is that of the collection's hierarchy, where known: a number domain spells its bins by it.
     ``missing`` are the spellings of a missing value.
     """
 
@@ -44,7 +42,6 @@ class Compared:
     column: str
     domain: QuasiDomain
     missing: frozenset[str] = frozenset()
-    codebook: Mapping[str, Any] | None = None
 
 
 class PopulationColumn:
@@ -56,7 +53,7 @@ class PopulationColumn:
         found: dict[Scalar, list[int]] = {}
         for row, cell in enumerate(cells):
             found.setdefault(None if cell in compared.missing else cell, []).append(row)
-        hierarchy = compared.domain.compile(dict.fromkeys(_list_observed(found, compared), 1), folder)
+        hierarchy = compared.domain.compile(dict.fromkeys(found, 1), folder)
         self._numeric = hierarchy.codebook.get("kind") in ("interval", "taxonomy")
         self._rows_of: dict[str | None, list[int]] = {}
         for cell, rows in found.items():
@@ -112,22 +109,6 @@ def _node(hierarchy: Hierarchy, cell: Scalar) -> int:
             raise
         number = exact(cell)
         return hierarchy.node_of(number if isinstance(number, int) else plain(number))
-
-
-def _list_observed(cells: Iterable[Scalar], compared: Compared) -> Iterator[Scalar]:
-    """Yield the values to compile the hierarchy with, so that numbers are spelled as in the collection."""
-    form = None if compared.codebook is None else compared.codebook.get("form")
-    for cell in cells:
-        if form == "integer" and cell is not None:
-            try:
-                if exact(cell).denominator != 1:
-                    continue
-            except Uncovered:
-                continue
-        yield cell
-    if form == "decimal":
-        least, _ = getattr(compared.domain, "domain", None) or (0, 0)
-        yield plain(least + exact("0.5"))  # not a cell of any row: it makes the bins those of decimal numbers
 
 
 class Population:

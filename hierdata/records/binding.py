@@ -213,11 +213,13 @@ def _items(slot: Slot, value: Value) -> Sequence[Value]:
 
 
 def _scalars(slot: Slot, column: Sequence[Value]) -> Sequence[Scalar]:
-    """Return single values, with None for spellings of a missing value."""
+    """Return single values, each in its one spelling, with None for spellings of a missing value."""
     if not SCALARS.issuperset(map(type, column)):
         column = [_single(slot, value) for value in column]
     scalars = cast("Sequence[Scalar]", column)
-    return scalars if slot.missing is None else slot.missing.clean_values(scalars)
+    if slot.missing is not None:
+        scalars = slot.missing.clean_values(scalars)
+    return scalars if slot.spell is None else slot.spell.spell_values(scalars)
 
 
 def _single(slot: Slot, value: Value) -> Value:

@@ -9,7 +9,7 @@ from hierdata.errors import PolicyError
 from hierdata.records.rules import Node, Unlisted, misfits, plant
 from hierdata.records.schema import Attribute, Role, Rule, Schema, VertexType
 from hierdata.records.survey import Keys, PathSurvey
-from hierdata.records.values import Missing
+from hierdata.records.values import Missing, SpellOnce
 
 _ROLES = tuple(Role)
 
@@ -21,6 +21,7 @@ VALUE, DROPPED, INLINE, CHILD = range(4)
 class Slot:
     """What happens to one key of an object.
 
+    ``spell`` gives equal values one spelling.
     ``index`` is the position among the vertex's values of the role or, for a child, among its child types.
     """
 
@@ -30,6 +31,7 @@ class Slot:
     role: int = 0
     index: int = 0
     missing: Missing | None = None
+    spell: SpellOnce | None = None
     plan: Plan | None = None
 
 
@@ -59,6 +61,18 @@ class Binding:
     schema: Schema
     plan: Plan = field(repr=False)
     sparse: bool = False
+
+    def as_spelled(self) -> Binding:
+        """Return the binding that keeps the spelling of every value."""
+        return replace(self, plan=_keep_spelling(self.plan))
+
+
+def _keep_spelling(plan: Plan) -> Plan:
+    slots = {
+        key: replace(slot, spell=None, plan=None if slot.plan is None else _keep_spelling(slot.plan))
+        for key, slot in plan.slots.items()
+    }
+    return replace(plan, slots=slots, item=None if plan.item is None else replace(plan.item, spell=None))
 
 
 def resolve(
@@ -148,6 +162,8 @@ def _attribute(steps: Keys, node: Node, slot: Slot, counts: list[int]) -> Attrib
     slot.role = _ROLES.index(rule.role)
     slot.index = counts[slot.role]
     slot.missing = Missing(rule.missing) if rule.missing else None
+    if rule.spelling is not None and rule.role is not Role.QUASI:  # labels are spelled by their domain
+        slot.spell = SpellOnce(texts=rule.spelling == "number")
     counts[slot.role] += 1
     absent = min(rule.missing, default=None) if node.elements else None
     return Attribute(str(rule.path), steps, rule.role, rule.missing, absent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Literal
 
 from hierdata.records.path import Path
 
@@ -23,7 +24,8 @@ class Rule:
     """What a policy says about one path, as far as the shape of records is concerned.
 
     ``role`` None drops the path and everything below it; with ``vertex`` it only makes the object a vertex of
-    its own. ``optional`` rules may match nothing.
+    its own. ``optional`` rules may match nothing. ``spelling`` says which values are made one: equal numbers
+    (``value``), also those in texts (``number``), or none (None).
     """
 
     path: Path
@@ -31,6 +33,7 @@ class Rule:
     missing: frozenset[str] = frozenset()
     vertex: bool = False
     optional: bool = False
+    spelling: Literal["value", "number"] | None = None
 
     @property
     def drops(self) -> bool:

@@ -63,7 +63,7 @@ def _find_unlisted(
         raise PolicyError(DYNAMIC, path=where)
     if shape.texts and TEXT not in shape.children and TEXT not in listed:
         yield (*steps, Step(TEXT, False))
-    for key, below in shape.children.items():
+    for key, below in sorted(shape.children.items()):
         child = listed.get(key)
         if below.holders < least if child is None else child.drops or child.role is not None:
             continue

@@ -8,11 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from hierdata.documents.document import Numeral, Scalar
-from hierdata.documents.scalars import TYPED, TYPED_TEXTS
+from hierdata.documents.scalars import KEPT, TYPED, TYPED_TEXTS, Decimal128, Double
+from hierdata.domains.number import spell_once, spell_text_once, spelling
 
 SCALARS: frozenset[type] = frozenset({str, int, Decimal, Numeral, bool, type(None), *TYPED})
 """Types of the single values of a document."""
 
+_SPELLED_ONCE = SCALARS - {Decimal, Numeral, Double, Decimal128}
 _TEXTS = frozenset({str, type(None), *TYPED_TEXTS})
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
@@ -51,6 +53,35 @@ class Missing:
                 return values
             return [None if value in self._texts else value for value in values]
         return [None if value in self else value for value in values]
+
+
+class SpellOnce:
+    """Gives equal numbers one spelling, with ``texts`` also numbers in texts; each is decided once.
+
+    >>> SpellOnce(texts=False).spell_values((Decimal("1.0"), Numeral("1e0"), "1.0"))
+    [1, 1, '1.0']
+    """
+
+    __slots__ = ("_known", "_plain", "_spell")
+
+    def __init__(self, *, texts: bool) -> None:
+        self._plain = _SPELLED_ONCE - {str} if texts else _SPELLED_ONCE
+        self._spell = spell_text_once if texts else spell_once
+        self._known: dict[tuple[type, str], Scalar] = {}
+
+    def spell_values(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Return the values, each in the one spelling of its type."""
+        return values if self._plain.issuperset(map(type, values)) else list(map(self._spell_value, values))
+
+    def _spell_value(self, value: Scalar) -> Scalar:
+        if type(value) in self._plain:
+            return value
+        key = spelling(value)
+        if key not in self._known:
+            if len(self._known) >= KEPT:
+                return self._spell(value)
+            self._known[key] = self._spell(value)
+        return self._known[key]
 
 
 class Values(Mapping[Scalar, int]):

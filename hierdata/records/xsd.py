@@ -44,7 +44,7 @@ def many_hints(file: Path, place: tuple[str, ...]) -> frozenset[Keys]:
 
 
 def arrange_elements(file: Path, place: tuple[str, ...], order: Order) -> Order:
-    """Arrange an order of elements by an XSD, undeclared ones last. Raises like ``many_hints``."""
+    """Arrange an order of elements by an XSD, undeclared ones last by name. Raises like ``many_hints``."""
     with open_xsd(file) as schema:
         return schema.arrange_children(schema.record(place), order)
 
@@ -200,7 +200,7 @@ class Xsd:
         """Arrange the content of an element as declared; undeclared elements come last."""
         declared = {name: child for name, child, _ in self.children(element) if name in order}
         known = {name: self.arrange_children(child, order[name]) for name, child in declared.items()}
-        return known | {name: below for name, below in order.items() if name not in known}
+        return known | {name: order[name] for name in sorted(order.keys() - known.keys())}
 
     def repeated_paths(
         self, element: _Element, keys: Keys, open_types: tuple[_Element, ...]

@@ -29,6 +29,7 @@ from hierdata.release.report.models import (
     figures,
     identifier_sentences,
     limitations,
+    spelling_sentence,
     suppression_sentences,
 )
 from hierdata.release.verification import judgements_by_model
@@ -123,6 +124,8 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
         each_type=apart and not (policy.steps and policy.steps[0].aligns),
     )
     stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes) + suppression
+    if policy.spelling is not None:
+        stated += (spelling_sentence(policy.spelling.keep),)
     return stated + identifier_sentences(
         [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
         linked_domains(policy),

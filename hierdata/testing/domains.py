@@ -33,8 +33,14 @@ def check_domain(domain: QuasiDomain, values: Collection[Scalar], folder: Path =
         f"{name} must join the missing value with others at the root",
     )
     _check_joins(name, tree)
-    _check_labels(name, domain.labels(tree.codebook, folder), tree, covered)
+    _check_labels(name, domain.labels(folder), tree, covered)
     _check_order(name, domain, tree, values, folder)
+    for value, node in zip(covered, nodes, strict=True):
+        alone = domain.compile({value: 1}, folder)
+        require(
+            repr(alone.labels[_node_of(name, alone, value)]) == repr(tree.labels[node]),
+            f"{name} must publish a value alike whatever else the collection has: records may be suppressed",
+        )
     _check_codebook(name, domain, tree)
     _check_published(name, domain, tree, folder)
 

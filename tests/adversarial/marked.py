@@ -17,7 +17,7 @@ from hierdata.cli import main
 TEXT = "".join(("Zq", "x7", "319"))
 NUMBER = int("".join(("73", "19", "0042")))
 SEED = b"a seed of sixteen bytes"
-MARKS = (TEXT, str(NUMBER))
+MARKS = (TEXT, TEXT.casefold(), str(NUMBER))
 
 # What anonymize may answer: published, not to be promised, bad policy or input. Never an internal error (1),
 # never a release that the judge refuses (4).
@@ -57,7 +57,7 @@ RULES: dict[str, Any] = {
     "disease": {"role": "sensitive", "levels": {"by": "frequency", "sensitive": "rare"}},
     "tags[*]": {"role": "quasi", "flat": True},
     "visits[*].ward": {"role": "quasi", "flat": True},
-    "visits[*].reason": {"role": "sensitive"},
+    "visits[*].reason": {"role": "sensitive", "same": ["trim", "nfkc", "fold"]},
 }
 MODELS = [{"kind": "k-anonymity", "k": 2}, {"kind": "distinct-l-diversity", "l": 2}]
 PEOPLE = [person(ordinal) for ordinal in range(8)]

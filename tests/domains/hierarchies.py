@@ -46,14 +46,20 @@ NUMBERS = st.one_of(
     st.integers(-60, 60).map(str),
 )
 
+WHOLE = st.one_of(st.integers(-60, 60), st.integers(-60, 60).map(str))
+
 
 @st.composite
 def intervals(draw: st.DrawFn) -> Drawn:
     steps = draw(st.lists(st.sampled_from(["0.25", "0.5", 1, 2, 3, 5, 7, 10, 100]), min_size=1, unique=True))
     domain = draw(st.sampled_from([None, [-50, 50], ["-0.5", "9.75"]]))
-    values = draw(st.lists(draw(st.sampled_from([NUMBERS, st.integers(-60, 60)])), max_size=12))
+    decimals = draw(st.booleans())
+    stated = {*steps, *(domain or ())}
+    numbers = NUMBERS if decimals or any(isinstance(number, str) for number in stated) else WHOLE
+    values = draw(st.lists(draw(st.sampled_from([numbers, st.integers(-60, 60)])), max_size=12))
+    outside = "clamp" if domain else "refuse"
     return (
-        Interval(steps=sorted(steps, key=float), domain=domain, outside="clamp" if domain else "refuse"),
+        Interval(steps=sorted(steps, key=float), domain=domain, outside=outside, decimals=decimals),
         dict.fromkeys(values, 1),
     )
 

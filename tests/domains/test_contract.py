@@ -28,6 +28,5 @@ def test_a_domain_keeps_the_contract(kind: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_the_codebook_tells_nothing_that_only_the_data_tell(kind: str, data: st.DataObject) -> None:
     domain, observed = data.draw(STRATEGIES[kind])
-    same_form = dict.fromkeys(list(observed)[:1], 1)
-    book, other = (domain.compile(values, HERE).codebook for values in (observed, same_form))
-    assert {**book, "form": None} == {**other, "form": None}
+    book, other = (domain.compile(values, HERE).codebook for values in (observed, {}))
+    assert book == other

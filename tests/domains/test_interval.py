@@ -55,7 +55,7 @@ def test_negative_numbers() -> None:
 
 
 def test_equal_numbers_are_one_value_in_one_spelling() -> None:
-    tree = over([1, Decimal("1.0"), Numeral("1e0"), Decimal("2.50")], [1])
+    tree = over([1, Decimal("1.0"), Numeral("1e0"), Decimal("2.50")], [1], decimals=True)
     assert (
         tree.node_of(1)
         == tree.node_of(Decimal("1.00"))
@@ -68,14 +68,20 @@ def test_equal_numbers_are_one_value_in_one_spelling() -> None:
     assert (type(label), label) == (int, 1)
 
 
-def test_text_stays_text() -> None:
+def test_a_number_in_a_text_is_published_as_a_number() -> None:
     tree = over(["1990", "1991.0", "+5"], [1, 10])
-    assert [tree.labels[tree.node_of(value)] for value in (1990, 1991, 5)] == ["1990", "1991", "5"]
+    assert [tree.labels[tree.node_of(value)] for value in (1990, 1991, 5)] == [1990, 1991, 5]
 
 
-def test_a_step_smaller_than_1_or_a_decimal_bound_makes_the_form_decimal() -> None:
+def test_the_policy_alone_says_whether_numbers_may_have_decimals() -> None:
     assert "[3.0, 3.5)" in over([3, 4], ["0.5"]).labels
     assert "[3, 4)" in over([3, 4], [1], domain=[0, "4.5"]).labels
+    assert "[3, 4)" in over([3, 4], [1], decimals=True).labels
+    whole = over([3, Decimal("3.5"), Decimal("99.5")], [1, 5], domain=[0, 50], outside="clamp")
+    assert whole.labels == over([3], [1, 5], domain=[0, 50], outside="clamp").labels
+    for value in (Decimal("3.5"), "99.5"):
+        with pytest.raises(Uncovered):
+            whole.node_of(value)
 
 
 def test_losses_are_widths_over_the_domain_and_at_most_1() -> None:
@@ -84,7 +90,7 @@ def test_losses_are_widths_over_the_domain_and_at_most_1() -> None:
     assert loss["[1985, 1989]"] == Fraction(4, 20)
     assert loss["[1900, 1999]"] == 1
     assert loss["*"] == 1
-    assert over([Decimal("0.5"), Decimal("2.5")], [1]).lm[1] == Fraction(1, 2)
+    assert over([Decimal("0.5"), Decimal("2.5")], [1], decimals=True).lm[1] == Fraction(1, 2)
     assert set(over([7], [5]).lm) == {0}
     assert over([7], [5], domain=[0, 40]).lm[:2] == (1, Fraction(4, 40))
 

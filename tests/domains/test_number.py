@@ -18,7 +18,6 @@ from hierdata.domains.number import (
     decimals,
     exact,
     identity,
-    one_spelling,
     parameter,
     plain,
 )
@@ -112,11 +111,3 @@ def test_identity_makes_equal_values_one() -> None:
         identity("one", number=True)
     with pytest.raises(Uncovered):
         identity(True, number=True)
-
-
-def test_one_spelling_keeps_the_type_where_all_agree() -> None:
-    assert one_spelling("1", [1, Decimal("1.0")]) == 1
-    assert one_spelling("1", [1, "1"]) == "1"
-    assert one_spelling("true", [True]) is True
-    assert one_spelling("true", [True, "true"]) == "true"
-    assert one_spelling("x", []) == "x"

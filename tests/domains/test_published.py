@@ -80,9 +80,8 @@ def test_a_malformed_set_is_refused(label: str) -> None:
         list(split_set(label))
 
 
-def test_the_form_of_numbers_follows_from_labels_and_policy() -> None:
-    domain = Interval(steps=[1, 5])
-    assert domain.describe([1, "[5, 9]"], Path())["form"] == "integer"
-    assert domain.describe(["[5, 10)"], Path())["form"] == "decimal"
-    assert domain.describe(["1.5"], Path())["form"] == "decimal"
-    assert Interval(steps=["0.5"]).describe([], Path())["form"] == "decimal"
+def test_the_form_of_numbers_follows_from_the_policy() -> None:
+    for labels in ([], [1, "[5, 9]"], ["[5, 10)", "1.5"]):
+        assert Interval(steps=[1, 5]).describe(labels, Path())["form"] == "integer"
+        assert Interval(steps=[1, 5], decimals=True).describe(labels, Path())["form"] == "decimal"
+        assert Interval(steps=["0.5"]).describe(labels, Path())["form"] == "decimal"

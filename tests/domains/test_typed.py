@@ -53,49 +53,31 @@ def shown(kind: str, spec: Any, values: Sequence[Scalar]) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "spec", "values", "published"),
     [
-        ("interval", {"steps": [1, 5]}, [Int64(1), Int64(2)], ["Int64(1)", "Int64(2)"]),
-        ("interval", {"steps": [1, 5]}, [Int64(1), 1], ["1", "1"]),
-        ("interval", {"steps": [1, 5]}, [Double("1.0"), Double("2.0")], ["Double('1.0')", "Double('2.0')"]),
-        ("interval", {"steps": [1, 5]}, [Double("1.0"), Double("2.5")], ["'[1, 2)'", "'[2, 3)'"]),
-        ("interval", {"steps": [1, 5]}, [Double("1.0"), Int64(1), 2], ["1", "1", "2"]),
-        ("interval", {"steps": [1]}, [Decimal128("1.0"), Decimal128("1.00")], ["Decimal128('1')"] * 2),
-        ("interval", {"steps": [1]}, [Double("-0.0"), Double("0.0")], ["Double('0.0')"] * 2),
-        (
-            "interval",
-            {"steps": [1], "domain": [0, 2], "outside": "clamp"},
-            [Int64(9), Int64(1)],
-            ["Int64(2)", "Int64(1)"],
-        ),
-        ("flat", True, [Int64(1), Double("2.0"), "x"], ["Int64(1)", "Double('2.0')", "'x'"]),
+        ("interval", {"steps": [1, 5]}, [Int64(1), Int64(2)], ["1", "2"]),
+        ("interval", {"steps": [1, 5]}, [Double("1.0"), Int64(1), "2"], ["1", "1", "2"]),
+        ("interval", {"steps": [1], "decimals": True}, [Double("1.0"), 2], ["'[1, 2)'", "'[2, 3)'"]),
+        ("interval", {"steps": [1]}, [Decimal128("1.0"), Decimal128("1.00")], ["1"] * 2),
+        ("interval", {"steps": [1]}, [Double("-0.0"), Double("0.0")], ["0"] * 2),
+        ("interval", {"steps": [1], "domain": [0, 2], "outside": "clamp"}, [Int64(9), Int64(1)], ["2", "1"]),
+        ("flat", True, [Int64(1), Double("2.0"), "x"], ["1", "2", "'x'"]),
+        ("flat", True, [Double("2.50"), "2.5", True, "true"], ["Decimal('2.5')", "'2.5'", "True", "'true'"]),
         ("flat", True, [OID, "a"], [repr(OID), "'a'"]),
-        ("flat", True, [OID, str(OID)], [repr(str(OID))] * 2),
-        ("flat", True, [DoubleWord("NaN"), Double("1.0")], ["DoubleWord('NaN')", "Double('1.0')"]),
-        ("flat", True, [DoubleWord("NaN"), Decimal128Word("NaN")], ["'NaN'"] * 2),
+        ("flat", True, [OID, str(OID)], [repr(OID), repr(str(OID))]),
+        ("flat", True, [DoubleWord("NaN"), Double("1.0")], ["DoubleWord('NaN')", "1"]),
         ("flat", True, [Undefined("undefined"), None], ["Undefined('undefined')", "None"]),
         ("flat", True, [Binary("AQ=="), Binary("05:AQ==")], ["Binary('AQ==')", "Binary('05:AQ==')"]),
-        ("prefix", {"keep": [24]}, [OID, Uuid("a" * 8)], [repr(OID), repr(Uuid("a" * 8))]),
-        ("prefix", {"keep": [5, 1]}, [Int64(48123), Double("48123.0")], ["48123"] * 2),
-        (
-            "taxonomy",
-            {"tree": {"*": [str(OID), "1", "b"]}},
-            [OID, Double("1.0")],
-            [repr(OID), "Double('1.0')"],
-        ),
+        ("prefix", {"keep": [24]}, [OID, Uuid("a" * 8)], [repr(str(OID)), repr("a" * 8)]),
+        ("prefix", {"keep": [5, 1]}, [Int64(48123), Double("48123.0")], ["'48123'"] * 2),
+        ("taxonomy", {"tree": {"*": [str(OID), "1", "b"]}}, [OID, Double("1.0")], [repr(str(OID)), "'1'"]),
         (
             "taxonomy",
             {"tree": {"*": {"r": ["/^a/i", "1"]}}},
             [Regex("/^a/i"), Int64(1), 1],
-            ["Regex('/^a/i')", "1", "1"],
+            ["'/^a/i'", "'1'", "'1'"],
         ),
         (
             "date",
             {"steps": ["day", "month"]},
-            [DateTime("2001-03-04T10:00:00Z"), DateTime("2001-03-04T23:59:59.999Z")],
-            ["DateTime('2001-03-04T00:00:00Z')"] * 2,
-        ),
-        (
-            "date",
-            {"steps": ["day"]},
             [DateTime("2001-03-04T10:00:00Z"), "2001-03-04", "20010304102233.1234+0100"],
             ["'2001-03-04'"] * 3,
         ),
@@ -103,14 +85,16 @@ def shown(kind: str, spec: Any, values: Sequence[Scalar]) -> list[str]:
             "date",
             {"steps": ["day"]},
             [Timestamp("2001-03-04T10:00:00Z,7"), DateTime("+010000-01-01T00:00:00Z")],
-            ["Timestamp('2001-03-04T00:00:00Z,0')", "DateTime('+010000-01-01T00:00:00Z')"],
+            ["'2001-03-04'", "'+010000-01-01'"],
         ),
     ],
 )
-def test_equal_values_have_one_spelling_and_one_type(
+def test_a_value_is_published_alike_whatever_else_there_is(
     kind: str, spec: Any, values: list[Scalar], published: list[str]
 ) -> None:
     assert shown(kind, spec, values) == published
+    for value, label in zip(values, published, strict=True):
+        assert shown(kind, spec, [value]) == [label], "a record that is suppressed must not change it"
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,6 @@ class Forged:
             facts.scales,
             facts.references,
             facts.vertices,
-            facts.file.quasi,
             readings=facts.readings,
         )
         splits = record_splits(self.release, files, self.policy)

@@ -90,6 +90,19 @@ OUTLIERS: dict[str, tuple[dict[str, Any], list[Any], Any]] = {
         "99999",
     ),
     "categories": ({"flat": True}, ["a"] * 4 + ["b"] * 4, "c"),
+    "a fraction": ({"interval": {"steps": [10], "decimals": True}}, [20, 21, 22, 23, *[40] * 4], 98.5),
+    "a text that is a number": ({"interval": {"steps": [1, 10]}}, [20] * 4 + [40] * 4, "33"),
+    "a number that is a text": ({"interval": {"steps": [1, 10]}}, ["20"] * 4 + ["40"] * 4, 33),
+    "the text of a number": ({"flat": True}, ["1", "1", "2", "2", *["b"] * 4], 1),
+    "the text of a boolean": ({"flat": True}, [True] * 4 + [False] * 4, "true"),
+    "a code that is a number": ({"prefix": {"keep": [5, 3]}}, ["48123"] * 4 + ["48124"] * 4, 48123.0),
+    "codes of another length": (
+        {"prefix": {"keep": [3, 2]}},
+        ["481", "4811"] * 2 + ["482", "4899"] * 2,
+        "48",
+    ),
+    "a leaf of another type": ({"taxonomy": {"tree": {"*": ["1", "2"]}}}, [1] * 4 + [2] * 4, "1"),
+    "a time": ({"date": {"steps": ["day", "month"]}}, ["2001-03-04"] * 4 + ["2002-07-01"] * 4, "20010304"),
 }
 
 
@@ -130,16 +143,24 @@ def test_a_field_that_only_a_suppressed_person_has_is_not_named() -> None:
     assert not any(b"rare" in content for content in public_files(release).values())
 
 
-def test_bins_are_spelled_by_the_whole_collection() -> None:
-    """A stated limitation (threat model, figures): the spelling tells that some number is not whole."""
-    rule, values, _ = OUTLIERS["numbers without a domain"]
-    spelled = []
-    for alone in (987, 98.5):
-        OUTLIERS["spelling"] = (rule, values, alone)
-        records = of_outlier("spelling", there=True).records()
-        spelled.append({str(record["q"]) for record in records})
-    del OUTLIERS["spelling"]
-    assert spelled == [{"[20, 29]", "[40, 49]"}, {"[20, 30)", "[40, 50)"}]
+def test_the_order_of_elements_follows_from_the_policy(tmp_path: Path) -> None:
+    """A suppressed record comes first in the input and has its elements in another order."""
+    fields = {
+        "/rs/r/a": {"role": "quasi", "flat": True},
+        "/rs/r/b": {"role": "quasi", "flat": True},
+        "/rs/r/s": {"role": "sensitive"},
+    }
+    policy = {**LONE, "models": [{"kind": "k-anonymity", "k": 4}], "fields": fields}
+    people = "".join(f"<r><a>{at // 4}</a><b>x</b><s>{at % 3}</s></r>" for at in range(8))
+    texts = []
+    for lone in ("", "<r><s>9</s><b>y</b><a>alone</a></r>"):
+        file = tmp_path / f"people{len(texts)}.xml"
+        file.write_text(f"<rs>{lone}{people}</rs>")
+        release = hierdata.anonymize(file, policy, seed=SEED)
+        assert release.report.counts.records.published == 8
+        text = public_files(release)["records.xml"].decode().replace("</rs>", "")
+        texts.append(sorted(text.split("<r>")))
+    assert [part.strip() for part in texts[0]] == [part.strip() for part in texts[1]]
 
 
 def random_people(rng: Random, count: int) -> list[dict[str, Any]]:

@@ -67,6 +67,7 @@ TESTED: dict[str, tuple[str, ...]] = {
         "redteam/test_moved_dates.py::test_the_same_attack_succeeds_where_the_policy_moves_by_days",
     ),
     "_TIMED": ("redteam/test_moved_dates.py::test_the_time_of_day_links_nobody",),
+    "_RESPELLED": ("redteam/test_spelling.py::test_a_policy_may_keep_spellings_with_a_reason",),
     "_OVER_VALUES": ("redteam/test_sets.py::test_by_value_these_shares_are_larger_than_promised",),
     "_ALL_MAY_SHARE": ("redteam/test_sets.py::test_models_without_presence_say_that_all_may_share_a_value",),
     "recoding generalization": (f"{HERE}::test_who_knows_a_sensitive_value_may_find_the_record",),

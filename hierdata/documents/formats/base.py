@@ -96,6 +96,8 @@ class Format(ABC):
     """Whether a file is not text."""
     is_wrapped: ClassVar[bool] = False
     """Whether a file of this suffix may turn out to be Extended JSON."""
+    types_numbers: ClassVar[bool] = False
+    """Whether numbers have types, so that the equal ones of one type are written alike."""
     is_delimited: ClassVar[bool] = False
     """Whether the policy's ``csv`` states the delimiter of cells."""
     has_elements: ClassVar[bool] = False

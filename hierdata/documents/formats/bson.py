@@ -29,6 +29,7 @@ class Bson(Rowwise):
 
     name: ClassVar[str] = "bson"
     extension: ClassVar[str] = ".bson"
+    types_numbers: ClassVar[bool] = True
 
     def joins(self, layout: Layout) -> bool:
         """Return True: concatenated documents are BSON."""

@@ -47,6 +47,7 @@ class ExtendedJson(Rowwise):
 
     name: ClassVar[str] = "extended-json"
     extension: ClassVar[str] = ".ejson"
+    types_numbers: ClassVar[bool] = True
 
     def joins(self, layout: Layout) -> bool:
         """Return whether the file has lines: concatenated arrays are not an array."""

@@ -41,6 +41,7 @@ class Parquet(Rowwise):
     table_suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
     is_tabular: ClassVar[bool] = True
     is_binary: ClassVar[bool] = True
+    types_numbers: ClassVar[bool] = True
 
     paths: Mapping[str, str] = field(default_factory=dict)
 

@@ -6,8 +6,6 @@ and recodings treat it like any other value, and a format writes it back with it
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from hierdata.documents.scalars.numbers import KEPT, Decimal128, Double, Int64, TypedDecimal
 from hierdata.documents.scalars.texts import (
     NOT_FINITE,
@@ -51,7 +49,6 @@ __all__ = [
     "TypedText",
     "Undefined",
     "Uuid",
-    "one_type",
 ]
 
 TYPED_TEXTS: frozenset[type] = frozenset(
@@ -81,13 +78,3 @@ WRAPPERS = frozenset(
     }
 )
 """Keys of the objects in which Extended JSON writes these values; reading it leaves no such object."""
-
-
-def one_type(values: Collection[object]) -> type | None:
-    """Return the common type of values if it is one of these types, otherwise None.
-
-    >>> one_type([Int64(1), Int64(2)]), one_type([Int64(1), 1]), one_type(["a"])
-    (<class 'hierdata.documents.scalars.numbers.Int64'>, None, None)
-    """
-    kinds = set(map(type, values))
-    return kinds.pop() if len(kinds) == 1 and kinds <= TYPED else None

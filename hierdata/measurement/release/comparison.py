@@ -152,7 +152,8 @@ class _Pair:
                 continue
             for position, attribute in enumerate(kind.of_role(Role.SENSITIVE)):
                 shown, stated = self._spellings(own, position)
-                failing = _failing(shown, stated, self._same(terms))
+                number = self.original.domains[kind.index][position].number
+                failing = _failing(shown, stated, self._same(terms, number))
                 if failing.any():
                     yield self.difference(self._wrong(own[failing]), SENSITIVE, attribute.path)
 
@@ -162,9 +163,9 @@ class _Pair:
         shown = self.shown.spelling[self.shown.first_sensitive[own] + position]
         return shown, self.original.spelling[self.original.first_sensitive[self.target[own]] + position]
 
-    def _same(self, terms: Terms) -> Callable[[int, int], bool]:
+    def _same(self, terms: Terms, number: bool) -> Callable[[int, int], bool]:
         shown, stated = (*self.shown.spellings, None), (*self.original.spellings, None)
-        return lambda a, b: terms.same(shown[a], stated[b])
+        return lambda a, b: terms.same(shown[a], stated[b], number)
 
     def _of_groups(
         self, kind: VertexType, own: NDArray[np.int64], groups: NDArray[np.int64], terms: Terms
@@ -175,13 +176,14 @@ class _Pair:
             codes: dict[object, int] = {}
             rows = [[groups], [groups]]
             for position in table:
+                number = self.original.domains[kind.index][position].number
                 for column, found, spellings in zip(
                     rows,
                     self._spellings(own, position),
                     (self.shown.spellings, self.original.spellings),
                     strict=True,
                 ):
-                    keys = [*(terms.key(value) for value in spellings), None]
+                    keys = [*(terms.key(value, number) for value in spellings), None]
                     of = np.array([codes.setdefault(key, len(codes)) for key in keys], np.int64)
                     column.append(of[found])
             shown, stated = (np.array(columns)[:, np.lexsort(columns[::-1])] for columns in rows)

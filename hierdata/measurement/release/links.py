@@ -53,7 +53,7 @@ class ShownEncoder:
         self._traits = prepared.policy.recoding_traits
         self._labels = [[_Labels() for _ in own] for own in prepared.hierarchies]
         # Published vertices exist, even empty ones.
-        self._binding = replace(prepared.binding, sparse=False)
+        self._binding = replace(prepared.binding.as_spelled(), sparse=False)
         self._encoder = RecordEncoder(self._frame(), 0)
         self._groups: ReleaseGroups | None = None
         self._classes: list[int] = []

@@ -60,7 +60,7 @@ class Sets:
             return None
         alone = len(content.nodes) == 1 and not content.lacking
         needless = alone and not str(self._tree.labels[content.nodes[0]]).startswith("{")
-        if needless or content_label(self._tree, content, self._others) != label:
+        if needless or content_label(self._tree, content) != label:
             raise Uncovered  # not canonical: a descending range, a repeated value, another order
         return content
 

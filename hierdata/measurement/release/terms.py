@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
-from hierdata.documents.document import Numeral, Scalar
+from hierdata.documents.document import Scalar
 from hierdata.documents.formats.objects import literal
 from hierdata.domains.base import Hierarchy, Uncovered
+from hierdata.domains.number import identity, spell_once, spell_text_once, spelling
 from hierdata.measurement.release.sets import Sets
 from hierdata.recodings import RecodingTraits
 from hierdata.records.identifiers.base import text_of
@@ -18,24 +18,29 @@ from hierdata.records.identifiers.base import text_of
 class Terms:
     """How published values are compared.
 
-    With ``same_format`` spellings must agree; else 5, "5" and 5.0 are equal. In ``textual`` formats and
-    columns numbers are spelled as text. ``tables`` are the sensitive attributes that share a table, by their
-    paths. ``tokens`` are the domains of pseudonyms, by the paths of their fields; at ``references`` they may
-    have been dropped.
+    With ``same_format`` a value must be in the one spelling of its type, and with ``respelled`` in that of
+    the original; else 5, "5" and 5.0 are equal. A ``typed`` format has one spelling for a number. In
+    ``textual`` formats and columns numbers are spelled as text. ``tables`` are the sensitive attributes that
+    share a table, by their paths. ``tokens`` are the domains of pseudonyms, by the paths of their fields; at
+    ``references`` they may have been dropped.
     """
 
     traits: RecodingTraits
     same_format: bool
     textual: bool
+    typed: bool = False
+    respelled: bool = False
     tables: tuple[frozenset[str], ...] = ()
     tokens: Mapping[str, str] = field(default_factory=dict)
     references: frozenset[str] = frozenset()
 
-    def same(self, shown: Scalar, stated: Scalar) -> bool:
-        """Return whether a value is published as it is."""
+    def same(self, shown: Scalar, stated: Scalar, number: bool = False) -> bool:
+        """Return whether a value is published as it is; with ``number`` a text is the number it spells."""
         if shown is None or stated is None:
             return shown is stated
         if spelling(shown) == spelling(stated):
+            return True
+        if not self.respelled and self._key(shown, number) == self._key(stated, number):
             return True
         if not self.same_format and text_of(shown) == text_of(stated):
             return True
@@ -43,25 +48,26 @@ class Terms:
             self.textual and type(shown) is str and not isinstance(stated, str) and shown == literal(stated)
         )
 
-    def key(self, value: Scalar) -> object:
+    def key(self, value: Scalar, number: bool = False) -> object:
         """Return the key by which the values of a group are compared."""
-        if self.same_format and not self.textual:
+        if self.respelled and self.same_format and not self.textual:
             return spelling(value)
+        if number or (self.same_format and not self.textual):
+            return self._key(value, number)
         return text_of(value) if not self.same_format or not isinstance(value, str) else str(value)
+
+    def _key(self, value: Scalar, number: bool) -> object:
+        """Return the value whatever its type, and whether it is in the one spelling of its type."""
+        try:
+            found = identity(value, number)
+        except Uncovered:
+            return spelling(value)
+        once = spell_text_once(value) if number else spell_once(value)
+        return found, self.typed or spelling(value) == spelling(once)
 
 
 REMEMBERED = 1 << 20
 """Limit on the remembered pairs of a label and a value."""
-_NUMBERS = frozenset({int, Decimal, Numeral})
-
-
-def spelling(value: Scalar) -> tuple[type, str]:
-    """Return a key that equal values share only if they are spelled alike: 1, 1.0, 1.00 and "1" differ.
-
-    Decimal("1") of a record in memory is written like the integer 1.
-    """
-    kind = Decimal if type(value) in _NUMBERS else type(value)
-    return kind, value.text if isinstance(value, Numeral) else str(value)
 
 
 class Cover:

@@ -17,8 +17,10 @@ from hierdata.policy.lint.attainable import shortfalls
 from hierdata.policy.lint.dates import moved_dates
 from hierdata.policy.lint.floors import nothing_published
 from hierdata.policy.lint.presence import presence_shortfalls
+from hierdata.policy.lint.rare_types import find_rare_types
 from hierdata.policy.lint.readings import judged_apart
 from hierdata.policy.lint.references import references
+from hierdata.policy.lint.variants import variants
 from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.load.yaml import read
 from hierdata.policy.policy import Policy
@@ -84,9 +86,12 @@ def _findings(policy: Policy, survey: Survey | None) -> Iterator[Finding]:
     doubts = (nothing_published, presence_shortfalls, references)
     for keys, what in chain.from_iterable(doubt(policy, survey) for doubt in doubts):
         yield Finding("warning", _text(policy, keys), what)
+    for keys, what, raw in variants(policy, survey):
+        yield Finding("warning", _text(policy, keys), what, raw)
     yield from _unique(policy, survey)
     yield from _find_repeated(policy, survey)
-    yield from _find_rare_types(policy, survey)
+    for path, what in find_rare_types(policy, survey):
+        yield Finding("warning", path, what)
 
 
 def _text(policy: Policy, keys: Keys) -> str:
@@ -294,26 +299,3 @@ def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
         if repeated:
             message, revealed = _describe_values(list(repeated), "of this identifier repeat")
             yield Finding("warning", str(path), f"{message}: k counts records, not individuals", revealed)
-
-
-def _find_rare_types(policy: Policy, survey: Survey) -> Iterator[Finding]:
-    """Find vertex types that occur so rarely that their presence could identify a record."""
-    size = class_size(policy)
-    places: dict[Keys, str] = {}
-    for path, rule in policy.rules_by_keys.values():
-        if rule.published_as is not None:
-            for depth in range(1, len(path.keys) + 1):
-                places.setdefault(path.keys[:depth], path.prefix(depth))
-    for keys, text in places.items():
-        shape = survey.shape.find(keys)
-        if shape is None or not (keys in policy.vertices or shape.arrays or shape.longest > 1):
-            continue
-        present = shape.occurrences - shape.nulls
-        if 0 < present < size:
-            plural = "s" if present > 1 else ""
-            yield Finding(
-                "warning",
-                text,
-                f"occurs in {present} place{plural} only, fewer than the {size} records of a class: "
-                "its presence could identify a record, so it will be suppressed",
-            )

@@ -63,7 +63,6 @@ class Prepared:
             self.scales,
             references(self),
             many_keys(self.schema),
-            self.codebooks,
             readings=self.readings,
         )
 
@@ -114,14 +113,14 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
                 scales[keys],
                 policy.sensitive[keys].number,
                 taxonomies[keys],
+                policy.sensitive[keys].sameness,
             )
             for keys, attribute in own
         )
         for own in sensitive
     )
     root = [keys for keys, attribute in by_type[0].items() if attribute.role is Role.QUASI]
-    books = {keys: tree.codebook for keys, tree in zip(root, hierarchies[0], strict=True)}
-    population = population_of(policy, many_keys(schema), books)
+    population = population_of(policy, many_keys(schema))
     _check_rows(policy, population)
     crowd = None if population is None else population.at_root(root, hierarchies[0]).count
     readings = bound_readings(policy, schema)
@@ -206,13 +205,11 @@ def references(prepared: Prepared) -> References:
     }
 
 
-def population_of(
-    policy: Policy, vertices: Collection[Keys], books: Mapping[Keys, Mapping[str, Any]]
-) -> Population | None:
+def population_of(policy: Policy, vertices: Collection[Keys]) -> Population | None:
     """Read the policy's population table over the quasi-identifiers of the root; None if there is none.
 
-    ``vertices`` are the paths of the vertex types below the root, ``books`` the codebooks of the collection
-    where known. Raises PolicyError for a column that is missing or belongs to no such quasi-identifier.
+    ``vertices`` are the paths of the vertex types below the root. Raises PolicyError for a column that is
+    missing or belongs to no such quasi-identifier.
     """
     table = policy.population
     if table is None:
@@ -236,7 +233,6 @@ def population_of(
             column,
             policy.quasi[keys],
             frozenset(policy.rules_by_keys[keys][1].missing),
-            books.get(keys),
         )
         for keys, column in named.items()
     ]
@@ -248,19 +244,16 @@ def judge_rules(
     scales: Scales,
     references: References,
     vertices: Collection[Keys] = (),
-    codebooks: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     readings: Readings | None = None,
 ) -> JudgeRules:
     """Build the judge's rules from the policy's promise, independent of the search.
 
-    ``codebooks`` holds, by path, the codebook of each quasi-identifier of the collection, where known.
     ``readings`` are those of the collection; without them the policy alone tells.
     """
     if readings is None:
         readings = resolve_readings(policy)
     taxonomies = semantics(policy)
-    books = {keys: (codebooks or {}).get(str(path), {}) for keys, (path, _) in policy.rules_by_keys.items()}
     return JudgeRules(
         sensitive=tuple(
             SensitiveRule(
@@ -273,6 +266,8 @@ def judge_rules(
                 references.get(keys),
                 readings[keys],
                 rule.pattern,
+                rule.sameness,
+                respelled=policy.spelling is not None,
             )
             for keys, rule in policy.sensitive.items()
         ),
@@ -292,8 +287,8 @@ def judge_rules(
         vertices=policy.vertices | frozenset(vertices),
         recoding=policy.recoding_traits.judged_as,
         tables=_tables(policy),
-        population=population_of(policy, vertices, books),
-        quasi=label_rules(policy, codebooks or {}),
+        population=population_of(policy, vertices),
+        quasi=label_rules(policy),
     )
 
 

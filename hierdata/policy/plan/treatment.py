@@ -61,9 +61,9 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
 
 def _fields(policy: Policy) -> tuple[Treated, ...]:
     return tuple(
-        Treated(keys, str(path), rule.stated_action, frozenset(rule.missing))
+        Treated(keys, str(path), rule.stated_action, frozenset(rule.missing), same=rule.sameness)
         for keys, (path, rule) in policy.rules_by_keys.items()
-        if rule.stated_action is not None and not rule.is_dropped
+        if (rule.stated_action is not None or rule.same) and not rule.is_dropped
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cached_property
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
@@ -26,9 +27,12 @@ from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
 from hierdata.domains.bounds import Reason, Spelling, StatedDecimal
 from hierdata.domains.flat import Flat
 from hierdata.domains.levels import Levels, LevelScale
+from hierdata.domains.sameness import Sameness, SameStep
+from hierdata.domains.sensitive import unite_same
 from hierdata.policy.spec.others import OnlyPlugin
 from hierdata.records.identifiers import ACTIONS, Action
-from hierdata.records.schema import Role
+from hierdata.records.path import Path
+from hierdata.records.schema import Role, Rule
 
 
 def _spelling(value: object) -> object:
@@ -113,6 +117,7 @@ class _FieldRule(BaseModel):
     other; ``asks`` and ``within`` say how it is read (DECISIONS 30). ``identifier`` and ``free_text`` are
     dropped unless another ``action`` is stated; free text is carried if ``exempt`` says why that is no risk.
     ``action: drop`` drops a field of any role.
+    ``same`` says which texts of a sensitive attribute are one value.
     A rule with ``vertex`` and no role publishes nothing: it makes a single object a vertex of its own. With
     ``map`` an object whose keys are data becomes the array of its entries.
     """
@@ -144,6 +149,9 @@ class _FieldRule(BaseModel):
         Field(max_length=10_000),
         AfterValidator(_sort_spellings),
     ] = Field(default=(), description="spellings of a missing value")
+    same: Annotated[tuple[SameStep, ...], Field(min_length=1, max_length=3)] = Field(
+        default=(), description="what does not distinguish sensitive texts: trim, nfkc, fold"
+    )
     optional: bool = Field(default=False, description="the rule may match nothing")
     vertex: bool = Field(default=False, description="a single object here is a vertex of its own")
     map: bool = Field(default=False, description="an object here is a map: its keys are data")
@@ -202,16 +210,30 @@ class _FieldRule(BaseModel):
             if stated is not None and (file := stated.named_file) is not None:
                 yield _DOMAIN_KEYS[key], file
 
-    def semantics(self, folder: Path) -> Hierarchy | None:
+    def semantics(self, folder: FilePath) -> Hierarchy | None:
         """Compile the taxonomy of a sensitive attribute's values; None if there is none."""
         stated: QuasiDomain | None = getattr(self, "taxonomy", None)
         if stated is None or self.published_as is not Role.SENSITIVE:
             return None
-        return stated.compile({}, folder)
+        return unite_same(stated.compile({}, folder), self.sameness, stated.called)
+
+    @cached_property
+    def sameness(self) -> Sameness:
+        """Which texts are one value."""
+        return Sameness(frozenset(self.same))
+
+    def bound_to(self, path: Path, *, respelled: bool) -> Rule:
+        """Return what binding needs; ``respelled``: values keep their spelling."""
+        levels, texts = self.levels, self.number
+        if not texts and levels is not None and levels.by != "frequency":
+            texts = levels.compile({}, same=self.sameness).reads_numbers
+        spelling: Literal["value", "number"] | None = None if respelled else "number" if texts else "value"
+        vertex = self.vertex or self.map
+        return Rule(path, self.published_as, frozenset(self.missing), vertex, self.optional, spelling)
 
     def scale(self, observed: Observed) -> LevelScale | None:
         """Compile the level scale for one collection; None if the rule has no levels."""
-        return self.levels.compile(observed, self.number) if self.levels is not None else None
+        return None if self.levels is None else self.levels.compile(observed, self.number, self.sameness)
 
     @model_validator(mode="before")
     @classmethod
@@ -250,6 +272,8 @@ class _FieldRule(BaseModel):
         if self.role == "sensitive" and taxonomy is not None and taxonomy.finest:
             yield "finest does not belong to role sensitive: its values are published as they are"
         for key in sorted(stated):
+            if key == "same" and acting is not None:
+                yield f"same is for values as they are, and the action {acting.kind} changes them"
             if key == "within" and self.asks == "value":
                 yield "within belongs to asks: presence"
             if not self._takes(key):
@@ -275,6 +299,7 @@ _TAKEN_BY: dict[str, tuple[str, ...]] = {
     "levels": ("sensitive",),
     "taxonomy": ("quasi", "sensitive"),
     "number": ("sensitive",),
+    "same": ("sensitive",),
     "asks": ("sensitive",),
     "within": ("sensitive",),
     "exempt": ("insensitive", "free_text"),

@@ -51,7 +51,10 @@ SensitiveTables = (
 
 
 class Keep(BaseModel):
-    """Unlisted fields are published as quasi-identifiers with a flat domain; the report states the reason."""
+    """Something is published that is not by default; the release states the reason.
+
+    Unlisted fields become quasi-identifiers with a flat domain; values keep the spelling of the input.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

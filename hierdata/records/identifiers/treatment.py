@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
+from hierdata.domains.sameness import ALL_DIFFER, Sameness
 from hierdata.errors import InputError
 from hierdata.records.identifiers.base import Action, RefusedValueError, Replace, text_of
 from hierdata.records.identifiers.key import Key
@@ -24,16 +25,28 @@ MARK = 16
 
 @dataclass(frozen=True)
 class Treated:
-    """A field with an action; values spelled as one of ``missing`` stay as they are.
+    """A field with an action, or with texts that are the ``same``; values spelled as ``missing`` stay.
 
     ``unified``: the replacements differ in their form, and are brought to one.
     """
 
     keys: Keys
     path: str
-    action: Action
+    action: Action | None = None
     missing: frozenset[str] = frozenset()
     unified: bool = False
+    same: Sameness = ALL_DIFFER
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether the action needs a key."""
+        return self.action is not None and self.action.keyed
+
+    def replacement(self, key: Key | None) -> Replace | None:
+        """Return the function that replaces values, None if they stay unchanged."""
+        if self.action is not None:
+            return self.action.replace(self.path, key)
+        return lambda value, days: self.same.value_of(value)
 
 
 @dataclass
@@ -72,7 +85,7 @@ class Treatment:
     @property
     def needs_key(self) -> bool:
         """Whether any action needs the key."""
-        return any(treated.action.keyed for treated in self.fields)
+        return any(treated.needs_key for treated in self.fields)
 
     def unify(self, forms: Mapping[Keys, Collection[str]]) -> Treatment:
         """Bring fields whose replacements were found in several forms to one; return this one if none was."""
@@ -138,14 +151,16 @@ class _TreatmentWork:
         self._seen: set[tuple[str, str]] = set()
 
     def _add(self, treated: Treated, treatment: Treatment) -> None:
-        """Add a field with an action that replaces values."""
-        found = treated.action.replace(treated.path, treatment.key)
+        """Add a field with values that are replaced."""
+        found = treated.replacement(treatment.key)
         if found is None:
             return
         node = self._at(treated.keys)
         node.path, node.keys, node.replace = treated.path, treated.keys, found
         node.missing = Missing(treated.missing) if treated.missing else None
-        node.stays = treatment.kept and treated.action.keyed
+        node.stays = treatment.kept and treated.needs_key
+        if treated.action is None:
+            return
         if (tokens := treated.action.tokens(treated.path)) is not None:
             node.domain = tokens.domain
         if (shift := treated.action.date_shift()) is not None:
@@ -242,6 +257,7 @@ class _TreatmentWork:
 
     def _write_date(self, treated: Treated, found: Scalar) -> Scalar:
         """Return a moved date in the form that it is published in."""
+        assert treated.action is not None, "it moves dates"
         if treated.unified:
             return treated.action.in_one_form(found)
         if self._traces is not None and (form := treated.action.form_of(found)):

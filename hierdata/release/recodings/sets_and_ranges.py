@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.base import Hierarchy
+from hierdata.domains.base import Hierarchy, Uncovered
 from hierdata.domains.number import exact, plain
 from hierdata.domains.published import MISSING
 from hierdata.forest.forest import Forest
@@ -40,8 +40,8 @@ class SetsAndRanges(ByRecord):
     or a period, from the beginning of the first to the end of the last one. A missing value among others is
     ``null``, the last of a set: ``{a, null}``, ``{[20, 25], null}``. A text is put in quotes, as in JSON,
     if it would be ambiguous: if it has one of ``, { } [ ] " \\`` or unusual white space in it, if it is
-    ``null``, or if it is spelled like a number of the domain. A single text that begins with ``{`` is a set
-    of one.
+    ``null``, or, in a flat domain, if it is spelled like a number or a boolean. A single text that begins
+    with ``{`` is a set of one. So a label depends on what it stands for, and on no other record.
 
     LM' of a set of n leaves is (n - 1) / (all leaves - 1), of a range its width over that of the domain. A
     missing value among others counts as one more leaf, or one more bin of the collection. Children are
@@ -103,13 +103,10 @@ def _with_nodes(tree: Hierarchy, contents: Sequence[Content]) -> tuple[Hierarchy
 
 def extend_hierarchy(tree: Hierarchy, contents: Sequence[Content]) -> Hierarchy:
     """Return the hierarchy with one new node for each content."""
-    numbers = {
-        spell_label(label) for label in tree.labels if label is not None and not isinstance(label, str)
-    }
     below = (-1,) * (tree.depths - 2)
     return replace(
         tree,
-        labels=(*tree.labels, *(content_label(tree, own, numbers) for own in contents)),
+        labels=(*tree.labels, *(content_label(tree, own) for own in contents)),
         ancestors=(
             *tree.ancestors,
             *((0, node, *below) for node, _ in enumerate(contents, len(tree.labels))),
@@ -132,11 +129,11 @@ def _reads_as_set(label: Scalar) -> bool:
     return isinstance(label, str) and label.startswith("{")
 
 
-def content_label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> str:
-    """Spell a content that is not a single value; ``numbers`` are the spellings of non-text labels."""
+def content_label(tree: Hierarchy, own: Content) -> str:
+    """Spell a content that is not a single value."""
     labels = [tree.labels[node] for node in own.nodes]
     if tree.axis is None:
-        members = [_member(label, numbers) for label in labels]
+        members = [_member(label, tree.typed) for label in labels]
     else:
         members = [tree.axis.label(*own.nodes) if len(labels) > 1 else spell_label(labels[0])]
         if not own.lacking:
@@ -144,11 +141,22 @@ def content_label(tree: Hierarchy, own: Content, numbers: Collection[str]) -> st
     return "{" + ", ".join([*members, *[MISSING] * own.lacking]) + "}"
 
 
-def _member(label: Scalar, numbers: Collection[str]) -> str:
+def _member(label: Scalar, typed: bool) -> str:
     text = spell_label(label)
-    if not isinstance(label, str) or (_PLAIN.fullmatch(text) and text != MISSING and text not in numbers):
+    if not isinstance(label, str) or (_PLAIN.fullmatch(text) and not _is_ambiguous(text, typed)):
         return text
     return json.dumps(text, ensure_ascii=False)
+
+
+def _is_ambiguous(text: str, typed: bool) -> bool:
+    """Return whether a text reads as a missing value or, where values have types, as another type's value."""
+    if text == MISSING or not typed:
+        return text == MISSING
+    try:
+        exact(text)
+    except Uncovered:
+        return text in ("true", "false")
+    return True
 
 
 def spell_label(label: Scalar) -> str:

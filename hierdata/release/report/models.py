@@ -35,6 +35,7 @@ from hierdata.release.report.parts import (
 from hierdata.release.report.sentences import (
     identifier_sentences,
     limitations,
+    spelling_sentence,
     suppression_sentences,
 )
 
@@ -68,6 +69,7 @@ __all__ = [
     "identifier_sentences",
     "json_schemas",
     "limitations",
+    "spelling_sentence",
     "suppression_sentences",
 ]
 

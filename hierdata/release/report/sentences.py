@@ -97,6 +97,11 @@ _TIMED = (
     "the record by it. Reason given: {reason}"
 )
 
+_RESPELLED = (
+    "Values keep the spelling that they have in the input, such as 1, 1.0 and 1e0: a record that spells a "
+    "value as no other does can be found again by it."
+)
+
 _OVER_VALUES = (
     "Where a person may have several values at {paths}, this is said of one of the values, not of the "
     "person: all persons of a class may have one value in common."
@@ -170,6 +175,11 @@ def limitations(
     groups = (_GROUPS.format(paths=" and ".join(scopes)),) if scopes else ()
     form = traits_of(recoding).limitation
     return (_ALWAYS[0], form, *groups, *_of_models(models), *_ALWAYS[1:], *fields)
+
+
+def spelling_sentence(reason: str) -> str:
+    """Return what is not promised where values keep the spelling of the input."""
+    return f"{_RESPELLED} Reason given: {quote(reason)}"
 
 
 def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tuple[str, ...]:

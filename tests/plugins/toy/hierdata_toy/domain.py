@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import (
@@ -51,7 +50,7 @@ class Initial(QuasiDomain):
             len(texts),
         )
 
-    def labels(self, codebook: Mapping[str, Any], folder: Path) -> Labels:
+    def labels(self, folder: Path) -> Labels:
         return InitialLabels()
 
 

@@ -1,0 +1,111 @@
+"""One type for each attribute whose values have several: that of the widest among what is published.
+
+MongoDB tells 1, NumberLong(1) and 1.0 apart, which are one value. Which types occur is asked of published
+vertices alone, so that a suppressed record cannot show by the types of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from decimal import Decimal
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.documents.document import Scalar
+from hierdata.documents.scalars import TYPED_NUMBERS, Decimal128, Double, Int64
+from hierdata.domains.base import Uncovered
+from hierdata.domains.number import canonical, exact
+from hierdata.forest.forest import MISSING, Forest
+from hierdata.records.identifiers.base import text_of
+from hierdata.records.schema import Role
+
+TypesShown: TypeAlias = "dict[tuple[int, Role, int], frozenset[type]]"
+"""The types of the published values, by vertex type, role, and position of the attribute."""
+
+_WIDER = (Int64, Double, Decimal128)
+"""Types of numbers in ascending order; a 32-bit integer is narrower than all."""
+
+
+def find_types(forest: Forest, shown: NDArray[np.int64]) -> TypesShown:
+    """Return the types of published values; ``shown`` is negative for a vertex that is not published."""
+    found: TypesShown = {}
+    for kind in forest.schema.types:
+        own = np.flatnonzero((forest.type == kind.index) & (shown >= 0))
+        for position in range(len(forest.domains[kind.index])):
+            used = np.unique(forest.spelling[forest.first_sensitive[own] + position]).tolist()
+            found[kind.index, Role.SENSITIVE, position] = _types(
+                forest.spellings[one] for one in used if one >= 0
+            )
+        if kind.of_role(Role.CARRIED):
+            rows = [forest.carried[vertex] for vertex in own.tolist()]
+            for position, column in enumerate(zip(*rows, strict=True)):
+                found[kind.index, Role.CARRIED, position] = _types(column)
+    return found
+
+
+def join_types(one: TypesShown, other: TypesShown) -> TypesShown:
+    """Return the types of both."""
+    return {key: one.get(key, frozenset()) | other.get(key, frozenset()) for key in one | other}
+
+
+def unify_types(forest: Forest, types: TypesShown) -> Forest:
+    """Return the forest with one type for each attribute whose published values have several."""
+    unifiers = {key: _unifier(own, _reads_numbers(forest, *key)) for key, own in types.items()}
+    if not any(unifiers.values()):
+        return forest
+    spellings, spelling = list(forest.spellings), forest.spelling.copy()
+    carried = dict(forest.carried)
+    for (kind, role, position), unify in unifiers.items():
+        if unify is None:
+            continue
+        own = np.flatnonzero(forest.type == kind)
+        if role is Role.SENSITIVE:
+            at = forest.first_sensitive[own] + position
+            at = at[spelling[at] != MISSING]
+            used, number = np.unique(spelling[at], return_inverse=True)
+            spelling[at] = (len(spellings) + number.reshape(-1)).astype(np.int32)
+            spellings += [unify(spellings[one]) for one in used.tolist()]
+        else:
+            for vertex in own.tolist():
+                row = carried[vertex]
+                carried[vertex] = (*row[:position], unify(row[position]), *row[position + 1 :])
+    return replace(forest, spelling=spelling, spellings=tuple(spellings), carried=carried)
+
+
+def _reads_numbers(forest: Forest, kind: int, role: Role, position: int) -> bool:
+    return role is Role.SENSITIVE and forest.domains[kind][position].number
+
+
+def _types(values: Iterable[Scalar]) -> frozenset[type]:
+    return frozenset(map(type, values)) - {type(None)}
+
+
+def _unifier(types: frozenset[type], reads_numbers: bool) -> Callable[[Scalar], Scalar] | None:
+    """Return the function that brings values to one type, None if they need none.
+
+    With ``reads_numbers`` a text that spells a number is that number.
+    """
+    numbers = types & {int, Decimal, *TYPED_NUMBERS}
+    texts = types - numbers
+    typed = [kind for kind in _WIDER if kind in numbers]
+    as_numbers = reads_numbers and bool(numbers) and bool(texts)
+    if not as_numbers and len(texts) < 2 and (not typed or len(numbers) < 2):
+        return None
+    widest = _WIDER.index(typed[-1]) if typed else None
+    # A number that the widest type cannot hold has a wider one, else a narrower one.
+    order = () if widest is None else (*_WIDER[widest:], *_WIDER[:widest][::-1])
+
+    def unify(value: Scalar) -> Scalar:
+        if value is None or (type(value) in texts and not as_numbers):
+            return value if value is None or len(texts) < 2 else text_of(value)
+        try:
+            number = exact(value)
+        except Uncovered:
+            return text_of(value) if len(texts) > 1 else value
+        found = (held for kind in order if (held := kind.exactly(number)) is not None)
+        return next(found, canonical(number))
+
+    return unify
