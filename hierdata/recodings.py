@@ -35,6 +35,8 @@ class RecodingTraits:
     """Whether quasi-identifiers are published as sets and ranges, which are not nodes of hierarchies."""
     uses_one_depth: bool = False
     """Whether all values of a quasi-identifier are generalized to the same depth of its hierarchy."""
+    groups_each_table: bool = False
+    """Whether each sensitive table has groups of its own, so that a record has one id for each table."""
     takes_sensitive_tables: bool = False
     """Whether the policy may state which sensitive attributes share a table (``sensitive_tables``)."""
     works_in_blocks: bool = False
@@ -118,6 +120,23 @@ TRAITS: dict[str, RecodingTraits] = {
         "each file that belongs to its type, where count says how many vertices of the group have the values "
         "of the row. release.json names the sensitive fields of each file; nothing ties rows of two files "
         "together.",
+    ),
+    "slicing_by_table": RecodingTraits(
+        judged_as="slicing_by_table",
+        limitation="Sensitive values are published in tables, and each table has groups of its own: a record "
+        "has one group id for each table. k counts records that agree in their quasi-identifiers, and the "
+        "ids of a record may single it out among them. Values that share a table are in the same rows: "
+        "whoever knows one of them may read the others. Whoever knows values of others in a group can strike "
+        "them out, and whoever learns an id of a person knows which values are in that group. Relations "
+        "between sensitive values of different tables are lost.",
+        separates_values=True,
+        ties_values=False,
+        groups_each_table=True,
+        takes_sensitive_tables=True,
+        groups="Sensitive values lie apart. group_1 of a record leads to the rows of the same group in "
+        "sensitive-1, group_2 to those in sensitive-2, and so on; count says how many records of the group "
+        "have the values of the row. release.json names the sensitive fields of each file; the groups of one "
+        "file have nothing to do with those of another.",
     ),
 }
 """The built-in recodings, in the order of the policy's JSON Schema."""

@@ -454,7 +454,7 @@ def test_what_is_due_is_said_in_our_words() -> None:
         "models[0].l: must be a whole number, not 1.5",
         "models[0].on: must be a list, not '$.s'",
         "models[1].k: must be a whole number, not '5'",
-        "engine: must be a mapping with preset or steps, not 'mondrian'",
+        "engine: must be a mapping with preset or sensitive_steps or steps, not 'mondrian'",
     }
 
 

@@ -19,13 +19,17 @@ LEVELS = {"domain": [0, 4], "sensitive": "low"}
 
 def policy(preset: str, **changes: Any) -> Policy:
     fields = {"$.a": {"role": "quasi", "flat": True}, "$.s": {"role": "sensitive", "levels": LEVELS}}
-    return from_data({"version": 1, "fields": fields, "engine": {"preset": preset}} | changes)
+    accept = {"group-ids": "a test"} if PRESETS[preset].recoding == "slicing_by_table" else {}
+    return from_data(
+        {"version": 1, "fields": fields, "engine": {"preset": preset}, "accept": accept} | changes
+    )
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_makes_a_policy_of_known_parts(name: str) -> None:
     preset = PRESETS[name]
     made = policy(name)
+    assert [step.kind for step in made.sensitive_steps] == [step["kind"] for step in preset.sensitive_steps]
     assert [step.model_dump() for step in made.steps] == [
         {**ENGINES[step["kind"]]().model_dump(), **step} for step in preset.steps
     ]
@@ -46,15 +50,23 @@ def test_the_papers_algorithms_are_one_engine_under_two_models() -> None:
 
 def test_sloms_is_the_method_whose_algorithm_is_msb_kaca() -> None:
     sloms, msb_kaca = policy("SLOMS"), policy("MSB-KACA")
-    assert (sloms.steps, sloms.models, sloms.recoding) == (msb_kaca.steps, msb_kaca.models, "slicing")
-    assert [step.kind for step in sloms.steps] == ["msb", "kaca"]
+    assert (sloms.steps, sloms.models) == (msb_kaca.steps, msb_kaca.models)
+    assert sloms.recoding == msb_kaca.recoding == "slicing_by_table"
+    assert [step.kind for step in sloms.sensitive_steps] == ["msb"]
+    assert [step.kind for step in sloms.steps] == ["kaca"]
     assert sloms.models == (KAnonymity(k=5), FrequencyLDiversity(l=3))
     with pytest.raises(PolicyError, match=r"the preset SLOMS cannot be combined with .*; it allows k-"):
         policy("SLOMS", models=[{"kind": "k-map", "k": 4}])
 
 
-def test_t_closeness_goes_on_where_msb_kaca_ends() -> None:
-    below, above = policy("MSB-KACA"), policy("t-closeness over MSB-KACA")
+def test_groups_that_tables_share_are_those_of_msb_merged_by_kaca() -> None:
+    apart, shared = policy("MSB-KACA"), policy("MSB-KACA with shared groups")
+    assert shared.steps == (*apart.sensitive_steps, *apart.steps)
+    assert (shared.sensitive_steps, shared.models, shared.recoding) == ((), apart.models, "slicing")
+
+
+def test_t_closeness_goes_on_where_msb_kaca_with_shared_groups_ends() -> None:
+    below, above = policy("MSB-KACA with shared groups"), policy("t-closeness over MSB-KACA")
     assert above.steps[:-1] == below.steps
     assert above.steps[-1].kind == "swap"
     assert above.models[:-1] == below.models

@@ -63,6 +63,15 @@ SENSITIVE_PART = "sensitive"
 """The part of a release with the records' own sensitive values if they are published separately."""
 
 
+def group_key(table: int | None = None) -> str:
+    """Return the key of a record's group; ``table`` is the number of the table that has groups of its own.
+
+    >>> group_key(), group_key(2)
+    ('group', 'group_2')
+    """
+    return GROUP if table is None else f"{GROUP}_{table}"
+
+
 def _plain(key: str) -> str:
     return quote(key, safe="").replace("-", "%2D").replace(".", "%2E")
 

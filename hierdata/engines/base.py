@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -65,6 +65,14 @@ class Constraints:
         values = tuple(own if at == kind else tuple(() for _ in own) for at, own in enumerate(self.on_values))
         population = self.population if kind == 0 else None
         return Constraints(self.on_records, values, population, guarded=self.guarded)
+
+    def on_attributes(self, kind: int, positions: Collection[int]) -> Constraints:
+        """Return the constraints on records, and those on some sensitive attributes of a vertex type."""
+        values = tuple(
+            tuple(own if at == kind and place in positions else () for place, own in enumerate(attributes))
+            for at, attributes in enumerate(self.on_values)
+        )
+        return replace(self, on_values=values)
 
     def view(
         self,

@@ -56,11 +56,13 @@ class Publication:
     cannot be told apart, ``equivalence_class[v]`` is their class, numbered over all partitions. ``costs`` are
     the engines', ``reasons`` say by vertex type why no more could be published, if an engine knows. If
     sensitive values are published apart from their vertices, ``tables`` lists by part the sensitive
-    attributes whose values are in one row; else all values of a vertex are together. ``representative[v]``
-    is the vertex of the class representative that v is aligned with; None if this publication was rebuilt
-    from files, which do not tell apart siblings that look alike. ``original`` is the original collection if
-    this publication was rebuilt from files, so that vertices are not linked to it; None if the forest is the
-    original collection.
+    attributes whose values are in one row; else all values of a vertex are together. ``table_positions``
+    has, by part, the equivalence positions for its attributes, if each table has groups of its own; then
+    ``equivalence_position`` and ``equivalence_class`` are those of the quasi-identifiers.
+    ``representative[v]`` is the vertex of the class representative that v is aligned with; None if this
+    publication was rebuilt from files, which do not tell apart siblings that look alike. ``original`` is the
+    original collection if this publication was rebuilt from files, so that vertices are not linked to it;
+    None if the forest is the original collection.
     """
 
     parts: tuple[PublishedPart, ...]
@@ -71,6 +73,7 @@ class Publication:
     costs: Counter[str] = field(default_factory=Counter)
     reasons: Mapping[int, str] = field(default_factory=dict)
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    table_positions: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     representative: NDArray[np.int64] | None = None
     original: Forest | None = None
 
@@ -78,6 +81,13 @@ class Publication:
     def metric_cache(self) -> dict[Hashable, Any]:
         """Results that metrics share (see metrics.numbering.remember_answer)."""
         return {}
+
+    def positions_of(self, path: str) -> NDArray[np.int64]:
+        """Return the equivalence positions for one sensitive attribute."""
+        for part, positions in self.table_positions.items():
+            if path in self.tables[part]:
+                return positions
+        return self.equivalence_position
 
     @property
     def class_count(self) -> int:
@@ -122,6 +132,21 @@ def publish_sliced(forest: Forest, partition: Partition) -> Publication:
     return Publication(
         (), shown, partition.nodes, shown, classes, partition.costs, reasons, representative=shown
     )
+
+
+def publish_by_table(forest: Forest, partition: Partition, groups: Mapping[str, Partition]) -> Publication:
+    """Publish one partition of whole records by the nodes of its representatives, without parts.
+
+    ``groups`` has, by part, the partition into the groups of that table. Records have one vertex each.
+    """
+    shown = partition.representative
+    place, classes = group_by_form(forest, shown, partition.nodes)
+    positions = {name: own.representative for name, own in groups.items()}
+    reasons = _reasons((partition,))
+    return Publication(
+        (), shown, partition.nodes, place, classes, partition.costs, reasons,
+        representative=shown, table_positions=positions,
+    )  # fmt: skip
 
 
 def publish_grouped(

@@ -21,6 +21,7 @@ from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading
 from hierdata.judge.rules import Judgement, JudgeRules, Keys, QuasiRule, SensitiveRule, Verdict
 from hierdata.judge.slicing import judge_slices
+from hierdata.judge.slicing_by_table import judge_tables
 from hierdata.judge.tokens import SHARED, count_repeated
 
 __all__ = [
@@ -67,6 +68,8 @@ def judge_counted(
         return judge_groups(documents, beside or {}, rules)
     if rules.recoding == "slicing":
         return judge_slices(documents, beside or {}, rules)
+    if rules.recoding == "slicing_by_table":
+        return judge_tables(documents, beside or {}, rules)
     attributes = tuple(SensitiveValues(rule) for rule in rules.sensitive)
     reading = Reading(rules, attributes)
     classes = JudgedClasses(rules, attributes)

@@ -106,6 +106,20 @@ class ModelChecks:
             )
             self._guess(records, whole)
 
+    def check_group(self, ordinal: int, persons: int, values: Tally, own: Iterable[int]) -> None:
+        """Check the models on values, of a group of persons that is no class of records.
+
+        ``own`` are the attributes that a member of the group may have.
+        """
+        apart = dict(_split_by_attribute(values, len(self._on_values)))
+        for index in own:
+            counts = apart.get(index, {})
+            view, sizes = ClassView(persons, counts), tuple(sorted(counts.values()))
+            for bench in (*self._on_values[index], *self._in_records[index]):
+                if not bench.holds(view, sizes):
+                    bench.failing.add(ordinal)
+        self._guess(persons, RecordContent(values))
+
     def _check(
         self,
         ordinal: int,

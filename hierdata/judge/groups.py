@@ -51,11 +51,13 @@ class GroupSpelling:
 class Kind:
     """A vertex type with sensitive attributes: its path, and its groups by number.
 
-    ``places`` gives, by the keys in a row, the index of the attribute that has its values there.
+    ``places`` gives, by the keys in a row, the index of the attribute that has its values there. ``name`` is
+    the key of the group in a vertex.
     """
 
     keys: Keys
     places: dict[Keys, int] = field(default_factory=dict)
+    name: str = GROUP
     groups: dict[int, Group] = field(default_factory=dict)
     spelling: GroupSpelling = field(default_factory=GroupSpelling)
 
@@ -102,15 +104,18 @@ class SensitiveTable:
         if number is None or not count:
             return False
         self.held[number] += count
+        self.shown.update(index for keys, index in self.places.items() if keys in held)
+        codes = tuple(attributes[index].code(held.get(keys)) for keys, index in self.places.items())
         tally = self.kind.group(number).tally
-        for keys, index in self.places.items():
-            if keys in held:
-                self.shown.add(index)
-            code = attributes[index].code(held.get(keys))
+        for index, code in zip(self.places.values(), codes, strict=True):
             if code >= 0:
                 joint = code * len(attributes) + index
                 tally[joint] = tally.get(joint, 0) + count
+        self.hold(number, codes, count)
         return True
+
+    def hold(self, number: int, codes: tuple[int, ...], count: int) -> None:
+        """Keep a row of a group that occurs ``count`` times, for who needs whole rows; here nobody does."""
 
     def wrong(self) -> int:
         """Return for how many groups the number of values differs from the number of vertices."""
@@ -147,11 +152,11 @@ def paths_by_part(tables: Mapping[str, SensitiveTable], rules: JudgeRules) -> di
 class _RuleNode:
     """What the rules say about one path, and the paths below it."""
 
-    __slots__ = ("below", "forbidden", "kind", "labels", "link", "pattern", "token")
+    __slots__ = ("below", "forbidden", "kinds", "labels", "link", "pattern", "token")
 
     def __init__(self) -> None:
         self.below: dict[str, _RuleNode] = {}
-        self.kind: Kind | None = None
+        self.kinds: list[Kind] = []
         self.forbidden: str | None = None
         self.labels: LabelCheck | None = None
         self.pattern: Pattern | None = None
@@ -175,7 +180,7 @@ class GroupWalk:
         self._times = 1
         self._listed = rules.listed is not None
         self._root = _RuleNode()
-        self._met: set[tuple[Keys, int]] = set()
+        self._met: set[tuple[Keys, str, int]] = set()
         self._own: set[tuple[str, str]] = set()
         self._tokens = Tokens()
         self._linked: set[tuple[str, bool, str]] = set()
@@ -196,7 +201,7 @@ class GroupWalk:
             self._root.at(rule.keys).forbidden = ".".join(rule.keys)
         for kind in kinds:
             node = self._root.at(kind.keys)
-            node.kind = kind
+            node.kinds.append(kind)
             node.forbidden = None  # an array item that was only a sensitive value
 
     def record(self, document: Document, times: int) -> None:
@@ -225,11 +230,11 @@ class GroupWalk:
         at = text if text is not None and isinstance(item, str) and item else node
         self._check(item, at)
         if isinstance(item, dict):
-            if node.kind is not None:
-                item = self._join_group(item, node.kind)
+            if node.kinds:
+                item = self._join_groups(item, node.kinds)
             for key, value in item.items():
                 self._field(key, value, node)
-        elif node.kind is not None:  # a vertex without a group
+        elif node.kinds:  # a vertex without a group
             self.malformed += self._times
 
     def _check(self, item: Value, at: _RuleNode) -> None:
@@ -254,21 +259,25 @@ class GroupWalk:
         else:
             self._item(value, below)
 
-    def _join_group(self, vertex: Document, kind: Kind) -> Document:
-        """Add a vertex to its group; return its other fields."""
+    def _join_groups(self, vertex: Document, kinds: Iterable[Kind]) -> Document:
+        """Add a vertex to its groups; return its other fields."""
         rest = dict(vertex)
-        number = kind.spelling.number(rest.pop(GROUP, None))
+        for kind in kinds:
+            self._join_group(kind, kind.spelling.number(rest.pop(kind.name, None)))
+        return rest
+
+    def _join_group(self, kind: Kind, number: int | None) -> None:
         if number is None:
             self.malformed += self._times
-            return rest
+            return
         group = kind.group(number)
         group.vertices += self._times
-        if (kind.keys, number) in self._met:  # the promise counts persons, and this one is counted already
+        met = kind.keys, kind.name, number
+        if met in self._met:  # the promise counts persons, and this one is counted already
             self.malformed += self._times
         else:
-            self._met.add((kind.keys, number))
+            self._met.add(met)
             group.persons += self._times
-        return rest
 
 
 def _scalars(content: Document, above: Keys, places: Mapping[Keys, int]) -> Iterator[tuple[Keys, Scalar]]:

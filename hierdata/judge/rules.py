@@ -73,8 +73,9 @@ class JudgeRules:
     - ``recoding``: the form of the release. With ``representatives`` a document is ``{"records": n,
       "representative": {...}}``, with multisets of sensitive values. With ``anatomy`` and ``slicing``
       sensitive values are in separate parts, joined by ``group``.
-    - ``tables``, with ``slicing``: which attributes share a part. Either as listed, or the largest number of
-      parts for each vertex type, with any attributes, or None: each attribute has its own part.
+      With ``slicing_by_table`` a record has one group id for each part.
+    - ``tables``, with both kinds of slicing: which attributes share a part. Either as listed, or the
+      largest number of parts for each vertex type, with any attributes, or None: each has its own part.
     - ``population``: counts for models that ask how many people of a population fit a class.
     - ``patterns``: regular expressions that all values at a path must match (pseudonyms, constants); a value
       that does not match is forbidden.
@@ -119,7 +120,7 @@ class JudgeRules:
     @property
     def ties_values(self) -> bool:
         """Whether the file ties sensitive values to records."""
-        return self.recoding not in ("representatives", "anatomy", "slicing")
+        return self.recoding not in ("representatives", "anatomy", "slicing", "slicing_by_table")
 
     @property
     def pardoned_paths(self) -> frozenset[Keys]:
@@ -147,19 +148,34 @@ class Judgement:
 
 
 @dataclass(frozen=True)
+class GroupIdRisk:
+    """What the ids of records tell where each sensitive table has groups of its own.
+
+    ``k`` is the smallest number of records that agree in all ids too. ``worst_guess`` is by sensitive path
+    the largest share of a value to somebody who knows a person's quasi-identifiers and one other sensitive
+    value, or that it is missing; empty with one sensitive attribute.
+    """
+
+    k: int
+    worst_guess: Mapping[str, Fraction]
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What the judge found. ``k`` is the size of the smallest class; 0 without records.
 
     With recoding ``anatomy`` a class is a group of one vertex type, and its size is its number of persons.
     With ``slicing`` it is the records that are equal including their group ids; ``failing_classes`` counts
-    records that look alike without ids as one more class.
+    records that look alike without ids as one more class. With ``slicing_by_table`` it is the records that
+    are equal without their ids; ``failing_classes`` counts a group of a table as one more class.
 
     ``k_raw`` is k over the records as written, including document order and spelling, with sensitive values
     removed. ``k_exempt`` is k with the exempt fields counted as form (None if there are none). Both are None
     if quasi-identifiers are not generalized (anatomy).
     ``tables`` says for each separate part which sensitive attributes (their paths) it shows.
     ``worst_guess`` is by sensitive path the largest share of a class's records that show one value anywhere;
-    where the file does not tie values to records, the largest share that could.
+    where the file does not tie values to records, the largest share that could. ``group_ids`` is what ids
+    tell, None but with ``slicing_by_table``.
     ``forbidden`` counts occurrences by path, unlisted fields under ``<key>``, labels that must not be
     published, and different sensitive values that do not match their pattern. ``malformed`` counts
 
@@ -184,6 +200,7 @@ class Verdict:
     not_judged: tuple[str, ...]
     tables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     worst_guess: Mapping[str, Fraction] = field(default_factory=dict)
+    group_ids: GroupIdRisk | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; a fraction is given as exact text and as a float."""
@@ -194,6 +211,8 @@ class Verdict:
         plain: dict[str, Any] = {**self.__dict__, "forbidden": dict(self.forbidden)}
         plain["tables"] = {part: list(paths) for part, paths in self.tables.items()}
         plain["worst_guess"] = exact(self.worst_guess)
+        if self.group_ids is not None:
+            plain["group_ids"] = {"k": self.group_ids.k, "worst_guess": exact(self.group_ids.worst_guess)}
         plain["not_judged"] = list(self.not_judged)
         plain["judgements"] = [
             {

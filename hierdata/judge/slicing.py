@@ -54,10 +54,10 @@ def judge_slices(
     for document, times in documents:
         walk.record(document, times)
         forms.add(document, times)
-    tables = dict(_tables(rules, kinds))
+    tables = dict(tables_of(rules, kinds))
     walk.close()
     malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
-    malformed += _count_repeated(tables.values())
+    malformed += count_repeated_attributes(tables.values())
     groups = _Groups(tuple(kinds.values()))
     malformed += sum(groups.count_torn(own) for own in forms.classes.values())
     panel = ModelChecks(rules, attributes)
@@ -78,7 +78,7 @@ def judge_slices(
     )
 
 
-class _Id(SensitiveValues):
+class GroupId(SensitiveValues):
     """The group ids of one vertex type: the code of an id is its number."""
 
     def code(self, value: Scalar) -> int:
@@ -104,7 +104,7 @@ class _Forms:
     """
 
     def __init__(self, rules: JudgeRules, kinds: tuple[Keys, ...]) -> None:
-        ids = tuple(_Id(SensitiveRule((*keys, GROUP), "")) for keys in kinds)
+        ids = tuple(GroupId(SensitiveRule((*keys, GROUP), "")) for keys in kinds)
         # Forbidden content has been counted by GroupWalk.
         plain = replace(
             rules.without_links, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None
@@ -184,17 +184,18 @@ class _Groups:
         return 0 if group is None else group.vertices
 
 
-def _tables(rules: JudgeRules, kinds: Mapping[Keys, Kind]) -> Iterator[tuple[str, SensitiveTable]]:
+def tables_of(rules: JudgeRules, kinds: Mapping[Keys, Kind]) -> Iterator[tuple[str, SensitiveTable]]:
     """Yield the tables that must exist, with the names of their parts.
 
     If the policy leaves the division to the data, each may have any attribute of its vertex type.
     """
     for keys, kind in kinds.items():
-        for number, places in enumerate(_attribute_tables(rules, kind), 1):
+        for number, places in enumerate(divide_attributes(rules, kind), 1):
             yield sensitive_part(keys, number), SensitiveTable(kind, places)
 
 
-def _attribute_tables(rules: JudgeRules, kind: Kind) -> list[dict[Keys, int]]:
+def divide_attributes(rules: JudgeRules, kind: Kind) -> list[dict[Keys, int]]:
+    """Return the attributes that each table of a vertex type may have, by their keys in a row."""
     stated, places = rules.tables, kind.places
     if isinstance(stated, tuple):
         parted = [
@@ -215,7 +216,7 @@ def _add_up(tallies: Iterable[Tally]) -> Tally:
     return dict(pool)
 
 
-def _count_repeated(tables: Iterable[SensitiveTable]) -> int:
+def count_repeated_attributes(tables: Iterable[SensitiveTable]) -> int:
     """Return how many attributes occur in more than one table."""
     counted = Counter(index for table in tables for index in table.shown)
     return sum(times > 1 for times in counted.values())

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hierdata.forest.forest import Forest
 from hierdata.forest.publication import Publication
@@ -17,9 +18,10 @@ class AdditionalInformationLoss(Metric):
     """The mean over sensitive tables of the mean over groups G of (|G| - l) / l.
 
     As TC formula 8 with erratum TC-7: each table is divided by the number of its own groups. A table is a
-    vertex type with sensitive attributes (tables of one type have the same groups), a group the vertices
-    whose values cannot be told apart. ``l`` is the largest that the models ask for; without one, the size
-    of the smallest group. 0 or more, without upper bound; lower is better; 0 for a table without groups.
+    vertex type with sensitive attributes (tables of one type have the same groups) or, with slicing by table,
+    a sensitive table; a group the vertices whose values cannot be told apart. ``l`` is the largest that the
+    models ask for; without one, the size of the smallest group. 0 or more, without upper bound; lower is
+    better; 0 for a table without groups.
     Suppression is not included: see ``suppression_ratio``.
     """
 
@@ -66,12 +68,16 @@ def additional(tables: Sequence[Mapping[int, int]], l: Fraction) -> Fraction:  #
 
 
 def _groups(publication: Publication, forest: Forest) -> Sums[int, Sums[int, int]]:
-    """Count the groups of each size, by vertex type with sensitive attributes."""
-    return Sums({kind: _sizes(publication, forest, kind) for kind, own in enumerate(forest.domains) if own})
+    """Count the groups of each size, by vertex type with sensitive attributes, or by table."""
+    if publication.table_positions:
+        return Sums({at: _sizes(own) for at, own in enumerate(publication.table_positions.values())})
+    positions = publication.equivalence_position
+    return Sums(
+        {kind: _sizes(positions[forest.type == kind]) for kind, own in enumerate(forest.domains) if own}
+    )
 
 
-def _sizes(publication: Publication, forest: Forest, kind: int) -> Sums[int, int]:
-    places = publication.equivalence_position[forest.type == kind]
+def _sizes(places: NDArray[np.int64]) -> Sums[int, int]:
     _, sizes = np.unique(places[places >= 0], return_counts=True)
     found, counts = np.unique(sizes, return_counts=True)
     return Sums(zip(found.tolist(), counts.tolist(), strict=True))

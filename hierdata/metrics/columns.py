@@ -40,6 +40,6 @@ def columns(publication: Publication, forest: Forest) -> Iterator[PublishedColum
             if there.any():
                 yield PublishedColumn(
                     Site(kind, position, domain.path),
-                    publication.equivalence_position[vertices[there]],
+                    publication.positions_of(domain.path)[vertices[there]],
                     codes[there],
                 )

@@ -24,7 +24,8 @@ class DissimilarityDegree(Metric):
     over the z levels themselves (20 for five); it grows with the class size, so compare it at equal k only
     (erratum ML-15). ``as_printed`` takes the vertices of the representative as they were aligned, also if
     siblings look alike; classes that look alike are one class, whose siblings of one form are aligned in
-    their order. It needs the alignment, so files that are read back have no such figure. ``pooled`` takes
+    their order. It needs the alignment, so files that are read back have no such figure. Where each sensitive
+    table has groups of its own (slicing by table), groups are the classes of its attributes. ``pooled`` takes
     siblings of one form as one vertex, as every reader sees them. ``mean_level_distance`` is the mean of
     |s_i - s_j| over pairs at the same vertices as ``pooled``, divided by z - 1, in 0..1. Vertices with fewer
     than two values, and attributes without levels or with one level, are left out. Higher is better.
@@ -95,11 +96,10 @@ def _dissimilarity(publication: Publication, forest: Forest) -> _Dissimilarity:
         for position, domain in enumerate(domains)
         if domain.levels is not None and domain.level_count > 1  # one level is never apart from itself
     ]
-    positions = publication.equivalence_position
-    pooled = aligned = _sum_pairs(publication, forest, positions, with_levels)
+    pooled = aligned = _sum_pairs(publication, forest, None, with_levels)
     known = publication.representative is not None
-    if publication.representative is not None:
-        positions = align_alike(forest, publication.representative, positions)
+    if publication.representative is not None and not publication.table_positions:
+        positions = align_alike(forest, publication.representative, publication.equivalence_position)
         aligned = _sum_pairs(publication, forest, positions, with_levels)
     return _Dissimilarity(Same(bool(with_levels)), Same(known), aligned, pooled)
 
@@ -107,17 +107,22 @@ def _dissimilarity(publication: Publication, forest: Forest) -> _Dissimilarity:
 def _sum_pairs(
     publication: Publication,
     forest: Forest,
-    positions: NDArray[np.int64],
+    aligned: NDArray[np.int64] | None,
     with_levels: Sequence[tuple[int, int, int]],
 ) -> _PairSums:
-    """Sum over the pairs of values at each position, divided by the vertices of its class."""
+    """Sum over the pairs of values at each position, divided by the vertices of its class.
+
+    Positions are those of the publication unless vertices are ``aligned`` otherwise.
+    """
     vertices: Counter[int] = Counter()
     found: list[tuple[int, int, int, int]] = []
     for kind, position, levels in with_levels:
+        path = forest.domains[kind][position].path
+        positions = publication.positions_of(path) if aligned is None else aligned
         chosen, counts = _level_counts(positions, forest, kind, position)
         present = counts.sum(axis=1)
         judged = present >= 2
-        classes = publication.equivalence_class[chosen[judged]].tolist()
+        classes = _classes(publication, path)[chosen[judged]].tolist()
         distances = _pair_distances(counts[judged]).tolist()
         vertices.update(classes)
         found += zip(classes, distances, present[judged].tolist(), [levels] * len(classes), strict=True)
@@ -129,6 +134,14 @@ def _sum_pairs(
             for at, distance, present, levels in found
         ),
     )
+
+
+def _classes(publication: Publication, path: str) -> NDArray[np.int64]:
+    """Return the classes of vertices for one attribute: groups, where each table has its own."""
+    for number, (part, positions) in enumerate(publication.table_positions.items()):
+        if path in publication.tables[part]:
+            return positions + number * len(positions)
+    return publication.equivalence_class
 
 
 def _over(levels: int) -> int:

@@ -93,12 +93,11 @@ def _places(
     O(n log n x depth): if m of the q values are below a node of the taxonomy, the edge above it is on the
     paths between them and the q - m others.
     """
-    vertices = np.flatnonzero((publication.equivalence_position >= 0) & (forest.type == kind))
+    positions = publication.positions_of(forest.domains[kind][position].path)
+    vertices = np.flatnonzero((positions >= 0) & (forest.type == kind))
     codes = forest.sensitive[forest.first_sensitive[vertices] + position]
     vertices, codes = vertices[codes >= 0], codes[codes >= 0]
-    owners, at, present = np.unique(
-        publication.equivalence_position[vertices], return_inverse=True, return_counts=True
-    )
+    owners, at, present = np.unique(positions[vertices], return_inverse=True, return_counts=True)
     depth = max(map(len, paths), default=0)
     below = np.array([(*path, *[-1] * (depth - len(path))) for path in paths], np.int64).reshape(
         len(paths), depth

@@ -207,7 +207,8 @@ def joint(
     vertices = published_vertices(publication, forest, kind)
     value = blocks_of(forest, kind, position, vertices, blocks)
     there = value.lanes[0] >= 0
-    first, place = rank_cells([publication.equivalence_position[vertices]])
+    positions = publication.positions_of(forest.domains[kind][position].path)
+    first, place = rank_cells([positions[vertices]])
     (held_at, block), holding = _tally(place[there], value.lanes[0][there])
     siblings = count_sharing(forest, vertices, weight)
     known = published_keys(publication, forest, kind, keys)

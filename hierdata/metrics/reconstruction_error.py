@@ -24,9 +24,10 @@ class ReconstructionError(Metric):
     1, since nothing is published of it (LE-6). ``total`` is the sum over all vertices that have a value of
     every sensitive attribute of their type, ``per_tuple`` divides by their number (0..1; 1 - 1/l in classes
     of l different values). Vertices with a missing value count neither here nor in the shares. If nothing
-    links the values of a vertex (slicing), p_x is the product of the shares in each sensitive table; that can
-    mislead, so the distance is at most 2 there. Lower is better. Only sensitive values count, as in anatomy,
-    where quasi-identifiers are published unchanged; ``lm_cost`` has the loss by generalization.
+    links the values of a vertex (both kinds of slicing), p_x is the product of the shares in each sensitive
+    table; that can mislead, so the distance is at most 2 there. Lower is better. Only sensitive values count,
+    as in anatomy, where quasi-identifiers are published unchanged; ``lm_cost`` has the loss by
+    generalization.
     """
 
     symbol = "IL"
@@ -73,10 +74,11 @@ def _errors(publication: Publication, forest: Forest) -> _Errors:
     for kind, domains in enumerate(forest.domains):
         if domains:
             places, combinations = _tuples(publication, forest, kind)
-            there = places >= 0
+            there = (places >= 0).all(axis=0)
             gone = int((~there).sum())
-            total += collect_sums(chain([(1, gone)], _place_errors(places[there], combinations[:, there])))
-            tuples += len(places)
+            errors = _place_errors(places[:, there], combinations[:, there])
+            total += collect_sums(chain([(1, gone)], errors))
+            tuples += places.shape[1]
             apart |= len(combinations) > 1
     return _Errors(total, tuples, Same(apart))
 
@@ -84,48 +86,50 @@ def _errors(publication: Publication, forest: Forest) -> _Errors:
 def _tuples(
     publication: Publication, forest: Forest, kind: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return positions of the vertices that have all values, and their combinations' numbers by table."""
+    """Return positions and combinations' numbers of the vertices that have all values, each by table."""
     domains = forest.domains[kind]
     vertices = np.flatnonzero(forest.type == kind)
     codes = forest.sensitive[forest.first_sensitive[vertices][:, None] + np.arange(len(domains))]
-    complete = codes[(codes >= 0).all(axis=1)]
+    whole = (codes >= 0).all(axis=1)
+    complete = codes[whole]
     stated = [
         [at for at, one in enumerate(domains) if one.path in own] for own in publication.tables.values()
     ]
     tables = [own for own in stated if own] or [[*range(len(domains))]]
     combinations = np.zeros((len(tables), len(complete)), np.int64)
+    places = np.zeros((len(tables), len(complete)), np.int64)
     for number, own in enumerate(tables):
+        places[number] = publication.positions_of(domains[own[0]].path)[vertices[whole]]
         for column in complete.T[own]:
             base = int(column.max(initial=0)) + 1
             joined = combinations[number] * base + column
             combinations[number] = np.unique(joined, return_inverse=True)[1]
-    return publication.equivalence_position[vertices[(codes >= 0).all(axis=1)]], combinations
+    return places, combinations
 
 
 def _place_errors(places: NDArray[np.int64], combinations: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield divisors and dividends of the sum of 1 - 2 p_t + sum p_x^2 over the vertices of all positions.
+    """Yield divisors and dividends of the sum of 1 - 2 p_t + sum p_x^2 over the vertices.
 
-    p is the product over the tables. At a position of n vertices, c of which have a vertex's value in a
-    table, p_t is the product of c / n, and sum p_x^2 that of sum c^2 / n^2. With one table the sum over the
-    position is n - sum c^2 / n.
+    p is the product over the tables. Where a table has n vertices at a vertex's position, and c of them have
+    its value, p_t is the product of c / n, and sum p_x^2 that of sum c^2 / n^2.
     """
-    _, at, sizes = np.unique(places, return_inverse=True, return_counts=True)
     # Products over several tables may exceed 64 bits; the squares of one table do not.
     kind = np.int64 if len(combinations) == 1 else object
-    true = np.ones(len(places), kind)
-    squares = np.ones(len(sizes), kind)
-    for column in combinations:
+    true, squares, sizes = (np.ones(places.shape[1], kind) for _ in range(3))
+    for own, column in zip(places, combinations, strict=True):
+        _, at, members = np.unique(own, return_inverse=True, return_counts=True)
         base = int(column.max(initial=0)) + 1
         entries, cell, counts = np.unique(at * base + column, return_inverse=True, return_counts=True)
-        own = np.zeros(len(sizes), np.int64)
-        np.add.at(own, entries // base, counts.astype(np.int64) ** 2)
-        squares = squares * own
+        summed = np.zeros(len(members), np.int64)
+        np.add.at(summed, entries // base, counts.astype(np.int64) ** 2)
+        squares = squares * summed[at]
         true = true * counts[cell]
-    hits = np.zeros(len(sizes), kind)
-    np.add.at(hits, at, true)
-    yield 1, len(places)
-    for size in np.unique(sizes).tolist():  # positions of one size are summed as integers
-        alike = sizes == size
-        whole = size ** len(combinations)
-        yield whole * whole, size * int(squares[alike].sum())
-        yield whole, -2 * int(hits[alike].sum())
+        sizes = sizes * members[at]
+    yield 1, places.shape[1]
+    found, alike = np.unique(sizes, return_inverse=True)
+    sums = [np.zeros(len(found), object) for _ in range(2)]
+    for total, terms in zip(sums, (squares, true), strict=True):
+        np.add.at(total, alike, terms)  # positions of one size are summed as integers
+    for size, square, hit in zip(found.tolist(), *(total.tolist() for total in sums), strict=True):
+        yield size * size, int(square)
+        yield size, -2 * int(hit)

@@ -19,6 +19,7 @@ from hierdata.pipeline.memory import require
 from hierdata.pipeline.merge_blocks import FormsOfBlock, SplitBlock, find_shared_forms, unite_parts
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.search import NO_CLASS, announcing, nothing_holds, search, try_first_step
+from hierdata.pipeline.search_tables import search_tables
 from hierdata.pipeline.seeds import generator
 from hierdata.policy.plan.plan import Prepared
 from hierdata.progress import Progress, silent
@@ -68,7 +69,12 @@ class ClusterBlock:
         forest = self.prepared.frame.forest(records, self.heaviest)
         rng = generator(self.seed, int(records.ordinals[0]))
         with announcing(self.notice):
-            forest, partitions = search(forest, self.prepared, self.recoding, rng, self.alone, self.progress)
+            if self.prepared.policy.recoding_traits.groups_each_table:
+                forest, partitions = search_tables(forest, self.prepared, self.recoding, rng, self.progress)
+            else:
+                forest, partitions = search(
+                    forest, self.prepared, self.recoding, rng, self.alone, self.progress
+                )
         return Block(records, partitions, int(records.ordinals[0]), forest)
 
 

@@ -29,7 +29,7 @@ class SendMarks:
 
     def __call__(self, block: Block) -> Iterator[tuple[int, Marks]]:
         """Yield the marks by bin."""
-        (partition,) = block.partitions
+        partition = block.partitions[0]  # of the records; groups of tables follow
         forest = block.at(self.prepared.frame, self.heaviest)
         identities = published_marks(forest, partition.representative, self.fields.identities)
         references = published_marks(forest, partition.representative, self.fields.references)
@@ -57,13 +57,13 @@ class DropReferences:
 
     def __call__(self, block: Block) -> Block:
         """Return the block without them."""
-        (partition,) = block.partitions
+        partition, *groups = block.partitions
         forest = block.at(self.prepared.frame, self.heaviest)
         carried, left = drop_references(forest, partition, self.fields.references, self.dangling)
         return replace(
             block,
             encoded=replace(block.encoded, carried=carried),
-            partitions=(left,),
+            partitions=(left, *groups),
             forest=replace(forest, carried=carried),
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import is_
 from pathlib import Path
 
-from hierdata.documents.document import GROUP
+from hierdata.documents.document import group_key
 from hierdata.errors import VerificationError
 from hierdata.judge import JudgeRules, Keys, Verdict
 from hierdata.pipeline.published import PublishedReading, Wanted, survey_published
@@ -93,7 +93,8 @@ def read_back(
     found = judged.published.survey
     if isinstance(policy.unlisted, Keep):
         if policy.recoding_traits.separates_values:
-            _drop_groups(found.shape)
+            names = group_key(), *(group_key(at) for at, _ in enumerate(policy.sensitive, 1))
+            _drop_groups(found.shape, names)
         policy = add_unlisted(policy, found.shape, least=0)
         found = survey_published(splits, Wanted.by(policy), spread)  # with the values of the kept fields
     repeated = frozenset(_find_repeated(found.shape, (), _lists(policy)))
@@ -101,11 +102,12 @@ def read_back(
     return ReadBack(policy, found, verdict, format, published_files(folder))
 
 
-def _drop_groups(shape: PathSurvey) -> None:
+def _drop_groups(shape: PathSurvey, names: Sequence[str]) -> None:
     """Remove the group numbers, which are no field of the records."""
-    shape.children.pop(GROUP, None)
+    for name in names:
+        shape.children.pop(name, None)
     for below in shape.children.values():
-        _drop_groups(below)
+        _drop_groups(below, names)
 
 
 def _lists(policy: Policy) -> frozenset[Keys]:

@@ -64,10 +64,7 @@ def search(
         if prepared.policy.recoding_traits.separates_values:
             # Ties depend on the order of rows, so groups would reveal neighbours in the input.
             scope = scope.shuffle_rows(rng)
-        partition: Partition | None = None
-        for engine, constraints in stage.work():
-            partition = engine.step(forest, scope, constraints, partition, rng, report_progress)
-        assert partition is not None, "a stage has at least one step"
+        partition = run_steps(forest, scope, stage, rng, report_progress)
         original = forest
         if not prepared.policy.recoding_traits.partitions_each_type:
             forest, partition = recoding.prepare(original, partition)
@@ -77,7 +74,7 @@ def search(
                 partition.reason
                 or _nothing_is_left(forest, stage, prepared)
                 or nothing_holds(prepared)
-                or _explain_failure(forest, scope, stage, rng),
+                or explain_failure(forest, scope, stage, rng),
                 path=forest.schema.types[stage.kind].path if stage.kind else None,
             )
         if alone:
@@ -85,6 +82,21 @@ def search(
         gone |= partition.representative < 0
         partitions.append(partition)
     return forest, tuple(partitions)
+
+
+def run_steps(
+    forest: Forest,
+    scope: Scope,
+    stage: Stage,
+    rng: np.random.Generator,
+    progress: Callable[[int], None],
+) -> Partition:
+    """Return the partition of a scope by the steps of a stage, one after the other."""
+    partition: Partition | None = None
+    for engine, constraints in stage.work():
+        partition = engine.step(forest, scope, constraints, partition, rng, progress)
+    assert partition is not None, "a stage has at least one step"
+    return partition
 
 
 def _guard(
@@ -142,7 +154,7 @@ def nothing_holds(prepared: Prepared) -> str:
     return f"{NO_CLASS}: {'; '.join(short)}" if short else ""
 
 
-def _explain_failure(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Generator) -> str:
+def explain_failure(forest: Forest, scope: Scope, stage: Stage, rng: np.random.Generator) -> str:
     """Explain why no class was found although all records together would be one.
 
     If the models limit t-closeness, report how near swaps come to t: they exchange records between the

@@ -161,7 +161,7 @@ class TruthCheck:
             textual=shown is None or shown.is_tabular or shown.has_elements,
             typed=shown is not None and shown.types_numbers,
             respelled=policy.spelling is not None,
-            tables=tuple(map(frozenset, self.tables.values())),
+            tables=self.tables,
             tokens={
                 str(policy.rules_by_keys[keys][0]): spec.domain for keys, spec in policy.pseudonyms.items()
             },

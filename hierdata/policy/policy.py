@@ -8,22 +8,21 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from hierdata.domains.base import QuasiDomain
 from hierdata.domains.bounds import MOST_PARTS, Count, FileName, Name, Passes
 from hierdata.engines import Engine
 from hierdata.errors import PolicyError
 from hierdata.policy.positions import PolicyFile
-from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import InconsistencyError, mistakes
-from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, Step, with_preset
+from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
 from hierdata.policy.spec.maps import maps_of, unusable_paths
 from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
-from hierdata.policy.spec.values import Keep, Namespaces, PathText, SensitiveTables
+from hierdata.policy.spec.values import AcceptedRisks, Keep, Namespaces, PathText, SensitiveTables
 from hierdata.privacy import PrivacyModel
 from hierdata.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.records.flatten import Table
@@ -91,7 +90,10 @@ class Policy(BaseModel):
     recoding: RecodingName = Field(default=DEFAULT, description="in what form classes are published")
     sensitive_tables: SensitiveTables | None = Field(
         default=None,
-        description="with recoding slicing: which sensitive attributes share a table, or how many tables",
+        description="with slicing: which sensitive attributes share a table, or how many tables",
+    )
+    accept: AcceptedRisks = Field(
+        default=AcceptedRisks(), description="risks that are refused unless a reason is given"
     )
     metrics: OtherMetrics = Field(default=(), description="further metrics, of plug-ins")
     attackers: dict[Name, AttackerModel] = Field(
@@ -135,11 +137,12 @@ class Policy(BaseModel):
     @cached_property
     def steps(self) -> tuple[Engine, ...]:
         """The engine steps; empty if the choice depends on the records and the models."""
-        if self.engine is None:
-            return ()
-        if self.engine.preset is not None:
-            return _STEPS.validate_python(PRESETS[self.engine.preset].steps)
-        return self.engine.steps or ()
+        return () if self.engine is None else self.engine.find_steps()
+
+    @cached_property
+    def sensitive_steps(self) -> tuple[Engine, ...]:
+        """The engine steps that group each sensitive table; empty if the choice depends on the models."""
+        return () if self.engine is None else self.engine.find_sensitive_steps()
 
     @property
     def recoding_traits(self) -> RecodingTraits:
@@ -309,9 +312,6 @@ class Policy(BaseModel):
             unusable = list(unusable_paths(self.fields, self.namespaces, self.depth))
             raise InconsistencyError(unusable or [(("fields",), str(error))]) from None
         return self
-
-
-_STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])
 
 
 def path_in(policy: Policy, text: str, *, whole: bool = False) -> Path:

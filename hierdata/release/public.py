@@ -20,12 +20,14 @@ from hierdata.release.report.models import (
     Codebook,
     CodebookField,
     Exact,
+    GroupIds,
     PluginUse,
     Promise,
     PublicCounts,
     PublicGate,
     PublishedFile,
     ReleaseFile,
+    describe_group_ids,
     figures,
     identifier_sentences,
     limitations,
@@ -69,6 +71,7 @@ def build_release_file(found: ReadBack) -> ReleaseFile:
         passed=True,
         promises=tuple(_public_promises(policy, verdict)),
         worst_guess={path: Exact.of(share) for path, share in verdict.worst_guess.items()},
+        group_ids=GroupIds.of(verdict.group_ids),
         counts=PublicCounts(
             records=verdict.records,
             classes=verdict.classes,
@@ -126,6 +129,7 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
     stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes) + suppression
     if policy.spelling is not None:
         stated += (spelling_sentence(policy.spelling.keep),)
+    stated += describe_group_ids(verdict.group_ids, policy.accept.group_ids)
     return stated + identifier_sentences(
         [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],
         linked_domains(policy),
@@ -151,7 +155,8 @@ def _public_promises(policy: Policy, verdict: Verdict) -> Iterator[Promise]:
             judgement if judgement.held else replace(judgement, held=True, reason="", achieved={})
             for judgement in judgements
         ]
-        yield Promise.of(model, known, apart=policy.recoding_traits.groups_persons)
+        traits = policy.recoding_traits
+        yield Promise.of(model, known, apart=traits.groups_persons, ids=traits.groups_each_table)
 
 
 def _published_figures(found: ReadBack) -> dict[str, tuple[Figure, ...]]:

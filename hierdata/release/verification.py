@@ -210,9 +210,9 @@ def judgements_by_model(
 
 def promises(policy: Policy, verdict: Verdict) -> tuple[Promise, ...]:
     """Group the verdict's judgements by model."""
-    apart = policy.recoding_traits.groups_persons
+    traits = policy.recoding_traits
     return tuple(
-        Promise.of(model, judgements, apart=apart)
+        Promise.of(model, judgements, apart=traits.groups_persons, ids=traits.groups_each_table)
         for model, judgements in judgements_by_model(policy, verdict)
     )
 

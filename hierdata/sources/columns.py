@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hierdata.documents.document import COUNT, GROUP, Document
+from hierdata.documents.document import COUNT, GROUP, Document, group_key
 from hierdata.documents.formats import Format, Layout, Order, detect, format_named, look_inside
 from hierdata.documents.formats.source import PathSource, Source
 from hierdata.errors import InputError, PolicyError, VerificationError
@@ -120,7 +120,8 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
     form = TableForm(published_format(format, layout, policy), layout, suffix)
     known = {key for keys in policy.rules_by_keys for key in keys}
     known |= {column for table in policy.joined_tables for column in table.joins}
-    known |= {GROUP, COUNT} if policy.recoding_traits.separates_values else set()
+    if policy.recoding_traits.separates_values:
+        known |= {GROUP, COUNT, *(group_key(at) for at, _ in enumerate(policy.sensitive, 1))}
     strangers = sum(column not in known for column in open_layout(source, form.format, ()).columns)
     if strangers and not isinstance(policy.unlisted, Keep):
         raise VerificationError(

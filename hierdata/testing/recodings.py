@@ -21,7 +21,7 @@ _MODELS: tuple[PrivacyModel, ...] = (KAnonymity(k=3), DistinctLDiversity(l=2))
 
 
 def check_recoding(recoding: type[Recoding]) -> None:
-    """Check a recoding against its contract, on tables and, unless it partitions each type, on trees.
+    """Check a recoding against its contract, on tables and, if it can publish them by classes, on trees.
 
     Raises ContractError.
     """
@@ -32,7 +32,7 @@ def check_recoding(recoding: type[Recoding]) -> None:
         f"{name} must state traits with a judged_as of {', '.join(TRAITS)}",
     )
     published = 0
-    for world in worlds(flat=recoding.traits.partitions_each_type):
+    for world in worlds(flat=recoding.traits.partitions_each_type or recoding.traits.groups_each_table):
         for model in _MODELS:
             publication, again = (_publish(recoding, world, model) for _ in range(2))
             _check_parts(name, publication, again)
@@ -49,7 +49,9 @@ def _publish(recoding: type[Recoding], world: World, model: PrivacyModel) -> Pub
         partition = coalesce(forest, partition, constraints)
     order = list(range(forest.record_count))
     random.Random(0).shuffle(order)  # noqa: S311  # not used for secrets
-    return own.publish(forest, [partition], order)
+    # Where tables have groups of their own, any partition will do for these too.
+    tables = len(own.divide_attributes(forest, forest.schema.root)) if own.traits.groups_each_table else 0
+    return own.publish(forest, [partition] * (1 + tables), order)
 
 
 def _check_parts(name: str, publication: Publication, again: Publication) -> None:

@@ -89,7 +89,14 @@ SMOKES = (
         "--formats jsonl --seconds 1 --finds ../finds",
         ("format | inputs | reached | kept | finds",),
     ),
-    Smoke("groups", "--rows 100", ("steps | models | s | NCP | suppressed | classes | largest",)),
+    Smoke(
+        "groups",
+        "--rows 100",
+        (
+            "steps | models | s | NCP | suppressed | classes | largest",
+            "preset | sensitive | l | CPU s | NCP | suppressed | classes | k with ids | worst guess",
+        ),
+    ),
     Smoke("init", "--records 50", ("records | MB of the file | init s | init MB | lint s | lint MB",)),
     Smoke(
         "kills",
@@ -284,7 +291,7 @@ def test_without_collections_benchmarks_say_so(
     run(Smoke("spread", "--sizes 300", ()))
     printed = capsys.readouterr().out
     assert "oulad is skipped" in printed
-    assert len(tables_in(printed)) == 2
+    assert len(tables_in(printed)) == 3
 
 
 def has_main(file: Path) -> bool:

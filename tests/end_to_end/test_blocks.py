@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.release.recodings import RECODINGS
+from tests.recodings_of_trees import TREE_RECODINGS
 
 PEOPLE = [
     {"city": "Ghent", "ill": "ab"[at % 2], "notes": [{"text": f"n{at}"}] if at < 4 else []}
@@ -24,7 +24,7 @@ POLICY: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("recoding", RECODINGS)
+@pytest.mark.parametrize("recoding", TREE_RECODINGS)
 def test_a_type_may_have_no_vertices_among_the_records_of_a_block(
     recoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,12 +17,12 @@ from hierdata.engines import ENGINES
 from hierdata.metrics import METRICS
 from hierdata.privacy import MODELS
 from hierdata.privacy.base import PrivacyModel
-from hierdata.release.recodings import RECODINGS
 from hierdata.release.release import Release
 from hierdata.release.report.models import Tally
 from tests.contracts.test_engines import CASES, suits
 from tests.end_to_end.conftest import SEED
 from tests.end_to_end.small import FLAT, NESTED, policy, rows, trees, write_csv
+from tests.recodings_of_trees import TREE_RECODINGS
 
 
 def engine(name: str, **settings: Any) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def fitting(name: str, recoding: str) -> list[PrivacyModel]:
     ]
 
 
-TABLES = [name for name in RECODINGS if name != "representatives"]
+TABLES = [name for name in TREE_RECODINGS if name != "representatives"]
 """The recodings that publish rows."""
 
 

@@ -45,8 +45,9 @@ KEY = bytes(range(32))
 Tree = dict[str, Any]
 
 FORMATS = ("json", "jsonl", "xml", "csv", "parquet", "tables")
-RECODINGS = ("generalization", "full_domain", "sets_and_ranges", "representatives", "anatomy", "slicing")
-BY_RECORD = RECODINGS[:3]
+BY_RECORD = ("generalization", "full_domain", "sets_and_ranges")
+BY_GROUP = ("anatomy", "slicing", "slicing_by_table")
+RECODINGS = (*BY_RECORD, "representatives", *BY_GROUP)
 TOWNS = {"*": {"north": ["oslo", "bergen"], "south": ["rome", "bari"]}}
 STEPS = [{"kind": "clustree", "window": 50, "pairing": "greedy", "grow": False}]
 
@@ -124,6 +125,7 @@ class World:
             "fields": {self.path(name): rule for name, rule in fields.items()}
             | ({"/people/person/visit": {"vertex": True}} if self.format == "xml" else {}),
             **({"engine": {"steps": STEPS}} if self.nested and self.recoding != "slicing" else {}),
+            **({"accept": {"group-ids": "an example"}} if self.recoding == "slicing_by_table" else {}),
             **more,
         }
 
@@ -293,13 +295,14 @@ def forged(world: World, place: Path, folder: Path) -> Forged:
 
 
 def worlds(recodings: tuple[str, ...] = RECODINGS, formats: tuple[str, ...] = FORMATS) -> list[World]:
-    """All worlds that can be: a class with lists of values is no row of a table."""
+    """All worlds that can be: a class with lists is no row of a table, and groups by table are of rows."""
     flat = ("csv", "parquet", "tables")
     return [
         World(recoding, format)
         for recoding in recodings
         for format in formats
         if recoding != "representatives" or format not in flat
+        if recoding != "slicing_by_table" or format in flat[:2]
     ]
 
 

@@ -38,6 +38,7 @@ HOW: list[dict[str, Any]] = [
     {"recoding": "slicing"},
     {"recoding": "anatomy"},
     {"blocks": 12},
+    {"recoding": "slicing_by_table", "accept": {"group-ids": "a test"}},
 ]
 
 
@@ -92,7 +93,8 @@ def cases(count: int) -> Any:
     for number in range(count):
         rng = Random(number)
         how, models = HOW[number % len(HOW)], rng.choice(MODELS)
-        deep = "full-domain" not in repr(how) and rng.random() < 0.5
+        flat = "full-domain" in repr(how) or "by_table" in repr(how)
+        deep = not flat and rng.random() < 0.5
         if deep and how.get("recoding") != "anatomy" and "t-closeness" in repr(models):
             models = MODELS[0]
         yield collection(rng, deep), models, how, deep

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import hierdata
-from hierdata.recodings import TRAITS
+from tests.recodings_of_trees import TREE_RECODINGS
 
 SEED = b"sixteen bytes or"
 JOBS = {"*": {"health": {"care": ["nurse", "doctor"], "lab": ["chemist"]}, "school": ["teacher", "tutor"]}}
@@ -134,11 +134,12 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One release of the same people in each recoding."""
     folder = tmp_path_factory.mktemp("floors")
     return {
-        name: hierdata.anonymize(people(), policy(name), seed=SEED).save(folder / name) for name in TRAITS
+        name: hierdata.anonymize(people(), policy(name), seed=SEED).save(folder / name)
+        for name in TREE_RECODINGS
     }
 
 
-@pytest.mark.parametrize("recoding", TRAITS)
+@pytest.mark.parametrize("recoding", TREE_RECODINGS)
 def test_nothing_below_the_floor_is_published(recoding: str, releases: dict[str, Path]) -> None:
     text = (releases[recoding] / "public" / "records.json").read_text("utf-8")
     assert_above_the_floor(json.loads(text))
@@ -167,7 +168,7 @@ FINER: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("recoding", TRAITS)
+@pytest.mark.parametrize("recoding", TREE_RECODINGS)
 def test_the_judge_refuses_a_label_below_the_floor(
     recoding: str, releases: dict[str, Path], tmp_path: Path
 ) -> None:

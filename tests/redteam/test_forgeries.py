@@ -6,13 +6,14 @@ import json
 import secrets
 from collections.abc import Callable
 from copy import deepcopy
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import hierdata
-from tests.redteam.forgeries import BY_RECORD, Forged, Tree, World, alike, forged, worlds
+from tests.redteam.forgeries import BY_GROUP, BY_RECORD, Forged, Tree, World, alike, forged, worlds
 
 LABEL = "does not generalize that of its original|no label of its domain|not one that the policy's domain"
 SENSITIVE = "published sensitive value is not that of its original"
@@ -377,7 +378,7 @@ def test_forged_classes(name: str, world: World, place: Path, tmp_path: Path) ->
     refuse(release, messages[name])
 
 
-@pytest.mark.parametrize("world", worlds(("anatomy", "slicing")), ids=str)
+@pytest.mark.parametrize("world", worlds(BY_GROUP), ids=str)
 @pytest.mark.parametrize("name", ["value", "exchange", "label"])
 def test_forged_groups(name: str, world: World, place: Path, tmp_path: Path) -> None:
     release = forged(world, place, tmp_path)
@@ -400,6 +401,23 @@ def test_forged_groups(name: str, world: World, place: Path, tmp_path: Path) -> 
         release.write(rows, part)
     release.seal()
     refuse(release, LABEL if name == "label" else OF_GROUP)
+
+
+@pytest.mark.parametrize("world", worlds(("slicing_by_table",)), ids=str)
+def test_forged_members_of_a_group(world: World, place: Path, tmp_path: Path) -> None:
+    """Two records of one look change their groups of one table: as safe as before, and not true."""
+    release = forged(world, place, tmp_path)
+    records = release.read()
+    one, other = next(
+        pair
+        for own in alike(world, records)
+        for pair in combinations(own, 2)
+        if pair[0]["group_1"] != pair[1]["group_1"]
+    )
+    one["group_1"], other["group_1"] = other["group_1"], one["group_1"]
+    release.write(records)
+    release.seal()
+    refuse(release, OF_GROUP)
 
 
 # Files

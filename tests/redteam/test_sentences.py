@@ -24,6 +24,7 @@ JUDGED = "test_judge_properties.py::test_judges_like_the_twin"
 TWIN = "privacy/test_contract.py::test_holds_like_the_twin"
 PRESENCE = "privacy/test_presence.py::test_holds_like_the_twin"
 LISTS = "redteam/test_sets.py::test_random_lists_show_no_value_of_more_than_one_in_l"
+BY_TABLE = "redteam/test_slicing_by_table.py"
 POPULATION = "privacy/test_ten_million.py::test_presence_in_a_population"
 
 TESTED: dict[str, tuple[str, ...]] = {
@@ -83,6 +84,20 @@ TESTED: dict[str, tuple[str, ...]] = {
     "recoding anatomy": (
         "redteam/test_anatomy.py::test_every_group_states_its_members_values_and_no_more",
         "redteam/test_anatomy.py::test_places_in_the_files_tell_no_more_than_the_group",
+    ),
+    "_IDS_APART": (f"{BY_TABLE}::test_in_all_worlds_nobody_has_a_value_more_often_than_promised_and_stated",),
+    "_GROUP_IDS": (
+        f"{BY_TABLE}::test_who_knows_a_value_of_one_table_may_know_which_record_it_is",
+        "test_slicing_by_table.py::test_what_ids_tell_is_stated",
+    ),
+    "_KNOWN_VALUE": (
+        f"{BY_TABLE}::test_in_all_worlds_nobody_has_a_value_more_often_than_promised_and_stated",
+        f"{BY_TABLE}::test_who_knows_a_value_reads_the_others_of_its_row",
+    ),
+    "recoding slicing_by_table": (
+        f"{BY_TABLE}::test_in_all_worlds_nobody_has_a_value_more_often_than_promised_and_stated",
+        f"{BY_TABLE}::test_who_knows_a_value_reads_the_others_of_its_row",
+        f"{BY_TABLE}::test_ids_of_two_tables_tell_nothing_of_each_other_or_of_the_order",
     ),
     "recoding slicing": ("redteam/test_slicing.py::test_places_in_the_tables_tell_no_more_than_the_group",),
     **{f"promise {kind}": (TWIN, JUDGED, TABLES) for kind in MODELS},

@@ -56,7 +56,9 @@ def rebuild(
     documents that do not fit the records.
     """
     schema, traits = prepared.schema, prepared.policy.recoding_traits
-    groups = ReleaseGroups(beside, schema) if traits.separates_values else None
+    groups = None
+    if traits.separates_values:
+        groups = ReleaseGroups(beside, schema, apart=traits.groups_each_table)
     tables = {} if groups is None else groups.tables
     untied = [*_find_untied_types(schema, traits, tables)]
     domains = [[OfOriginal.of(domain) for domain in own] for own in original.domains]
@@ -70,7 +72,7 @@ def rebuild(
         members = expand_representatives(documents, schema)
     else:
         members = (document for document, times in documents for _ in range(times))
-    completed = WithSuppressed(original, domains, untied, None if groups is None else groups.group_of)
+    completed = WithSuppressed(original, domains, untied, None if groups is None else groups.groups_of)
     # Published vertices exist, even empty ones.
     records = completed.all(bind(members, replace(prepared.binding, sparse=False)))
     forest = encode(records, schema, [[one.label_hierarchy for one in own] for own in readers], domains)
@@ -81,7 +83,8 @@ def rebuild(
     # Whether the run rounded losses depends on the sizes of its records; suppressed vertices differ here.
     like = replace(original, hierarchies=trees)
     vars(forest)["_scale"] = (like.scale, like.exact)
-    found = _publication(forest, np.array(completed.marks, np.int64), prepared, groups)
+    marks = np.array(completed.marks, np.int64).reshape(forest.vertex_count, -1)
+    found = _publication(forest, marks.T, prepared, groups)
     publication = replace(found, original=original)
     uncounted = exempt_types(schema) if traits.publishes_classes else ()
     paths = (tuple(schema.types[kind].path for kind in kinds) for kinds in (untied, uncounted))
@@ -102,25 +105,45 @@ def _find_untied_types(
 def _publication(
     forest: Forest, marks: NDArray[np.int64], prepared: Prepared, groups: ReleaseGroups | None
 ) -> Publication:
-    """Build the publication: vertices represent themselves; positions and classes by form or group."""
+    """Build the publication: vertices represent themselves; positions and classes by form or group.
+
+    ``marks`` has for each key of groups, one without groups, what ``WithSuppressed.marks`` has.
+    """
     every = np.arange(forest.vertex_count)
-    shown = np.where(marks >= 0, every, SUPPRESSED)
+    shown = np.where(marks[0] >= 0, every, SUPPRESSED)
     place, classes = group_by_form(forest, shown, forest.nodes)
     if groups is None:
         return Publication((), shown, forest.nodes, place, classes)
-    own = marks > 0
-    _, first, number = np.unique(
-        marks[own] * len(forest.schema.types) + forest.type[own], return_index=True, return_inverse=True
-    )
-    number = number.reshape(-1)
-    place = shown.copy()
-    place[own] = every[own][first][number]
+    if prepared.policy.recoding_traits.groups_each_table:
+        positions = {
+            part: _positions(forest, shown, marks[groups.names.index(groups.name_in(part))])[0]
+            for part in groups.tables
+        }
+        return Publication(
+            (), shown, forest.nodes, place, classes, tables=groups.tables, table_positions=positions
+        )
+    place, number = _positions(forest, shown, marks[0])
+    own = marks[0] > 0
     if prepared.policy.recoding_traits.partitions_each_type and any(stage.kind for stage in prepared.stages):
         classes = np.full(forest.vertex_count, SUPPRESSED, np.int64)
         classes[own] = number
     else:
         classes = _join_groups(forest, shown, classes, own, number)
     return Publication((), shown, forest.nodes, place, classes, tables=groups.tables)
+
+
+def _positions(
+    forest: Forest, shown: NDArray[np.int64], marks: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the position of each vertex, the first vertex of its group; and the number of each group."""
+    own = np.flatnonzero(marks > 0)
+    _, first, number = np.unique(
+        marks[own] * len(forest.schema.types) + forest.type[own], return_index=True, return_inverse=True
+    )
+    number = number.reshape(-1)
+    place = shown.copy()
+    place[own] = own[first][number]
+    return place, number
 
 
 def _join_groups(

@@ -8,7 +8,7 @@ value must be that of its original, or of its group. Nothing here depends on how
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -148,7 +148,7 @@ class _Pair:
         groups = self.linked.shown.groups
         for kind, own in self._by_type():
             if groups is not None:
-                yield from self._of_groups(kind, own, groups[own], terms)
+                yield from self._of_groups(kind, own, groups, terms)
                 continue
             for position, attribute in enumerate(kind.of_role(Role.SENSITIVE)):
                 shown, stated = self._spellings(own, position)
@@ -168,12 +168,18 @@ class _Pair:
         return lambda a, b: terms.same(shown[a], stated[b], number)
 
     def _of_groups(
-        self, kind: VertexType, own: NDArray[np.int64], groups: NDArray[np.int64], terms: Terms
+        self,
+        kind: VertexType,
+        own: NDArray[np.int64],
+        by_part: Mapping[str, NDArray[np.int64]],
+        terms: Terms,
     ) -> Iterator[Difference]:
         """Compare the values of each group, table by table: rows are the values of one vertex."""
         sensitive = kind.of_role(Role.SENSITIVE)
-        for table in self._tables(kind, terms):
+        for part, table in self._tables(kind, terms):
             codes: dict[object, int] = {}
+            none = np.zeros(len(self.target), np.int64)
+            groups = by_part.get(part, next(iter(by_part.values()), none))[own]
             rows = [[groups], [groups]]
             for position in table:
                 number = self.original.domains[kind.index][position].number
@@ -193,13 +199,20 @@ class _Pair:
                 wrong = self._wrong(own[groups == group])
                 yield self.difference(wrong, OF_GROUP, sensitive[table[0]].path)
 
-    def _tables(self, kind: VertexType, terms: Terms) -> list[tuple[int, ...]]:
-        """Return the positions of the attributes whose values are tied to each other in a vertex."""
+    def _tables(self, kind: VertexType, terms: Terms) -> list[tuple[str, tuple[int, ...]]]:
+        """Return by part the positions of the attributes whose values are tied to each other in a vertex.
+
+        An attribute without any published value is in no part: all its values must be missing, so that its
+        groups do not matter.
+        """
         paths = [attribute.path for attribute in kind.of_role(Role.SENSITIVE)]
-        found = [tuple(at for at, path in enumerate(paths) if path in own) for own in terms.tables]
-        tables = [own for own in found if own]
-        alone = set(range(len(paths))) - {at for own in tables for at in own}
-        return [*tables, *((at,) for at in sorted(alone))]
+        found = {
+            part: tuple(at for at, path in enumerate(paths) if path in own)
+            for part, own in terms.tables.items()
+        }
+        tables = [(part, own) for part, own in found.items() if own]
+        alone = set(range(len(paths))) - {at for _, own in tables for at in own}
+        return [*tables, *(("", (at,)) for at in sorted(alone))]
 
     def compare_carried(self, terms: Terms, tokens: Tokens) -> Iterator[Difference]:
         """Yield the first unchanged value of each field that differs; collect pseudonyms."""

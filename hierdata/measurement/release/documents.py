@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hierdata.documents.document import (
     COUNT,
     GROUP,
@@ -18,6 +21,7 @@ from hierdata.documents.document import (
     TEXT,
     Document,
     Value,
+    group_key,
     list_key,
     sensitive_part,
 )
@@ -65,21 +69,44 @@ def _own(member: int, members: int, kind: VertexType, vertex: Value) -> Value:
 
 
 class ReleaseGroups:
-    """The values of groups, and the group of each vertex in the order of the records (anatomy, slicing).
+    """The values of groups, and the groups of each vertex in the order of the records (anatomy, slicing).
 
-    ``tables`` lists for each part its sensitive attributes, ``group_of`` is 0 for vertices of types without
-    any. Raises VerificationError for parts and rows that are not valid.
+    ``tables`` lists for each part its sensitive attributes. ``groups_of`` has a tuple for each vertex, with
+    the group of each key of ``names``, 0 for vertices of types without any. ``apart``: tables have groups of
+    their own. Raises VerificationError for parts and rows that are not valid.
     """
 
-    def __init__(self, beside: Mapping[str, Iterable[Document]], schema: Schema) -> None:
+    def __init__(
+        self, beside: Mapping[str, Iterable[Document]], schema: Schema, *, apart: bool = False
+    ) -> None:
         self._schema = schema
-        self._rows: defaultdict[tuple[int, int], dict[str, list[dict[Keys, Value]]]] = defaultdict(dict)
+        self._rows: defaultdict[tuple[int, str, int], dict[str, list[dict[Keys, Value]]]] = defaultdict(dict)
+        self._apart = apart
         self.tables = {part: self._read_part(part, rows) for part, rows in beside.items()}
-        self.group_of: list[int] = []
+        self.names = list(dict.fromkeys(map(self.name_in, self.tables))) if apart else [group_key()]
+        self.groups_of: list[tuple[int, ...]] = []
+
+    def name_in(self, part: str) -> str:
+        """Return the key of the group that leads to a part."""
+        if not self._apart:
+            return group_key()
+        number = whole(part.removeprefix(sensitive_part(()) + "-"))
+        if not number:
+            raise VerificationError(f"the part {part} belongs to no group of the records")
+        return group_key(number)
+
+    def by_part(self) -> dict[str, NDArray[np.int64]]:
+        """Return the group of each vertex by part if tables have groups of their own, else as that of ""."""
+        if not self.names:  # a release without rows
+            return {}
+        every = np.array(self.groups_of, np.int64).reshape(-1, len(self.names)).T
+        if not self._apart:
+            return {"": every[0]}
+        return {part: every[self.names.index(self.name_in(part))] for part in self.tables}
 
     def _read_part(self, part: str, rows: Iterable[Document]) -> tuple[str, ...]:
         """Store the rows of a part, each as often as its count; return the attributes that have values."""
-        kind = self._kind(part)
+        kind, name = self._kind(part), self.name_in(part)
         there: set[str] = set()
         for row in rows:
             number, count = whole(single(row.get(GROUP))), whole(single(row.get(COUNT)))
@@ -92,7 +119,7 @@ class ReleaseGroups:
             }
             there.update(one.path for one in values)
             held: dict[Keys, Value] = {one.steps: value for one, value in values.items()}
-            self._rows[kind.index, number].setdefault(part, []).extend([held] * count)
+            self._rows[kind.index, name, number].setdefault(part, []).extend([held] * count)
         return tuple(one.path for one in kind.of_role(Role.SENSITIVE) if one.path in there)
 
     def _kind(self, part: str) -> VertexType:
@@ -120,17 +147,22 @@ class ReleaseGroups:
 
     def _with_values(self, kind: VertexType, vertex: Value) -> Value:
         if not kind.of_role(Role.SENSITIVE):
-            self.group_of.append(0)
+            self.groups_of.append((0,) * len(self.names))
             return vertex
-        number = whole(single(vertex.pop(GROUP, None))) if isinstance(vertex, dict) else None
-        if not number or not isinstance(vertex, dict):
+        if not isinstance(vertex, dict):
             raise VerificationError("a vertex has no valid group", path=kind.path)
-        self.group_of.append(number)
+        groups: list[int] = []
         values: dict[Keys, Value] = {}
-        for rows in self._rows[kind.index, number].values():
-            if not rows:
-                raise VerificationError("a group has fewer values than vertices", path=kind.path)
-            values |= rows.pop()
+        for name in self.names:
+            number = whole(single(vertex.pop(name, None)))
+            if not number:
+                raise VerificationError("a vertex has no valid group", path=kind.path)
+            groups.append(number)
+            for rows in self._rows[kind.index, name, number].values():
+                if not rows:
+                    raise VerificationError("a group has fewer values than vertices", path=kind.path)
+                values |= rows.pop()
+        self.groups_of.append(tuple(groups))
         if _is_scalar(kind):
             return values.get(())
         for steps, value in values.items():

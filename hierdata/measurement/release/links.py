@@ -28,12 +28,13 @@ class Shown:
     """Published records as arrays; a class of n records is n records, each with one value of its lists.
 
     The nodes of ``encoded`` are numbers of ``labels``, by vertex type and quasi-identifier. ``groups`` is by
-    vertex: vertices of one type and group share their sensitive values; None where each has its own.
+    vertex: vertices of one type and group share their sensitive values; None where each has its own. Where
+    each table has groups of its own, ``groups[part]`` are those of that part, else there is one, of "".
     """
 
     encoded: Encoded
     labels: tuple[tuple[tuple[Scalar, ...], ...], ...]
-    groups: NDArray[np.int64] | None
+    groups: Mapping[str, NDArray[np.int64]] | None
 
     @property
     def words(self) -> int:
@@ -60,7 +61,7 @@ class ShownEncoder:
         self._documents = 0
         if self._traits.separates_values:
             try:
-                self._groups = ReleaseGroups(beside, prepared.schema)
+                self._groups = ReleaseGroups(beside, prepared.schema, apart=self._traits.groups_each_table)
             except VerificationError as error:
                 self.problem = error
 
@@ -114,9 +115,9 @@ class ShownEncoder:
         if self.problem is not None:
             return self.problem
         encoded = self._encoder.take_encoded()
-        groups = None if self._groups is None else np.array(self._groups.group_of, np.int64)
+        groups = None if self._groups is None else self._groups.by_part()
         if self._traits.publishes_classes:
-            groups = _places(encoded, self._classes)
+            groups = {"": _places(encoded, self._classes)}
         return Shown(encoded, tuple(tuple(one.take() for one in own) for own in self._labels), groups)
 
 
@@ -208,7 +209,7 @@ def link(
             continue
         inside = of_vertices == bin
         encoded = part(forest, numbers, own)
-        groups = None if shown.groups is None else shown.groups[inside]
+        groups = None if shown.groups is None else {name: at[inside] for name, at in shown.groups.items()}
         yield (
             bin,
             LinkedRecords(bin, replace(shown, encoded=encoded, groups=groups), targets[own], places[inside]),

@@ -15,14 +15,16 @@ from hierdata.records.record import Vertex
 from hierdata.records.schema import Role, VertexType
 
 _Codes = tuple[int, ...]
+Marks = tuple[int, ...]
+"""The groups of a vertex, one for each key of groups."""
 
 
 class WithSuppressed:
     """Published records in their order, completed by the suppressed vertices, which are not linked to them.
 
     ``domains`` know the original's values; for the types ``untied`` nothing links the values of one vertex.
-    ``groups`` has the group of each published vertex, None without groups. ``marks`` has for every vertex
-    that was yielded its group, 0 without one, or SUPPRESSED.
+    ``groups`` has the groups of each published vertex, None without groups. ``marks`` has for every vertex
+    that was yielded its groups, 0 for none, or SUPPRESSED, as often.
     """
 
     def __init__(
@@ -30,18 +32,18 @@ class WithSuppressed:
         original: Forest,
         domains: Sequence[Sequence[SensitiveDomain]],
         untied: Collection[int],
-        groups: Sequence[int] | None,
+        groups: Sequence[Marks] | None,
     ) -> None:
         self._original, self._domains, self._untied, self._groups = original, domains, untied, groups
         self._left = [self._count_combinations(kind) for kind in original.schema.types]
         self._known: dict[int, Vertex] = {}
         self._seen = 0
-        self.marks: list[int] = []
+        self.marks: list[Marks] = []
 
     def all(self, records: Iterable[Vertex]) -> Iterator[Vertex]:
         """Yield the records and the suppressed ones. Raises VerificationError if the original has fewer."""
         aside: list[Vertex] = []
-        group_of: dict[int, int] = {}
+        group_of: dict[int, Marks] = {}
         for record in records:
             own = _breadth_first(record)
             marks = self._marks(len(own))
@@ -58,12 +60,17 @@ class WithSuppressed:
         if self._groups is not None and len(self._groups) != self._seen:
             raise VerificationError("a vertex of a group has no value where one is required")
         for record in (*aside, *self._suppressed_vertices()):
-            self.marks += [group_of.get(id(vertex), SUPPRESSED) for vertex in _breadth_first(record)]
+            self.marks += [group_of.get(id(vertex), self._none) for vertex in _breadth_first(record)]
             yield record
 
-    def _marks(self, count: int) -> Sequence[int]:
+    @property
+    def _none(self) -> Marks:
+        """The marks of a suppressed vertex."""
+        return (SUPPRESSED,) * (len(self._groups[0]) if self._groups else 1)
+
+    def _marks(self, count: int) -> Sequence[Marks]:
         before, self._seen = self._seen, self._seen + count
-        return [0] * count if self._groups is None else self._groups[before : self._seen]
+        return [(0,)] * count if self._groups is None else self._groups[before : self._seen]
 
     def _count_combinations(self, kind: VertexType) -> list[Counter[_Codes]]:
         """Count each combination of sensitive values in the original; untied attributes one by one."""

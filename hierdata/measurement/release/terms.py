@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hierdata.documents.document import Scalar
@@ -20,9 +20,9 @@ class Terms:
 
     With ``same_format`` a value must be in the one spelling of its type, and with ``respelled`` in that of
     the original; else 5, "5" and 5.0 are equal. A ``typed`` format has one spelling for a number. In
-    ``textual`` formats and columns numbers are spelled as text. ``tables`` are the sensitive attributes that
-    share a table, by their paths. ``tokens`` are the domains of pseudonyms, by the paths of their fields; at
-    ``references`` they may have been dropped.
+    ``textual`` formats and columns numbers are spelled as text. ``tables`` are by part the paths of the
+    sensitive attributes that share its rows. ``tokens`` are the domains of pseudonyms, by the paths of their
+    fields; at ``references`` they may have been dropped.
     """
 
     traits: RecodingTraits
@@ -30,7 +30,7 @@ class Terms:
     textual: bool
     typed: bool = False
     respelled: bool = False
-    tables: tuple[frozenset[str], ...] = ()
+    tables: Mapping[str, Collection[str]] = field(default_factory=dict)
     tokens: Mapping[str, str] = field(default_factory=dict)
     references: frozenset[str] = frozenset()
 

@@ -86,7 +86,8 @@ def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
     if stated is None:
         return
     if not policy.recoding_traits.takes_sensitive_tables:
-        yield ("sensitive_tables",), f"only recoding slicing has them, not {policy.recoding}"
+        reason = f"only recoding slicing and slicing_by_table have them, not {policy.recoding}"
+        yield ("sensitive_tables",), reason
     if isinstance(stated, int):
         return
     names = {keys: str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hierdata.documents.document import COUNT, GROUP
+from hierdata.documents.document import COUNT, group_key
 from hierdata.engines import ENGINES, Constraints, Engine
 from hierdata.engines.base import Mended, Trial
 from hierdata.errors import PolicyError
@@ -15,11 +15,15 @@ from hierdata.records.schema import Role, Schema, VertexType
 
 @dataclass(frozen=True)
 class Stage:
-    """Engine steps that partition one vertex type in sequence; ``kind`` 0 stands for whole records."""
+    """Engine steps that partition one vertex type in sequence; ``kind`` 0 stands for whole records.
+
+    ``of_tables``: they group the records once for each sensitive table, by the values of that table alone.
+    """
 
     kind: int
     steps: tuple[Engine, ...]
     constraints: Constraints
+    of_tables: bool = False
 
     def work(self) -> Iterator[tuple[Engine, Constraints]]:
         """Yield each step with the constraints that it must keep: all but those that a later step mends."""
@@ -32,6 +36,11 @@ class Stage:
         first, *others = self.steps
         return replace(self, steps=(first.choose_by_trials(trials), *others))
 
+    def of_table(self, positions: Sequence[int]) -> Stage:
+        """Return the stage of one sensitive table, which has the attributes at these positions."""
+        constraints = self.constraints.on_attributes(self.kind, positions)
+        return replace(self, steps=self.steps or (_unasked_for_rows(constraints),), constraints=constraints)
+
 
 def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
     """Yield the stages of a search, parents before children.
@@ -41,7 +50,9 @@ def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Ite
     steps = policy.steps
     if steps:
         _check_scopes(policy, schema, steps)
-    if (steps and steps[0].aligns) or not policy.recoding_traits.partitions_each_type:
+    if policy.recoding_traits.groups_each_table:
+        stages = [*_plan_tables(policy, schema, constraints)]
+    elif (steps and steps[0].aligns) or not policy.recoding_traits.partitions_each_type:
         stages = [Stage(0, steps or default_engines(policy, schema, constraints), constraints)]
     else:
         stages = []
@@ -50,21 +61,56 @@ def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Ite
             if kind.of_role(Role.SENSITIVE):
                 bound = constraints.at(kind.index)
                 stages.append(Stage(kind.index, own or (_unasked_for_rows(bound),), bound))
-    for stage in stages:
-        first, *others = stage.steps
-        path = schema.types[stage.kind].path
-        if not first.begins:
-            raise PolicyError(
-                f"{first.kind} continues from the classes of another step: put one before it", path=path
-            )
-        for step in others:
-            if not step.goes_on:
-                raise PolicyError(
-                    f"{step.kind} starts from single records and cannot continue from another step", path=path
-                )
+    _check_order(schema, stages)
     if policy.recoding_traits.separates_values:
         _check_separated(policy, schema, constraints)
     yield from stages
+
+
+def _check_order(schema: Schema, stages: Sequence[Stage]) -> None:
+    """Raise PolicyError if a first step needs another before it, or a later one cannot continue."""
+    for stage in stages:
+        path = schema.types[stage.kind].path
+        for at, step in enumerate(stage.steps):
+            if not at and not step.begins:
+                raise PolicyError(
+                    f"{step.kind} continues from the classes of another step: put one before it", path=path
+                )
+            if at and not step.goes_on:
+                raise PolicyError(
+                    f"{step.kind} starts from single records and cannot continue from another step", path=path
+                )
+
+
+def _plan_tables(policy: Policy, schema: Schema, constraints: Constraints) -> Iterator[Stage]:
+    """Yield the stage of the groups of each sensitive table, and that of the classes of quasi-identifiers.
+
+    Raises PolicyError for records with vertices below them, and for models whose promise a mixture of groups
+    need not keep.
+    """
+    if len(schema.types) > 1:
+        raise PolicyError(
+            f"recoding {policy.recoding} groups the rows of one table, and these records have vertices below "
+            "them: use recoding slicing",
+            path=schema.types[1].path,
+        )
+    for attribute, bound in zip(schema.root.of_role(Role.SENSITIVE), constraints.on_values[0], strict=True):
+        if not bound:
+            raise PolicyError(
+                "no model judges these values, and a group of one record would show them: add a model on "
+                "them",
+                path=attribute.path,
+            )
+        if not all(one.closed_under_union for one in bound):
+            raise PolicyError(
+                f"a model here may hold in two groups and fail for somebody who may be in either: with "
+                f"recoding {policy.recoding} it cannot be kept; use recoding slicing",
+                path=attribute.path,
+            )
+    classes = constraints.on_attributes(0, ())
+    yield Stage(0, policy.sensitive_steps, replace(constraints, on_records=()), of_tables=True)
+    steps = policy.steps or default_engines(policy, schema, classes)
+    yield Stage(0, steps, replace(classes, least=constraints.min_class_size))
 
 
 def default_engines(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
@@ -168,7 +214,11 @@ def _check_names(policy: Policy, schema: Schema, kind: VertexType) -> None:
     if not sensitive:
         return
     base = schema.keys(kind.index)
-    needed = {(*base, GROUP)} | {(*base, COUNT) for one in sensitive if one.steps[:1] == (COUNT,)}
+    groups = [group_key()]
+    if policy.recoding_traits.groups_each_table:
+        groups = [group_key(number) for number, _ in enumerate(sensitive, 1)]
+    needed = {(*base, group) for group in groups}
+    needed |= {(*base, COUNT) for one in sensitive if one.steps[:1] == (COUNT,)}
     for keys, (path, _) in policy.rules_by_keys.items():
         if keys[: len(base) + 1] in needed:
             raise PolicyError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from hierdata.documents.formats import FORMATS
 from hierdata.engines import ENGINES, Engine
@@ -42,12 +42,30 @@ class EngineSpec(BaseModel):
 
     preset: PresetName | None = None
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=16)] | None = None
+    sensitive_steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=16)] | None = Field(
+        default=None, description="with recoding slicing_by_table: steps that group each sensitive table"
+    )
 
     @model_validator(mode="after")
     def _one(self) -> EngineSpec:
-        if (self.preset is None) == (self.steps is None):
+        if (self.preset is None) == (self.steps is None and self.sensitive_steps is None):
             raise ValueError("state either `preset` or `steps`")
         return self
+
+    def find_steps(self) -> tuple[Engine, ...]:
+        """Return the steps, those of the preset if one is named; empty if none are stated."""
+        if self.preset is not None:
+            return _STEPS.validate_python(PRESETS[self.preset].steps)
+        return self.steps or ()
+
+    def find_sensitive_steps(self) -> tuple[Engine, ...]:
+        """Return the steps that group each sensitive table; see ``find_steps``."""
+        if self.preset is not None:
+            return _STEPS.validate_python(PRESETS[self.preset].sensitive_steps)
+        return self.sensitive_steps or ()
+
+
+_STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])
 
 
 def with_preset(data: Any) -> Any:

@@ -59,3 +59,15 @@ class Keep(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     keep: Reason
+
+
+class AcceptedRisks(BaseModel):
+    """Risks that a policy accepts, each with the reason, which the release repeats."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    group_ids: Reason | None = Field(
+        default=None,
+        alias="group-ids",
+        description="with recoding slicing_by_table: why the group ids of a record may single it out",
+    )

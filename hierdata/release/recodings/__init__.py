@@ -11,6 +11,7 @@ from hierdata.release.recodings.generalization import Generalization
 from hierdata.release.recodings.representatives import Representatives
 from hierdata.release.recodings.sets_and_ranges import SetsAndRanges
 from hierdata.release.recodings.slicing import Slicing
+from hierdata.release.recodings.slicing_by_table import SlicingByTable
 
 RECODINGS: dict[str, type[Recoding]] = {
     "generalization": Generalization,
@@ -19,6 +20,7 @@ RECODINGS: dict[str, type[Recoding]] = {
     "sets_and_ranges": SetsAndRanges,
     "anatomy": Anatomy,
     "slicing": Slicing,
+    "slicing_by_table": SlicingByTable,
 }
 
 __all__ = ["RECODINGS", "Recoding", "recoding_named"]

@@ -61,6 +61,10 @@ class Recoding(ABC):
         """
         return forest, partition
 
+    def divide_attributes(self, forest: Forest, kind: VertexType) -> tuple[tuple[int, ...], ...]:
+        """Return the positions of the sensitive attributes of a vertex type that share a table, by table."""
+        return (tuple(range(len(kind.of_role(Role.SENSITIVE)))),)
+
     @abstractmethod
     def publish(self, forest: Forest, partitions: Sequence[Partition], order: Sequence[int]) -> Publication:
         """Return the publication of prepared partitions; ``order`` has all records in order of output."""

@@ -11,13 +11,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, Document
+from hierdata.documents.document import COUNT, GROUP, LIST_IN_ITEM, Document, group_key, sensitive_part
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
 from hierdata.forest.publication import Linked, Publication, PublishedPart
 from hierdata.records.binding import objects
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.release.recodings.base import RECORDS, Columns, Key, Published, Recoding, SiblingOrder
+from hierdata.release.recodings.correlation import tables
 
 _BLOCK = 1024
 """The number of rows of a table that are built at once."""
@@ -27,9 +28,10 @@ class ByGroup(Recoding):
     """Publish records with group numbers, and tables with the sensitive values of each group.
 
     In the part ``records`` a vertex of a type with sensitive attributes holds ``group``, a whole number from
-    1, in their place. Each table is a part that lists the values of some of them: one document for each
-    combination of these in each group, with ``count``. A missing value is absent, and counts. Groups are the
-    equivalence positions of the publication. A type without published vertices has no part.
+    1, in their place; or one for each table (``group_1``, ``group_2``) if tables have groups of their own.
+    Each table is a part that lists the values of some of them: one document for each combination of these in
+    each group, with ``count``. A missing value is absent, and counts. Groups are the equivalence positions of
+    the publication, or of the table. A type without published vertices has no part.
 
     Groups are numbered by their first member in the order of publication, siblings are sorted by what is
     published of them, and values by their sort keys: nothing depends on the order of the input.
@@ -47,45 +49,86 @@ class ByGroup(Recoding):
         """See Recoding.publish."""
         publication = self.arrange_publication(forest, partitions)
         published = Published(forest, publication.shown, publication.nodes)
-        schema = _with_groups(forest.schema)
-        group = _number_groups(forest, publication, order)
+        groups = _number_all(forest, publication, order)
+        schema = _with_groups(forest.schema, [*groups])
         there = publication.shown[forest.roots[:-1]] >= 0
 
-        def groups(kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
-            return [group[vertices].tolist()] if kind.of_role(Role.SENSITIVE) else []
+        def ids(kind: VertexType, vertices: NDArray[np.int64]) -> Columns:
+            return [own[vertices].tolist() for own in groups.values()] if kind.of_role(Role.SENSITIVE) else []
 
         def records() -> Iterator[Linked]:
             kept = [record for record in order if there[record]]
-            return published.link_documents(kept, schema, groups, _ByGroup(forest, published, group))
+            siblings = _ByGroup(forest, published, [*groups.values()])
+            return published.link_documents(kept, schema, ids, siblings)
 
         parts = [PublishedPart.of_linked(RECORDS, records, int(there.sum()))]
         together: dict[str, tuple[str, ...]] = {}
         for kind in forest.schema.types:
-            if not group[forest.type == kind.index].any():
-                continue
             sensitive = kind.of_role(Role.SENSITIVE)
-            for name, own in self.tables(forest, kind):
+            for number, (name, own) in enumerate(self.tables(forest, kind) if sensitive else (), 1):
+                group = groups.get(group_key(number), groups.get(group_key()))
+                assert group is not None, "a table has groups of its own, or all share theirs"
+                if not group[forest.type == kind.index].any():
+                    continue
                 values = partial(_values, published, forest, kind, own, group)
                 parts.append(PublishedPart(name, values, None, "value"))
                 together[name] = tuple(sensitive[position].path for position in own)
         return replace(publication, parts=tuple(parts), tables=together)
 
 
-def _with_groups(schema: Schema) -> Schema:
-    """Return the schema of the records: ``group`` replaces a vertex's sensitive attributes."""
+class InTables(ByGroup):
+    """Publish the sensitive values of each vertex type in one table or more.
+
+    The policy states which attributes share a table, or a largest number of tables for each vertex type,
+    which are then divided by correlation (see correlation). By default each attribute has its own table,
+    which keeps no link between the values of one vertex.
+    """
+
+    def tables(self, forest: Forest, kind: VertexType) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """See ByGroup.tables."""
+        keys = forest.schema.keys(kind.index)
+        for number, own in enumerate(self.divide_attributes(forest, kind), 1):
+            yield sensitive_part(keys, number), own
+
+    def divide_attributes(self, forest: Forest, kind: VertexType) -> tuple[tuple[int, ...], ...]:
+        """See Recoding.divide_attributes."""
+        paths = [attribute.path for attribute in kind.of_role(Role.SENSITIVE)]
+        stated = self.stated
+        if not isinstance(stated, tuple):
+            return tables(forest, kind.index, len(paths) if stated is None else stated)
+        found = (tuple(at for at, path in enumerate(paths) if path in table) for table in stated)
+        return tuple(own for own in found if own)
+
+
+def _with_groups(schema: Schema, names: Sequence[str]) -> Schema:
+    """Return the schema of the records: groups replace a vertex's sensitive attributes."""
 
     def of(kind: VertexType) -> VertexType:
         if not kind.of_role(Role.SENSITIVE):
             return kind
         kept = tuple(one for one in kind.attributes if one.role is not Role.SENSITIVE)
-        group = Attribute(f"{kind.path}.{GROUP}", (GROUP,), Role.SENSITIVE)
-        return replace(kind, attributes=(*kept, group))
+        groups = (Attribute(f"{kind.path}.{name}", (name,), Role.SENSITIVE) for name in names)
+        return replace(kind, attributes=(*kept, *groups))
 
     return Schema(tuple(map(of, schema.types)))
 
 
-def _number_groups(forest: Forest, publication: Publication, order: Sequence[int]) -> NDArray[np.int64]:
+def _number_all(
+    forest: Forest, publication: Publication, order: Sequence[int]
+) -> dict[str, NDArray[np.int64]]:
+    """Return the group of each vertex, 0 without one, by the key that it has in a record."""
+    if not publication.table_positions:
+        return {group_key(): _number_groups(forest, publication.equivalence_position, order)}
+    return {
+        group_key(number): _number_groups(forest, positions, order)
+        for number, positions in enumerate(publication.table_positions.values(), 1)
+    }
+
+
+def _number_groups(forest: Forest, positions: NDArray[np.int64], order: Sequence[int]) -> NDArray[np.int64]:
     """Number the groups of each vertex type from 1; return the number of each vertex, 0 without a group.
+
+    ``positions`` are equal for the vertices of a group.
 
     Groups whose first members belong to one record are ordered by a keyed hash, since the order of their
     vertices in the input must not show. The key is derived from the order of publication by input ordinals,
@@ -102,8 +145,8 @@ def _number_groups(forest: Forest, publication: Publication, order: Sequence[int
     for kind in forest.schema.types:
         if not kind.of_role(Role.SENSITIVE):
             continue
-        vertices = np.flatnonzero((forest.type == kind.index) & (publication.equivalence_position >= 0))
-        places, own = np.unique(publication.equivalence_position[vertices], return_inverse=True)
+        vertices = np.flatnonzero((forest.type == kind.index) & (positions >= 0))
+        places, own = np.unique(positions[vertices], return_inverse=True)
         first = np.full(len(places), forest.record_count)
         np.minimum.at(first, own, position[forest.record_of[vertices]])
         keys = [(at, draw_order(place)) for at, place in zip(first.tolist(), places.tolist(), strict=True)]
@@ -116,10 +159,10 @@ def _number_groups(forest: Forest, publication: Publication, order: Sequence[int
 class _ByGroup(SiblingOrder):
     """Order by what is published of a vertex and of its descendants."""
 
-    def __init__(self, forest: Forest, published: Published, group: NDArray[np.int64]) -> None:
+    def __init__(self, forest: Forest, published: Published, groups: Sequence[NDArray[np.int64]]) -> None:
         self._forest = forest
         self._published = published
-        self._group = group
+        self._groups = groups
 
     def own(self, vertices: NDArray[np.int64]) -> list[Key]:
         """See SiblingOrder.own."""
@@ -127,7 +170,7 @@ class _ByGroup(SiblingOrder):
         columns = (
             self._forest.type[vertices].tolist(),
             published.group_by_type(vertices, published.nodes),
-            self._group[vertices].tolist(),
+            *(group[vertices].tolist() for group in self._groups),
             published.group_by_type(vertices, published.carried_texts),
         )
         return list(zip(*columns, strict=True))

@@ -152,6 +152,13 @@ def _promises(report: StewardReport) -> str:
         ((path, number(guess.fraction)) for path, guess in report.worst_guess.items()),
         numbers=1,
     )
+    if report.group_ids is not None:
+        guesses += _table(
+            f"What group ids tell: {count(report.group_ids.k)} records at least agree in all their ids too",
+            ("sensitive attribute", "worst guess of who knows one other sensitive value"),
+            ((path, number(guess.fraction)) for path, guess in report.group_ids.worst_guess.items()),
+            numbers=1,
+        )
     return models + attributes + guesses
 
 

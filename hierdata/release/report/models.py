@@ -17,6 +17,7 @@ from hierdata.release.report.parts import (
     Counts,
     Exact,
     GateVerdict,
+    GroupIds,
     LevelRow,
     LevelTable,
     Measure,
@@ -33,6 +34,7 @@ from hierdata.release.report.parts import (
     figures,
 )
 from hierdata.release.report.sentences import (
+    describe_group_ids,
     identifier_sentences,
     limitations,
     spelling_sentence,
@@ -47,6 +49,7 @@ __all__ = [
     "Counts",
     "Exact",
     "GateVerdict",
+    "GroupIds",
     "LevelRow",
     "LevelTable",
     "Measure",
@@ -64,6 +67,7 @@ __all__ = [
     "Tally",
     "Verification",
     "costs",
+    "describe_group_ids",
     "dump",
     "figures",
     "identifier_sentences",
@@ -93,7 +97,9 @@ class Outcome(Plain):
     ``version`` is hierdata's; ``plugins`` are the plug-ins that the policy names. ``format`` is that of the
     records, ``files`` are the published files in ``public/``. ``tables`` lists, for each part other than the
     records, the sensitive attributes whose values share its rows. ``worst_guess`` is by sensitive path the
-    largest share of a class's records that show one value anywhere. ``limitations`` say what is not promised.
+    largest share of a class's records that show one value anywhere. ``group_ids`` is what the group ids of a
+    record tell, where each table has groups of its own, else left out. ``limitations`` say what is not
+    promised.
     """
 
     version: str
@@ -106,6 +112,7 @@ class Outcome(Plain):
     passed: bool
     promises: tuple[Promise, ...]
     worst_guess: dict[str, Exact] = Field(default={})
+    group_ids: GroupIds | None = None
     limitations: tuple[Shown, ...]
 
     @property
@@ -118,10 +125,12 @@ class Outcome(Plain):
 
     @model_serializer(mode="wrap")
     def _without_plugins(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # a return type would become the schema
-        """Leave ``plugins`` out if there are none, as in most releases."""
+        """Leave out ``plugins`` and ``group_ids`` if there are none, as in most releases."""
         data = handler(self)
         if not self.plugins:
             del data["plugins"]
+        if self.group_ids is None:
+            del data["group_ids"]
         return data
 
 

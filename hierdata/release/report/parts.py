@@ -13,7 +13,7 @@ from hierdata.records.key_forms import KeyForm, Weight
 from hierdata.release.report.sentences import cost_meaning, state_promise
 
 if TYPE_CHECKING:
-    from hierdata.judge.rules import Judgement
+    from hierdata.judge.rules import GroupIdRisk, Judgement
     from hierdata.metrics.base import Figure
     from hierdata.privacy.base import PrivacyModel
 
@@ -105,6 +105,25 @@ class Reached(Plain):
     failing_classes: Whole
 
 
+class GroupIds(Plain):
+    """What the group ids of a record tell, where each sensitive table has groups of its own.
+
+    ``k`` is the smallest number of records that agree in all ids too. ``worst_guess`` is by sensitive path
+    the largest share of a value to somebody who knows a person's quasi-identifiers and one other sensitive
+    value of hers, or that it is missing; empty with one sensitive attribute.
+    """
+
+    k: Whole
+    worst_guess: dict[str, Exact]
+
+    @classmethod
+    def of(cls, risk: GroupIdRisk | None) -> GroupIds | None:
+        """Build it from what the judge found; None where records have no such ids."""
+        if risk is None:
+            return None
+        return cls(k=risk.k, worst_guess={path: Exact.of(own) for path, own in risk.worst_guess.items()})
+
+
 class Promise(Plain):
     """A privacy model of the policy, and what the judge found.
 
@@ -127,10 +146,18 @@ class Promise(Plain):
     by_path: dict[str, Reached]
 
     @classmethod
-    def of(cls, model: PrivacyModel, judgements: Iterable[Judgement], *, apart: bool = False) -> Promise:
+    def of(
+        cls,
+        model: PrivacyModel,
+        judgements: Iterable[Judgement],
+        *,
+        apart: bool = False,
+        ids: bool = False,
+    ) -> Promise:
         """Build the promise of a model from its judgements: one per sensitive attribute, or a single one.
 
-        ``apart``: sensitive values are published apart from the records.
+        ``apart``: sensitive values are published apart from the records; ``ids``: by group ids that are not
+        compared.
         """
         judged = tuple(judgements)
         achieved: dict[str, Fraction] = {}
@@ -139,7 +166,7 @@ class Promise(Plain):
         answers = {judgement.held for judgement in judged}
         return cls(
             kind=model.kind,
-            statement=state_promise(model, judged, apart=apart),
+            statement=state_promise(model, judged, apart=apart, ids=ids),
             parameters=model.model_dump(mode="json", exclude={"kind", "on"}),
             on=model.on,
             paths=tuple(judgement.path for judgement in judged if judgement.path is not None),

@@ -10,7 +10,7 @@ from hierdata.privacy import MODELS, PrivacyModel
 from hierdata.recodings import traits_of
 
 if TYPE_CHECKING:
-    from hierdata.judge.rules import Judgement
+    from hierdata.judge.rules import GroupIdRisk, Judgement
     from hierdata.privacy.base import SensitiveReading
     from hierdata.records.identifiers import DateShift
 
@@ -111,6 +111,18 @@ _ALL_MAY_SHARE = (
     "common."
 )
 
+_IDS_APART = "Group ids are not compared here: they may tell these records apart."
+_GROUP_IDS = (
+    "Group ids may single out a record: of the records that agree in their quasi-identifiers, as few as {k} "
+    "agree in all group ids too. Whoever finds out in which groups a person is, for example by sensitive "
+    "values that this reader knows, may know which record is hers; the models limit the values of each group "
+    "too. Reason given: {reason}"
+)
+_KNOWN_VALUE = (
+    "Whoever knows a person's quasi-identifiers and one other sensitive value of hers, or that she lacks it, "
+    "guesses right with a probability of at most {guesses}."
+)
+
 _COSTS = {
     "pair_losses": "pair losses computed: what it would cost to put a record with another or into a class",
     "seeds_without_room": "records that began a class and could not be joined by any other",
@@ -139,6 +151,8 @@ _COSTS = {
     "lattice_nodes_of_least_loss": "combinations of depths that lose as little as the one that was taken, "
     "itself included",
     "records_that_no_class_accepts": "records suppressed because no class accepts them",
+    "records_that_no_group_accepts": "records suppressed because no group of a sensitive table, or no class, "
+    "accepts them",
     "vertices_that_no_class_accepts": "vertices suppressed because no class accepts them",
     "records_in_groups_that_fail": "records suppressed, within the policy's limit, because a model fails in "
     "their group",
@@ -182,6 +196,15 @@ def spelling_sentence(reason: str) -> str:
     return f"{_RESPELLED} Reason given: {quote(reason)}"
 
 
+def describe_group_ids(risk: GroupIdRisk | None, reason: str | None) -> tuple[str, ...]:
+    """Return what the group ids of records tell, with the policy's reason to accept it; none without ids."""
+    if risk is None:
+        return ()
+    told = _GROUP_IDS.format(k=risk.k, reason=quote(reason or ""))
+    guesses = ", ".join(f"{share} at {path}" for path, share in risk.worst_guess.items())
+    return (told, _KNOWN_VALUE.format(guesses=guesses)) if guesses else (told,)
+
+
 def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tuple[str, ...]:
     """Return what is promised of records and vertices that are left out.
 
@@ -194,10 +217,13 @@ def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tu
     return (_GUARDED_VERTICES,) if each_type else (_GUARDED, _LOST_VERTICES)
 
 
-def state_promise(model: PrivacyModel, judged: Sequence[Judgement], *, apart: bool = False) -> str:
+def state_promise(
+    model: PrivacyModel, judged: Sequence[Judgement], *, apart: bool = False, ids: bool = False
+) -> str:
     """State the promise of a model as it was judged: by reading, with the paths where readings differ.
 
-    What is promised of values says so where a person may have several.
+    What is promised of values says so where a person may have several. ``ids``: records have group ids that
+    are not compared, which a promise of k records says.
     """
     by_reading: dict[SensitiveReading, list[Judgement]] = {}
     for judgement in judged:
@@ -213,7 +239,8 @@ def state_promise(model: PrivacyModel, judged: Sequence[Judgement], *, apart: bo
     if several:
         sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
         told.append(sentence.format(paths=_paths(several)))
-    return " ".join(told or [model.promise(apart=apart)])
+    told = told or [model.promise(apart=apart)]
+    return " ".join([*told, _IDS_APART] if ids and "k" in model.letters else told)
 
 
 def _paths(judged: Iterable[Judgement]) -> str:

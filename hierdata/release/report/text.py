@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 WORST_GUESS = "Worst guess: the largest share of a class that shows, or could show, one value"
 
+KNOWN_GUESS = "Worst guess of who knows one other sensitive value of the person, or that it is missing"
+
 
 def summarize(report: StewardReport) -> list[str]:
     """Summarize for the steward what was promised, achieved and lost, in lines."""
@@ -38,6 +40,10 @@ def summarize(report: StewardReport) -> list[str]:
     lines += _section("Promised and achieved", _promises(report))
     guesses = {path: guess.fraction for path, guess in report.worst_guess.items()}
     lines += _section(WORST_GUESS, _guesses(guesses))
+    if report.group_ids is not None:
+        known = {path: guess.fraction for path, guess in report.group_ids.worst_guess.items()}
+        lines += _section(KNOWN_GUESS, _guesses(known))
+        lines.append(f"k with group ids compared too: {count(report.group_ids.k)}")
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
     lines += _section("What attackers learn", _attackers(report))
@@ -60,6 +66,9 @@ def describe_verdict(told: Verdict) -> list[str]:
         lines.append(f"k over the records as written, without sensitive values: {count(told.k_raw)}")
     if told.k_exempt is not None:
         lines.append(f"k with the exempt fields compared too: {count(told.k_exempt)}")
+    if told.group_ids is not None:
+        lines.append(f"k with group ids compared too: {count(told.group_ids.k)}")
+        lines += _section(KNOWN_GUESS, _guesses(told.group_ids.worst_guess))
     lines += [
         f"{quote(path)}: must not be published and occurs {plural(times, 'time')}"
         for path, times in told.forbidden.items()

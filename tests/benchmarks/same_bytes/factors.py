@@ -49,8 +49,9 @@ PRESETS = {
     "ClusTree": "generalization",
     "MBF": "anatomy",
     "anatomy-l": "anatomy",
-    "MSB-KACA": "slicing",
-    "SLOMS": "slicing",
+    "MSB-KACA": "slicing_by_table",
+    "SLOMS": "slicing_by_table",
+    "MSB-KACA with shared groups": "slicing",
     "t-closeness over MSB-KACA": "slicing",
 }
 """The presets with the recoding that each fixes."""
@@ -107,7 +108,15 @@ OPTIONS = ("plain", "pseudonym", "shift", "redact", "gates", "kept", "exempt", "
 FACTORS: dict[str, Sequence[str]] = {
     "shape": ("flat", "tree"),
     "search": (DEFAULT, *TREE_ENGINES, *ROW_ENGINES, *PRESETS),
-    "recoding": ("generalization", "full_domain", "sets_and_ranges", "representatives", "anatomy", "slicing"),
+    "recoding": (
+        "generalization",
+        "full_domain",
+        "sets_and_ranges",
+        "representatives",
+        "anatomy",
+        "slicing",
+        "slicing_by_table",
+    ),
     "format": tuple(WRITERS),
     "executor": ("serial", "processes"),
     "model": tuple(MODELS),
@@ -123,6 +132,8 @@ def _search_is_valid(shape: str, search: str, recoding: str) -> bool:
     """Engines of trees align whole records, those of rows need a table; a preset fixes its recoding."""
     if search in PRESETS and recoding != PRESETS[search]:
         return False
+    if recoding == "slicing_by_table":  # every sensitive field needs a model, and presets have one
+        return shape == "flat" and search in PRESETS
     if recoding == "anatomy":
         return search not in (*TREE_ENGINES, "full-domain") and (shape, search) != ("tree", "spread")
     return shape == "flat" or (search not in ROW_ENGINES and PRESETS.get(search) != "slicing")

@@ -95,6 +95,8 @@ def _search(one: Combination) -> Rule:
         models.append({"kind": "k-anonymity", "k": 2})  # anatomy asks for a model on every sensitive field
     stated: Rule = {"models": models} if models else {}
     if one.search in PRESETS:
+        if one.recoding == "slicing_by_table":
+            stated["accept"] = {"group-ids": "an example"}
         return {**stated, "engine": {"preset": one.search}}
     if one.model in POPULATION:
         columns = {"$.sex": "sex", "$.age": "age"}
