@@ -46,7 +46,7 @@ FAMILIES = {
             "bson_values": "values as the library has them",
             "decoder": "JSON text to values, for all JSON formats",
             "extended_values": "the wrappers of Extended JSON",
-            "frames": "tables of pandas and Arrow as documents, and documents as tables",
+            "frames": "DataFrames of pandas as Arrow tables",
             "lines": "JSON one record a line, for both formats that have it so",
             "objects": "Python objects as documents, and values to JSON text",
             "source": "bytes in and out, packed or not, for every format",
