@@ -78,10 +78,14 @@ def test_mistakes_are_told_once_and_the_rest_is_sound(
     assert [str(one) for one in left if one.severity == "error"] == []
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [{"records": "$.a["}, {"namespaces": 3}, {"fields": {}}, {"fields": rules(**{"a.b": {"role": "x"}})}],
-)
+def test_a_role_above_other_rules_leaves_the_rest(tmp_path: Path) -> None:
+    found = examined(tmp_path, stated(fields=rules(**{"a.b": {"role": "x"}})))
+    assert [one.where for one in found.mistakes] == ["fields[$.a.b].role", "fields[$.a]"]
+    assert found.policy is not None
+    assert found.doubtful == {"$.a", "$.a.b"}
+
+
+@pytest.mark.parametrize("changes", [{"records": "$.a["}, {"namespaces": 3}, {"fields": {}}])
 def test_without_places_or_fields_too_little_is_left(tmp_path: Path, changes: dict[str, Any]) -> None:
     found = examined(tmp_path, stated(**changes))
     assert found.policy is None

@@ -108,7 +108,7 @@ def test_a_failure_is_no_exception_in_the_worker() -> None:
 
 def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(PolicyError, match=r"install the extra hierdata\[spark\]"):
+    with pytest.raises(PolicyError, match=r"pip install 'hierdata\[spark\]'"):
         open_executor("spark", folder=tmp_path)
     assert list(tmp_path.iterdir()) == []
 

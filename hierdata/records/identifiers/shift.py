@@ -27,7 +27,7 @@ _NO_DAY = (
 )
 _PARTIAL = re.compile(r"[0-9]{4}(?:-?[0-9]{2})?")
 _WRITTEN = re.compile(r"((?:[0-9]{4}|[+-][0-9]{6,9})-[0-9]{2}-[0-9]{2}|[0-9]{8})(.*)", re.DOTALL)
-_TIMELESS = r"(?:[0-9]{4}|[+-][0-9]{6,9})-[0-9]{2}-[0-9]{2}(?:T00:00:00Z(?:,0)?)?|[0-9]{8}"
+_TIMELESS = r"(?:[0-9]{4}|[+-][0-9]{6,9})-[0-9]{2}-[0-9]{2}(?:T00:00:00Z(?:,0)?)?"
 """What is published without the time of day: a day, in MongoDB's types midnight."""
 
 
@@ -134,13 +134,8 @@ class Shift(Action):
         return replace_value
 
     def form_of(self, value: Scalar) -> str:
-        """Name the form of a moved date: its type, and for text whether it has separators.
-
-        A field that keeps the time of day is published as it is written.
-        """
-        if value is None or self.time != "drop":
-            return ""
-        return type(value).__name__ if "-" in str(value) else "basic"
+        """Name the form of a moved date: its type. A field with the time of day is published as written."""
+        return "" if value is None or self.time != "drop" else type(value).__name__
 
     def in_one_form(self, value: Scalar) -> Scalar:
         """Return a moved date as ISO text."""
@@ -157,7 +152,10 @@ class Shift(Action):
 
 
 def _shift_date(value: str, days: int, *, timed: bool) -> str | None:
-    """Return the text with its date moved, in the same format and type; None if it is not a date."""
+    """Return the text with its date moved, in the same type; None if it is not a date.
+
+    With the time of day it has the same format too, else that of ISO dates.
+    """
     written = _WRITTEN.fullmatch(value)
     try:
         day = parse_day(value) + days
@@ -167,8 +165,8 @@ def _shift_date(value: str, days: int, *, timed: bool) -> str | None:
         return None
     text, rest = written.groups()
     moved = spell_day(day)
-    if "-" not in text and moved[0] not in "+-":
-        moved = moved.replace("-", "")
     if not timed:
         rest = MIDNIGHT.get(type(value), "")
+    elif "-" not in text and moved[0] not in "+-":
+        moved = moved.replace("-", "")
     return type(value)(moved + rest)  # typed text keeps its type
