@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from hierdata.cli.session import session
+from hierdata.cli.session import keep_signal_handlers, session
 from hierdata.executors.processes import Processes
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def no_room() -> None:
 
 @pytest.mark.parametrize("work", [too_large, no_memory, no_library, no_room])
 def test_whoever_says_it(work: Callable[[], None], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(typer.Exit) as ended, session(True):
+    with pytest.raises(typer.Exit) as ended, keep_signal_handlers(), session(True):
         work()
     assert ended.value.exit_code == 8
     out, err = capsys.readouterr()
@@ -49,7 +49,7 @@ def test_whoever_says_it(work: Callable[[], None], capsys: pytest.CaptureFixture
 
 
 def test_another_error_of_a_library_is_none(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(typer.Exit) as ended, session(False):
+    with pytest.raises(typer.Exit) as ended, keep_signal_handlers(), session(False):
         raise ImportError("libx.so: undefined symbol")
     assert ended.value.exit_code == 1
 

@@ -100,7 +100,8 @@ def test_a_collection_becomes_a_collection(source: Any, database: Database) -> N
     )
     published = content(database.release)
     assert len(published) == release.report.counts.records.published > 50
-    assert {type(record["income"]) for record in published} == {Int64, Decimal128}
+    # Equal numbers have one type, the widest of the attribute.
+    assert {type(record["income"]) for record in published} == {Decimal128}
     assert not any("name" in record for record in published)
     assert [list(index["key"]) for index in database.release.list_indexes()] == [["_id"], ["age"]]
 

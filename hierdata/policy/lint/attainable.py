@@ -49,6 +49,7 @@ def falls_short(
     hold one value of each group, or numbers count together with those near them, the largest group (LE-3) or
     the fullest window (DL) decides.
 
+    >>> from hierdata.domains.sensitive import SensitiveDomain
     >>> from hierdata.privacy import FrequencyLDiversity
     >>> model, domain = FrequencyLDiversity(l=2), SensitiveDomain("$.s", ("flu", "HIV"))
     >>> falls_short(model, model.bind(domain), 4, {0: 3, 1: 1})
