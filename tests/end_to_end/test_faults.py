@@ -32,7 +32,7 @@ STAGES = {
     "measure": "TallyBlock",
     "publish": "PublishBlock",
     "write": "WriteRange",
-    "judge": "WalkSplit",
+    "judge": "ReadPart",
 }
 POLICY: dict[str, Any] = {
     "version": 1,
