@@ -16,6 +16,7 @@ from hierdata.policy.load import load
 from hierdata.policy.load.positions import json_positions, yaml_positions
 from hierdata.policy.policy import Policy
 from hierdata.records.path import Path as FieldPath
+from tests.test_policy import written
 
 TEXT = """\
 version: 1
@@ -37,12 +38,6 @@ def lines(path: Path) -> list[str]:
     with pytest.raises(hierdata.PolicyError) as refused:
         load(path)
     return str(refused.value).splitlines()
-
-
-def written(folder: Path, content: str, name: str = "policy.yaml") -> Path:
-    path = folder / name
-    path.write_text(content, "utf-8")
-    return path
 
 
 def test_each_problem_has_its_own_position(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TypeAlias
 
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
@@ -33,8 +32,8 @@ class Reading:
         self._rules = rules
         self._walk = Walk(rules, attributes)
         self._reader = RecordReader(self._walk)
-        pardons = replace(rules.without_links, exempt=frozenset(rules.tokens))
-        self._unpardoned = RecordReader(Walk(pardons, attributes)) if rules.pardoned_paths else None
+        unpardoned = rules.without_pardons
+        self._unpardoned = None if unpardoned is None else RecordReader(Walk(unpardoned, attributes))
         self._fitting: dict[bytes, int | None] = {}
         self.found = self._walk.found
         self.tokens = Tokens()

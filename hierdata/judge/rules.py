@@ -118,6 +118,11 @@ class JudgeRules:
         return replace(self, identities={}, references={})
 
     @property
+    def without_pardons(self) -> JudgeRules | None:
+        """The rules under which exempt fields are compared, without links; None if there are none."""
+        return replace(self.without_links, exempt=frozenset(self.tokens)) if self.pardoned_paths else None
+
+    @property
     def ties_values(self) -> bool:
         """Whether the file ties sensitive values to records."""
         return self.recoding not in ("representatives", "anatomy", "slicing", "slicing_by_table")

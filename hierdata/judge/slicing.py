@@ -87,6 +87,20 @@ class GroupId(SensitiveValues):
         return -1 if number is None else number
 
 
+def build_id_readers(rules: JudgeRules, places: Iterable[Keys]) -> tuple[RecordReader, RecordReader | None]:
+    """Return a reader of records that has their group ids as values, and one that compares exempt fields.
+
+    The second is None if no field is exempt.
+    """
+    ids = tuple(GroupId(SensitiveRule(keys, "")) for keys in places)
+    # Forbidden content and links have been counted by GroupWalk.
+    plain = replace(
+        rules.without_links, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None
+    )
+    unpardoned = plain.without_pardons
+    return RecordReader(Walk(plain, ids)), None if unpardoned is None else RecordReader(Walk(unpardoned, ids))
+
+
 @dataclass
 class _Sliced:
     """A class: its records, the ids of its vertices, and all records that look alike without ids."""
@@ -104,15 +118,8 @@ class _Forms:
     """
 
     def __init__(self, rules: JudgeRules, kinds: tuple[Keys, ...]) -> None:
-        ids = tuple(GroupId(SensitiveRule((*keys, GROUP), "")) for keys in kinds)
-        # Forbidden content has been counted by GroupWalk.
-        plain = replace(
-            rules.without_links, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None
-        )
         self._rules = rules
-        self._reader = RecordReader(Walk(plain, ids))
-        unpardoned = replace(plain, exempt=frozenset(rules.tokens))
-        self._unpardoned = RecordReader(Walk(unpardoned, ids)) if rules.pardoned_paths else None
+        self._reader, self._unpardoned = build_id_readers(rules, [(*keys, GROUP) for keys in kinds])
         self.classes: dict[tuple[bytes, Ids], _Sliced] = {}
         self.unions: dict[bytes, Class] = {}
         self.written: Counter[tuple[bytes, str]] = Counter()

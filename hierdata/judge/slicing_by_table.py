@@ -17,13 +17,11 @@ from hierdata.documents.document import Document, group_key, sensitive_part
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.bench import ModelChecks
 from hierdata.judge.contents import PlaceContent
-from hierdata.judge.flat import RecordReader
 from hierdata.judge.groups import GroupWalk, Kind, SensitiveTable, kinds_of, paths_by_part, read_tables
 from hierdata.judge.known_value import Ids, KnownValue, RowsOfTable
 from hierdata.judge.reading import population_of
-from hierdata.judge.rules import GroupIdRisk, JudgeRules, SensitiveRule, Verdict
-from hierdata.judge.slicing import GroupId, count_repeated_attributes, divide_attributes
-from hierdata.judge.walk import Walk
+from hierdata.judge.rules import GroupIdRisk, JudgeRules, Verdict
+from hierdata.judge.slicing import build_id_readers, count_repeated_attributes, divide_attributes
 
 
 def judge_tables(
@@ -116,14 +114,9 @@ class _FormsWithoutIds:
     """
 
     def __init__(self, rules: JudgeRules, tables: tuple[RowTable, ...]) -> None:
-        ids = tuple(GroupId(SensitiveRule((table.kind.name,), "")) for table in tables)
-        self._count = len(ids)
-        # Forbidden content has been counted by GroupWalk.
-        plain = replace(rules, sensitive=tuple(one.rule for one in ids), forbidden=frozenset(), listed=None)
+        self._count = len(tables)
         self._rules = rules
-        self._reader = RecordReader(Walk(plain, ids))
-        unpardoned = replace(plain, exempt=frozenset(rules.tokens))
-        self._unpardoned = RecordReader(Walk(unpardoned, ids)) if rules.pardoned_paths else None
+        self._reader, self._unpardoned = build_id_readers(rules, [(table.kind.name,) for table in tables])
         self.classes: dict[bytes, _ClassWithIds] = {}
         self.written: Counter[bytes] = Counter()
         self.bare: Counter[bytes] = Counter()

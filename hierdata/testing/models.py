@@ -11,8 +11,8 @@ from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.privacy.base import FOREIGN, ClassView, Closeness, Constraint, PrivacyModel
 from hierdata.testing.answers import check_answers
-from hierdata.testing.contract import check_parameters, require, require_sentence, send_to_worker
-from hierdata.testing.forms import is_within
+from hierdata.testing.contract import check_parameters, require, require_sentence
+from hierdata.testing.forms import check_caps, check_constraint
 from hierdata.testing.presence import check_presence
 
 VALUES = ("1", "2", "4", "9")
@@ -45,12 +45,7 @@ def check_model(model: PrivacyModel, domain: SensitiveDomain = DOMAIN) -> None:
     constraint = model.bind(own)
     if model.per_attribute:
         _check_needs_domain(model)
-    require(send_to_worker(constraint) is not None, f"the constraint of {name} must survive pickling")
-    least = constraint.min_class_size
-    require(
-        isinstance(least, int) and least >= 1,
-        f"min_class_size of {name} must be a whole number from 1 on, not {least}",
-    )
+    check_constraint(name, constraint)
     multisets = _multisets(len(domain.values))
     for counts in multisets:
         for view in _views(model, counts):
@@ -129,15 +124,7 @@ def _check_forms(name: str, constraint: Constraint, multisets: list[dict[int, in
             )
             continue
         if caps is not None:
-            within = is_within(caps, counts)
-            require(
-                holds or not within or not caps.sufficient,
-                f"caps of {name} allow {counts}, where it does not hold; they are not sufficient",
-            )
-            require(
-                within or not holds or not caps.necessary,
-                f"caps of {name} forbid {counts}, where it holds; they are not necessary",
-            )
+            check_caps(name, caps, counts, holds)
         if closeness is not None:
             near = _is_near(closeness, counts)
             require(near == holds, f"closeness of {name} and its holds differ at {counts}")

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, SensitiveReading
 from hierdata.testing.answers import check_answers
-from hierdata.testing.contract import require, require_sentence, send_to_worker
-from hierdata.testing.forms import is_within
+from hierdata.testing.contract import require, require_sentence
+from hierdata.testing.forms import check_caps, check_constraint
 
 Shown: TypeAlias = tuple[frozenset[int], ...]
 """The set of values that each record of a class shows at a place."""
@@ -68,12 +68,7 @@ def _check_words(
         constraint.reading == SensitiveReading("presence", within),
         f"the reading of what bind_presence of {name} returns must be presence within {within}",
     )
-    least = constraint.min_class_size
-    require(
-        isinstance(least, int) and least >= 1,
-        f"min_class_size of {name} on presence must be a whole number from 1 on, not {least}",
-    )
-    require(send_to_worker(constraint) is not None, f"the presence of {name} must survive pickling")
+    check_constraint(f"{name} on presence", constraint)
 
 
 def _check_view(
@@ -88,16 +83,7 @@ def _check_view(
     caps = constraint.caps
     if caps is None or not tied or view.present != sum(view.record_sets.values()):
         return
-    within_caps = is_within(caps, view.counts)
-    holds = constraint.holds(view)
-    require(
-        within_caps or not holds or not caps.necessary,
-        f"caps of {type(model).__name__} on presence forbid {dict(view.counts)}, where it holds",
-    )
-    require(
-        holds or not within_caps or not caps.sufficient,
-        f"caps of {type(model).__name__} on presence allow {dict(view.counts)}, where it does not hold",
-    )
+    check_caps(f"{type(model).__name__} on presence", caps, view.counts, constraint.holds(view))
 
 
 def _check_closures(model: PrivacyModel, constraint: Constraint, classes: list[Shown], tied: bool) -> None:
