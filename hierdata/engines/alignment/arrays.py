@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.kernels.arrays import (
     CAP,
     FIRST_NODE,
+    KIND,
     POOL_COUNT,
     POOL_FIRST,
     SLOT_COUNT,
@@ -41,6 +42,24 @@ def first_nodes(forest: Forest) -> list[list[int]]:
     """Return the first node of each quasi-identifier, by type, in one numbering over all hierarchies."""
     ends = iter(accumulate((len(tree.labels) for own in forest.hierarchies for tree in own), initial=0))
     return [[next(ends) for _ in own] for own in forest.hierarchies]
+
+
+def write_nodes(
+    forest: Forest,
+    first: list[list[int]],
+    rows: NDArray[np.int32],
+    vertices: NDArray[np.int64],
+    nodes: NDArray[np.int32],
+) -> None:
+    """Write the nodes of a class representative to those of the vertices that it is published as.
+
+    ``rows`` are the representative's vertex rows, ``vertices[i]`` is the vertex of ``rows[i]``, ``nodes`` is
+    in the layout of ``Forest.nodes`` and ``first`` is as ``first_nodes`` returns it.
+    """
+    for kind, starts in enumerate(first):
+        own = np.flatnonzero(rows[:, KIND] == kind)
+        for position, start in enumerate(starts):
+            nodes[forest.first_node[vertices[own]] + position] = rows[own, FIRST_NODE + position] - start
 
 
 def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:

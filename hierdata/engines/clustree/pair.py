@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hierdata.engines.alignment.alignment import Alignment
-from hierdata.engines.alignment.arrays import find_unpaired, first_nodes
-from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND
+from hierdata.engines.alignment.arrays import find_unpaired, first_nodes, write_nodes
 from hierdata.engines.alignment.kernels.representative import begin, grow
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
@@ -45,9 +44,5 @@ def align_pair(forest: Forest, constraints: Constraints, size: int) -> Partition
         return Partition(np.full(2, SUPPRESSED), shown, nodes)
     rows, members = aligned.representative[:count], aligned.members[:2, :count]
     shown[members] = members[0]
-    for kind, starts in enumerate(first_nodes(forest)):
-        own = np.flatnonzero(rows[:, KIND] == kind)
-        for position, start in enumerate(starts):
-            at = forest.first_node[members[0, own]] + position
-            nodes[at] = rows[own, FIRST_NODE + position] - start
+    write_nodes(forest, first_nodes(forest), rows, members[0], nodes)
     return Partition(np.zeros(2, np.int64), shown, nodes)

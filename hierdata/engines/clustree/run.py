@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.alignment import Alignment, Pairing
-from hierdata.engines.alignment.arrays import find_unpaired, first_nodes
+from hierdata.engines.alignment.arrays import find_unpaired, first_nodes, write_nodes
 from hierdata.engines.alignment.closing import Closing
-from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND
 from hierdata.engines.alignment.kernels.representative import begin, grow, take_out
 from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.base import Constraints
@@ -135,10 +134,6 @@ class ClusTreeRun(Alignment):
         kept = self._closing.find_safe_vertices(rows, members)
         self._costs["vertices_lost_at_closing"] += int((~kept).sum()) * size
         self._stands_for[members[:, kept]] = members[0, kept]
-        for kind, starts in enumerate(self._first_nodes):
-            chosen = np.flatnonzero(kept & (rows[:, KIND] == kind))
-            for position, start in enumerate(starts):
-                at = self.forest.first_node[members[0, chosen]] + position
-                self._nodes[at] = rows[chosen, FIRST_NODE + position] - start
+        write_nodes(self.forest, self._first_nodes, rows[kept], members[0, kept], self._nodes)
         self._class_of[self._joined[:size]] = self._classes
         self._classes += 1

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hierdata.engines.alignment.arrays import first_nodes
-from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND
+from hierdata.engines.alignment.arrays import first_nodes, write_nodes
 from hierdata.engines.k_member.grow import Grown
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import SUPPRESSED, Partition
@@ -28,11 +27,7 @@ def partition_of(forest: Forest, classes: Sequence[Grown], records: int, evaluat
         class_of[one.records] = number
         stands_for[one.members[:, one.kept]] = one.members[0, one.kept]
         lost_at_closing += int((~one.kept).sum()) * len(one.records)
-        for kind, own in enumerate(starts):
-            chosen = np.flatnonzero(one.kept & (one.rows[:, KIND] == kind))
-            for position, start in enumerate(own):
-                at = forest.first_node[one.members[0, chosen]] + position
-                nodes[at] = one.rows[chosen, FIRST_NODE + position] - start
+        write_nodes(forest, starts, one.rows[one.kept], one.members[0, one.kept], nodes)
     published = class_of >= 0
     gone = int((np.repeat(published, np.diff(forest.roots)) & (stands_for < 0)).sum())
     costs = Counter(

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.alignment import Alignment, Pairing
-from hierdata.engines.alignment.arrays import first_nodes
+from hierdata.engines.alignment.arrays import first_nodes, write_nodes
 from hierdata.engines.alignment.closing import Closing
-from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, KIND
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE
 from hierdata.engines.base import Constraints
 from hierdata.engines.local_search.arrays import buffers_of, empty_standing, ground_of
 from hierdata.engines.local_search.kernel_moves import EXCHANGE, TO, WHO, seek
@@ -241,11 +241,7 @@ class ExchangedClasses(Alignment):
             if self._asks:
                 kept = self._closing.find_safe_vertices(rows, members)
             shown[members[:, kept]] = members[0, kept]
-            for kind, starts in enumerate(self._firsts):
-                chosen = np.flatnonzero(kept & (rows[:, KIND] == kind))
-                for position, start in enumerate(starts):
-                    at = forest.first_node[members[0, chosen]] + position
-                    nodes[at] = rows[chosen, FIRST_NODE + position] - start
+            write_nodes(forest, self._firsts, rows[kept], members[0, kept], nodes)
         costs = self._costs(given, shown, int((standing.class_of < 0).sum()))
         return replace(
             given, equivalence_class=standing.class_of, representative=shown, nodes=nodes, costs=costs

@@ -37,7 +37,8 @@ def redeal_look_alikes(
     line = RowLine.of(forest, scope)
     result = classes.copy()
     members, following = members_of(classes), int(classes.max(initial=SUPPRESSED)) + 1
-    for alike in _group_by_form(forest, scope, classes):
+    published = joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes)
+    for alike in _group_by_form(_Ladders.of(forest, scope), published):
         rows = np.concatenate([members[own] for own in alike])
         if len(alike) == 1 or asked(rows) or (apart.groups[rows] < 0).any():
             continue
@@ -64,8 +65,7 @@ def tell_apart(
     counted = [asked.count_rows(rows) for rows in members_of(classes)]
     forms = _Ladders.of(forest, scope)
     groups = [
-        sorted(alike, key=lambda own: -counted[own].records)
-        for alike in _group_by_form(forest, scope, classes)
+        sorted(alike, key=lambda own: -counted[own].records) for alike in _group_by_form(forms, published)
     ]
     held = {forms.of_nodes(published[alike[0]].tolist()): counted[alike[0]] for alike in groups}
     left = _ASKED
@@ -81,13 +81,10 @@ def tell_apart(
     return published
 
 
-def _group_by_form(forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> list[list[int]]:
-    """Return the classes of each form, by their joins."""
-    forms = _Ladders.of(forest, scope)
+def _group_by_form(forms: _Ladders, published: NDArray[np.int32]) -> list[list[int]]:
+    """Return the classes of each form, by the nodes that they are published by."""
     alike: defaultdict[Form, list[int]] = defaultdict(list)
-    for own, nodes in enumerate(
-        joins(forest.hierarchies[scope.kind], nodes_of(forest, scope), classes).tolist()
-    ):
+    for own, nodes in enumerate(published.tolist()):
         alike[forms.of_nodes(nodes)].append(own)
     return [*alike.values()]
 
