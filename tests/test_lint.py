@@ -202,6 +202,22 @@ def test_identifiers_inside_arrays_may_repeat_and_so_may_fields_that_are_dropped
     assert check(stated, records) == []
 
 
+def test_references_may_repeat_and_the_identity_they_refer_to_may_not() -> None:
+    own = {"domain": "people", "links": "who refers to whom may be known"}
+    fields = {
+        "$.age": {"role": "quasi", "flat": True},
+        "$.id": {"role": "identifier", "action": {"pseudonym": own | {"identity": True}}},
+        "$.friend": {"role": "identifier", "action": {"pseudonym": own | {"references": "drop"}}},
+    }
+    stated = policy(fields=fields, models=[{"kind": "k-anonymity", "k": 2}])
+    friends = [{"id": f"P{at}", "age": 1, "friend": "P0"} for at in range(4)]
+    assert not [one for one in check(stated, friends) if "identifier repeat" in one.message]
+    twice = check(stated, [*friends, friends[1]])
+    assert messages(twice, "$.id") == [
+        "1 value (2 occurrences) of this identifier repeat: k counts records, not individuals"
+    ]
+
+
 def test_levels_by_frequency_that_are_all_equal_are_told() -> None:
     stated = policy(
         {"$.a": FLAT, "$.s": {"role": "sensitive", "levels": {"by": "frequency", "sensitive": "rare"}}},

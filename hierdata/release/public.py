@@ -104,6 +104,7 @@ def build_codebook(found: ReadBack) -> Codebook:
                     missing=rule.missing,
                     exempt=rule.exempt,
                     action=None if rule.stated_action is None else rule.stated_action.kind,
+                    same=rule.same,
                 )
             )
     return Codebook(

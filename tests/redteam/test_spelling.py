@@ -252,6 +252,17 @@ def test_the_judge_unites_what_is_the_same(tmp_path: Path) -> None:
     assert sum(verdict.forbidden.values()) == 1, "and a spelling of one's own is a mark"
 
 
+def test_the_codebook_tells_what_made_texts_one_value() -> None:
+    release = hierdata.anonymize(
+        [{"age": 1, "ill": text} for text in ("HIV", "flu", "gout") * 3], with_same(), seed=SEED
+    )
+    codebook = json.loads((release.folder / "public" / "codebook.json").read_text())
+    told = {field["path"]: field["same"] for field in codebook["fields"]}
+    assert told["$.age"] == []
+    assert told["$.ill"]
+    assert set(told["$.ill"]) <= {"trim", "nfkc", "fold"}
+
+
 def test_names_that_are_one_value_are_refused() -> None:
     for rule in ({"levels": {"by": {"HIV": 5, "hiv": 1}}}, {"taxonomy": {"tree": {"*": ["HIV", "hiv"]}}}):
         with pytest.raises(PolicyError, match="one value under `same`"):

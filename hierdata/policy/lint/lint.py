@@ -286,10 +286,17 @@ def _unique(policy: Policy, survey: Survey) -> Iterator[Finding]:
 
 
 def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
-    """Find identifiers of the record that occur twice: k counts records, not individuals."""
+    """Find identifiers of the record that occur twice: k counts records, not individuals.
+
+    A reference names another vertex, so that several records may share one.
+    """
+    tokens = policy.pseudonyms
+    identified = {one.domain for one in tokens.values() if one.is_identity}
     for keys, (path, rule) in policy.rules_by_keys.items():
         inside = any(keys[:depth] in policy.vertices for depth in range(1, len(keys) + 1))
         if rule.role != "identifier" or inside:
+            continue
+        if keys in tokens and tokens[keys].domain in identified and not tokens[keys].is_identity:
             continue
         repeated = [
             (value, count)

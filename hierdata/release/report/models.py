@@ -176,7 +176,7 @@ class CodebookField(Plain):
     ``domain`` describes the values of a quasi-identifier (its ``kind`` and the rest); ``missing`` lists the
     spellings that were read as missing, in addition to null and absence; ``exempt`` is the policy's reason
     for publishing a field outside the promise. ``action`` names what was done to the values before anything
-    else.
+    else; ``same`` lists what made texts one value: ``trim``, ``nfkc`` or ``fold``.
     """
 
     path: str
@@ -186,6 +186,7 @@ class CodebookField(Plain):
     missing: tuple[str, ...] = ()
     exempt: Shown | None = None
     action: str | None = None
+    same: tuple[str, ...] = ()
 
 
 class Codebook(Plain):
