@@ -124,7 +124,10 @@ def test_the_command_line_reference_has_every_option_and_no_other(command: str) 
     (section,) = (part for part in sections if part.startswith(f"{command}\n"))
     told = set(re.findall(r"--[a-z][a-z-]*|(?<=`)-[a-z](?=`)", prose(section)))
     there = {
-        option for parameter in commands()[command].params for option in parameter.opts if option[0] == "-"
+        option
+        for parameter in commands()[command].params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+        if option[0] == "-"
     }
     assert told == there - {"--help", "-h"}
 

@@ -15,6 +15,7 @@ from hierdata.cli.init import init
 from hierdata.cli.lint import lint
 from hierdata.cli.measure import measure
 from hierdata.cli.plugins import plugins
+from hierdata.cli.reproduce import reproduce
 from hierdata.cli.session import explain, keep_signal_handlers
 from hierdata.cli.synth import synth
 from hierdata.cli.terminal import say
@@ -52,7 +53,8 @@ def options(
 
 
 _COMMANDS = {
-    command.__name__: command for command in (init, lint, anonymize, verify, measure, synth, plugins)
+    command.__name__: command
+    for command in (init, lint, anonymize, verify, measure, reproduce, synth, plugins)
 }
 
 for command in _COMMANDS.values():

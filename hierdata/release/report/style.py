@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>$title</title>
-<style>
-:root {
+STYLE = """:root {
   --paper: #ffffff; --ink: #1b1f24; --quiet: #545b64; --line: #c9ced6; --band: #f3f5f8;
   --kept: #0b6b3a; --broken: #b3261e;
 }
@@ -50,7 +40,22 @@ footer { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: .8rem
   .wide { overflow: visible; }
   tr { break-inside: avoid; }
 }
-</style>
+"""
+"""The CSS of our pages, for light and dark screens and for paper."""
+
+PAGE = (
+    """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>$title</title>
+<style>"""
+    + STYLE
+    + """</style>
 </head>
 <body>
 <header class="$state">
@@ -67,3 +72,4 @@ Made by hierdata $version. For the steward: small counts are not guarded here, s
 </body>
 </html>
 """
+)

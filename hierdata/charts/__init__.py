@@ -1,0 +1,15 @@
+"""Charts as inline SVG: no script, nothing from outside, readable in light, in dark and without colours.
+
+Charts know nothing of hierdata. ``chart.svg(name)`` returns one ``<svg>`` element; ``name`` makes the ids
+in it unique in a page. The page includes ``STYLE``, which has the colours; without it the marks are black.
+"""
+
+from __future__ import annotations
+
+from hierdata.charts.bar_chart import BarChart, Bars
+from hierdata.charts.line_chart import Line, LineChart, Point
+from hierdata.charts.style import STYLE
+
+Chart = LineChart | BarChart
+
+__all__ = ["STYLE", "BarChart", "Bars", "Chart", "Line", "LineChart", "Point"]

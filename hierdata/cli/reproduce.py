@@ -1,0 +1,65 @@
+"""``hierdata reproduce``: the tables and figures of the papers, measured again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hierdata.cli.arguments import AsJson, Quiet, Workers
+from hierdata.cli.feedback import Feedback
+from hierdata.cli.session import session
+from hierdata.cli.terminal import print_json, say
+from hierdata.errors import PolicyError
+
+
+def reproduce(
+    paper: Annotated[
+        str, typer.Argument(metavar="[PAPER]", help="ML, LE, DL, TC, DR, or all of them.", show_default=True)
+    ] = "all",
+    *,
+    out: Annotated[
+        Path,
+        typer.Option(help="A new folder for the pages, or that of an interrupted run.", show_default=False),
+    ],
+    full: Annotated[
+        bool,
+        typer.Option("--full/--quick", help="Ten repeats in up to 2 hours, or two in about 5 minutes."),
+    ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder with adult.data or adult.csv; without it a synthetic table takes its place.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure each table and figure of the papers again, and write pages that show both."""
+    with session(as_json, result=out / "index.html"):
+        from hierdata.reproduction import PAPERS
+        from hierdata.reproduction.adult import read_adult, synthesize_adult
+        from hierdata.reproduction.reproduce import reproduce
+        from hierdata.reproduction.study import EFFORTS
+
+        if paper != "all" and paper not in PAPERS:
+            raise PolicyError(f"there is no such paper here; choose one of {', '.join(PAPERS)}, or all")
+        papers = [*PAPERS.values()] if paper == "all" else [PAPERS[paper]]
+        adult = synthesize_adult() if data is None else read_adult(data)
+        with Feedback(quiet) as feedback:
+            effort = EFFORTS["full" if full else "quick"]
+            listener = {"progress": feedback.listener} if feedback.listener is not None else {}
+            found = reproduce(papers, effort, adult, out, workers=workers, **listener)
+        if as_json:
+            print_json(
+                {
+                    "page": str(out / "index.html"),
+                    "exhibits": {one.code: len(own) for one, own in found.items()},
+                }
+            )
+        elif not quiet:
+            shown = sum(map(len, found.values()))
+            say(f"{shown} tables and figures are in {out / 'index.html'}. {adult.origin}")

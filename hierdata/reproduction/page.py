@@ -1,0 +1,202 @@
+"""Exhibits as pages: HTML for people, JSON for programs, Markdown for docs. Nothing is computed here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from hierdata.charts import STYLE as CHART_STYLE
+from hierdata.escaping import escape
+from hierdata.release.report.style import STYLE
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid, Paper, write_cell
+
+Exhibits = Sequence[Exhibit]
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What every page says of the run: version, day (ISO), effort with repeats, processors, and the data."""
+
+    version: str
+    day: str
+    effort: str
+    repeats: int
+    processors: int
+    adult: str
+
+
+@cache
+def errata() -> dict[str, str]:
+    """Return what we found wrong or open in the papers, and how we read it, by code ("ML-15")."""
+    text = (files("hierdata.reproduction") / "data" / "errata.json").read_text("utf-8")
+    found: dict[str, str] = json.loads(text)
+    return found
+
+
+def write_html(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
+    """Return the page of a paper. Raises KeyError for an erratum that is not known."""
+    chosen = dict.fromkeys(code for exhibit in exhibits for code in exhibit.errata)
+    return (
+        _environment()
+        .get_template("paper.html")
+        .render(
+            paper=paper,
+            exhibits=exhibits,
+            facts=facts,
+            errata={code: errata()[code] for code in chosen},
+            style=Markup(STYLE + CHART_STYLE),  # noqa: S704  # our own constants
+        )
+    )
+
+
+def write_index(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
+    """Return the page that leads to the papers."""
+    style = Markup(STYLE)  # noqa: S704  # our own constant
+    return _environment().get_template("index.html").render(found=found, facts=facts, style=style)
+
+
+def write_json(paper: Paper, exhibits: Exhibits, facts: RunFacts) -> str:
+    """Return the numbers of a page as JSON; fractions are texts such as "1/3"."""
+    return json.dumps(
+        {
+            "paper": {"code": paper.code, "title": paper.title, "authors": paper.authors},
+            "run": vars(facts),
+            "exhibits": [_exhibit_data(exhibit) for exhibit in exhibits],
+        },
+        indent=1,
+        allow_nan=False,
+    )
+
+
+def _exhibit_data(exhibit: Exhibit) -> dict[str, Any]:
+    return {
+        "label": exhibit.label,
+        "title": exhibit.title,
+        "says": exhibit.says,
+        "printed": _grid_data(exhibit.printed),
+        "derived": _grid_data(exhibit.derived),
+        "ours": _grid_data(exhibit.ours),
+        "drawing": exhibit.drawing,
+        "differs": exhibit.differs,
+        "errata": list(exhibit.errata),
+    }
+
+
+def _grid_data(grid: Grid | None) -> dict[str, Any] | None:
+    if grid is None:
+        return None
+    return {"columns": list(grid.columns), "rows": [[_cell_data(cell) for cell in row] for row in grid.rows]}
+
+
+def _cell_data(cell: Cell) -> str | int | float | None:
+    return str(cell) if isinstance(cell, Fraction) else cell
+
+
+def write_markdown(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
+    """Return all papers as one page of Markdown, without pictures."""
+    lines = ["# The papers' tables and figures, and ours", "", *_intro(facts)]
+    for paper, exhibits in found.items():
+        lines += ["", f"## {paper.code}: {_plain(paper.title)}", "", f"{_plain(paper.authors)}."]
+        for exhibit in exhibits:
+            lines += ["", *_exhibit_lines(exhibit)]
+    return "\n".join(lines) + "\n"
+
+
+def _intro(facts: RunFacts) -> Iterator[str]:
+    yield (
+        f"Made on {facts.day} by `hierdata reproduce all --{facts.effort}`, hierdata {facts.version},"
+        f" {facts.processors} processors, {facts.repeats} repeats. {_plain(facts.adult)}"
+    )
+
+
+def _exhibit_lines(exhibit: Exhibit) -> Iterator[str]:
+    yield f"### {_plain(exhibit.label)}: {_plain(exhibit.title)}"
+    yield ""
+    yield _plain(exhibit.says)
+    for heading, grid in grids(exhibit):
+        yield ""
+        yield f"{heading}:"
+        yield ""
+        yield from _grid_lines(grid)
+    if exhibit.drawing:
+        yield ""
+        yield from ("    " + escape(line) for line in exhibit.drawing.splitlines())
+    yield ""
+    yield _plain(exhibit.differs or "All agree.")
+    if exhibit.errata:
+        yield f"Errata: {', '.join(exhibit.errata)}."
+
+
+def _grid_lines(grid: Grid) -> Iterator[str]:
+    yield _row(grid.columns)
+    yield "|" + " --- |" * len(grid.columns)
+    for row in grid.rows:
+        yield _row([write_cell(cell) for cell in row])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return a text without markup of Markdown in it."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", escape(text))
+
+
+def grids(exhibit: Exhibit) -> list[tuple[str, Grid]]:
+    """Return the grids of an exhibit that exist, with their headings."""
+    found = (
+        ("The paper prints", exhibit.printed),
+        ("The paper's formulas give", exhibit.derived),
+        ("We get", exhibit.ours),
+    )
+    return [(heading, grid) for heading, grid in found if grid is not None]
+
+
+def anchor(label: str) -> str:
+    """Return the id of an exhibit in its page.
+
+    >>> anchor("Figure 5 (a)")
+    'figure-5-a'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
+
+
+def is_number(cell: Cell) -> bool:
+    """Return whether a cell is set right-aligned."""
+    return cell is None or not isinstance(cell, str)
+
+
+def _draw(exhibit: Exhibit, at: int) -> Markup:
+    """Return a chart; it escapes its texts itself."""
+    return Markup(exhibit.charts[at].svg(f"{anchor(exhibit.label)}-chart-{at + 1}"))  # noqa: S704
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("hierdata.reproduction"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: escape(value) if type(value) is str else value,
+    )
+    made.globals.update(
+        grids=grids,
+        anchor=anchor,
+        is_number=is_number,
+        draw=_draw,
+        write_cell=write_cell,
+        newline=Markup("\n"),
+    )
+    return made
