@@ -16,8 +16,8 @@ import yaml
 from lxml import etree
 
 from hierdata.synth.bundled import files, main
+from hierdata.synth.companions import student_policy
 from hierdata.synth.vocabulary import BREAKPOINTS, LEVELS
-from hierdata.synth.write import policy
 
 ROOT = Path(__file__).parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -168,7 +168,7 @@ def test_the_baseline_policy_differs_in_models_and_engine_only() -> None:
 
 
 def test_the_bundled_policy_is_the_one_that_synth_writes_and_the_books() -> None:
-    written, bundled = yaml.safe_load(policy(3)), policy_of("students.yaml")
+    written, bundled = yaml.safe_load(student_policy(3)), policy_of("students.yaml")
     del bundled["fields"]["$.courses[*].books[*].title"], bundled["unlisted"]
     assert located(written.pop("fields"), FIXTURES) == located(bundled.pop("fields"), FIXTURES / "policies")
     assert written == bundled

@@ -1,4 +1,4 @@
-"""Synthetic students: reproducible, inside their taxonomies, as correlated and as skewed as asked."""
+"""Synthetic records: reproducible, inside their taxonomies, as correlated and as skewed as asked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hierdata.errors import PolicyError, TargetError
-from hierdata.synth import GENERATORS, students, write
+from hierdata.synth import beside_patients, beside_students, patients, students, write
 from hierdata.synth.draws import Draws, limits
 from hierdata.synth.students import StudentShape
 from hierdata.synth.vocabulary import BREAKPOINTS, DEPARTMENTS, GRADES, TAXONOMIES
@@ -83,7 +83,7 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one() -> None:
 
 
 def test_records_come_one_at_a_time() -> None:
-    ids = [s["id"] for s in islice(GENERATORS["students"](10**12, 2, 1, 0.5, 0.5), 3)]
+    ids = [s["id"] for s in islice(students(10**12, 2, 1, 0.5, 0.5), 3)]
     assert ids == ["S000001", "S000002", "S000003"]
 
 
@@ -155,7 +155,7 @@ def test_a_shape_adds_books_missing_gpas_and_students_with_one_course() -> None:
 )
 def test_arguments_out_of_range_are_refused_at_once(wrong: dict[str, float]) -> None:
     with pytest.raises(PolicyError):
-        GENERATORS["students"](**({"records": 1, "depth": 2, "seed": 1, "correlation": 0, "skew": 0} | wrong))
+        students(**({"records": 1, "depth": 2, "seed": 1, "correlation": 0, "skew": 0} | wrong))
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=9), st.integers(0, 1000))
@@ -167,7 +167,7 @@ def test_an_index_is_always_in_range(weights: list[int], seed: int) -> None:
 @pytest.mark.parametrize("number", [0, 1, 5])
 def test_what_is_written_is_read_back(tmp_path: Path, name: str, number: int) -> None:
     people = sample(records=number)
-    write(iter(people), tmp_path / name, depth=3)
+    write(iter(people), tmp_path / name, beside_students(3))
     data = (tmp_path / name).read_bytes()
     text = (gzip.decompress(data) if name.endswith(".gz") else data).decode()
     found = read(text) if ".jsonl" not in name else [read(line) for line in text.splitlines()]
@@ -177,7 +177,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, name: str, number: int) ->
 
 def test_the_same_students_give_the_same_gzip_bytes(tmp_path: Path) -> None:
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        write(sample(records=5), tmp_path / name, depth=3)
+        write(sample(records=5), tmp_path / name, beside_students(3))
     assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
 
 
@@ -185,12 +185,65 @@ def test_the_same_students_give_the_same_gzip_bytes(tmp_path: Path) -> None:
 def test_the_policy_names_the_fields_that_are_there_and_taxonomies_that_exist(
     tmp_path: Path, depth: int
 ) -> None:
-    write(sample(records=3, depth=depth), tmp_path / "a.jsonl", depth)
+    write(sample(records=3, depth=depth), tmp_path / "a.jsonl", beside_students(depth))
     rules = yaml.safe_load((tmp_path / "a.policy.yaml").read_text())["fields"]
     named = {path.removeprefix("$.").replace("[*]", "") for path in rules}
     assert named == set(paths(sample(records=3, depth=depth), ""))
     files = {rule["taxonomy"] for rule in rules.values() if "taxonomy" in rule}
     assert files == {f"taxonomies/{p.name}" for p in (tmp_path / "taxonomies").iterdir()}
+
+
+def test_the_policy_of_patients_names_the_fields_that_are_there_and_taxonomies_that_cover_them(
+    tmp_path: Path,
+) -> None:
+    people = list(patients(30, seed=2))
+    write(iter(people), tmp_path / "a.jsonl", beside_patients())
+    rules = yaml.safe_load((tmp_path / "a.policy.yaml").read_text())["fields"]
+    named = {path.removeprefix("$.").replace("[*]", "") for path in rules}
+    assert named == set(paths(people, ""))
+    codes = {
+        line.split(";")[0]
+        for file in (tmp_path / "taxonomies").iterdir()
+        for line in file.read_text().splitlines()
+    }
+    for encounter in (one for person in people for one in person["encounters"]):
+        shown = [item["code"] for name in ("procedures", "observations") for item in encounter[name]]
+        assert {encounter["class"], *shown} <= codes
+
+
+def test_patients_have_the_shape_that_the_reference_states() -> None:
+    sizes, kinds = [], Counter[str]()
+    for person in patients(600, seed=1):
+        assert 1 <= len(person["encounters"]) <= 160
+        days = [encounter["start"] for encounter in person["encounters"]]
+        assert days == sorted(days)
+        own = Counter[str]()
+        for encounter in person["encounters"]:
+            own.update({name: len(items) for name, items in encounter.items() if isinstance(items, list)})
+        kinds += own
+        sizes.append(len(days) + own.total())
+    assert 105 < sum(sizes) / 600 < 120
+    assert 300 < max(sizes) < 420
+    assert set(kinds) == {"conditions", "procedures", "medications", "observations"}
+    assert min(kinds.values()) > 600 * 8
+
+
+@given(st.integers(0, 2**64), st.integers(0, 5), st.integers(0, 5))
+def test_every_patient_is_well_formed(seed: int, fewest: int, more: int) -> None:
+    for person in patients(3, seed, (fewest, fewest + more)):
+        assert fewest <= len(person["encounters"]) <= fewest + more
+        assert read(json_text(person)) == person
+    assert list(patients(3, seed, (fewest, fewest + more)))[:2] == list(
+        patients(2, seed, (fewest, fewest + more))
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"records": -1}, {"seed": -1}, {"encounters": (2, 1)}, {"encounters": (-1, 1)}]
+)
+def test_patients_out_of_range_are_refused_at_once(wrong: dict[str, object]) -> None:
+    with pytest.raises(PolicyError):
+        patients(**({"records": 1, "seed": 1} | wrong))  # type: ignore[arg-type]
 
 
 def paths(value: object, prefix: str) -> set[str]:
@@ -206,14 +259,14 @@ def test_nothing_that_exists_is_overwritten(tmp_path: Path, taken: str) -> None:
     (tmp_path / taken).parent.mkdir(exist_ok=True)
     (tmp_path / taken).write_text("mine")
     with pytest.raises(TargetError, match="is already there"):
-        write(sample(records=1), tmp_path / "a.json", depth=3)
+        write(sample(records=1), tmp_path / "a.json", beside_students(3))
     assert (tmp_path / taken).read_text() == "mine"
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == [tmp_path / taken]
 
 
 def test_two_collections_may_share_a_folder_and_its_taxonomies(tmp_path: Path) -> None:
-    write(sample(records=1, depth=2), tmp_path / "a.json", depth=2)
-    write(sample(records=1), tmp_path / "b.json", depth=3)
+    write(sample(records=1, depth=2), tmp_path / "a.json", beside_students(2))
+    write(sample(records=1), tmp_path / "b.json", beside_students(3))
     assert {p.name for p in (tmp_path / "taxonomies").iterdir()} == {
         "major.csv",
         "course.csv",
@@ -227,17 +280,17 @@ def test_a_run_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write(breaking(), tmp_path / "a.jsonl.gz", depth=3)  # type: ignore[arg-type]
+        write(breaking(), tmp_path / "a.jsonl.gz", beside_students(3))  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="cannot be written"):
-        write(sample(records=1), tmp_path / "none" / "a.json", depth=3)
+        write(sample(records=1), tmp_path / "none" / "a.json", beside_students(3))
 
 
 @pytest.mark.parametrize("name", ["a.xml", "a", ".json"])
 def test_an_unknown_suffix_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(PolicyError):
-        write(sample(records=1), tmp_path / name, depth=3)
+        write(sample(records=1), tmp_path / name, beside_students(3))
     assert list(tmp_path.iterdir()) == []

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hierdata.synth.companions import beside_patients, beside_students
+from hierdata.synth.patients import patients
 from hierdata.synth.students import students
-from hierdata.synth.write import write
+from hierdata.synth.write import Companions, write
 
-GENERATORS = {"students": students}
+GENERATORS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
+    "students": students,
+    "patients": patients,
+}
 
-__all__ = ["GENERATORS", "students", "write"]
+__all__ = ["GENERATORS", "Companions", "beside_patients", "beside_students", "patients", "students", "write"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from hierdata.synth.patients import DEPARTMENT_TAXONOMY, patients
+from hierdata.synth.outpatients import DEPARTMENT_TAXONOMY, outpatients
 from hierdata.synth.students import StudentShape, students
 from hierdata.synth.vocabulary import TAXONOMIES, csv_text
 from hierdata.synth.write import json_array, json_lines
@@ -21,7 +21,7 @@ def bundled_students() -> list[dict[str, Any]]:
 
 def bundled_patients() -> list[dict[str, Any]]:
     """Return the 500 patients of ``fixtures/patients``."""
-    return list(patients(500, seed=2018))
+    return list(outpatients(500, seed=2018))
 
 
 def files() -> dict[str, str]:

@@ -24,6 +24,10 @@ class Draws:
     def __init__(self, seed: int) -> None:
         self._random = Random(seed).random  # noqa: S311 - meant to be reproducible, protects nothing
 
+    def share(self) -> float:
+        """Return a number from 0 to 1, without 1."""
+        return self._random()
+
     def chance(self, probability: float) -> bool:
         """Return True with this probability; never at 0, always at 1."""
         return self._random() < probability

@@ -1,20 +1,27 @@
-"""Write synthetic students, with a policy and the taxonomies, ready for ``hierdata anonymize``."""
+"""Write synthetic records, with a policy and the taxonomies, ready for ``hierdata anonymize``."""
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from hierdata.errors import PolicyError, TargetError
-from hierdata.synth.vocabulary import GRADES, TAXONOMIES, csv_text
+from hierdata.synth.vocabulary import csv_text
 
 
-def write(records: Iterable[dict[str, Any]], out: Path, depth: int) -> None:
+class Companions(NamedTuple):
+    """What is written with records: a policy in YAML, and taxonomies by name."""
+
+    policy: str
+    taxonomies: Mapping[str, tuple[tuple[str, ...], ...]]
+
+
+def write(records: Iterable[dict[str, Any]], out: Path, companions: Companions) -> None:
     """Write the records to ``out``, and ``<stem>.policy.yaml`` and ``taxonomies/*.csv`` to the same folder.
 
     The suffix determines the form: ``.json`` is an array, ``.jsonl`` one record per line, either also with
@@ -25,9 +32,9 @@ def write(records: Iterable[dict[str, Any]], out: Path, depth: int) -> None:
     suffix = next((suffix for suffix in FORMS if out.name.endswith(suffix) and out.name != suffix), None)
     if suffix is None:
         raise PolicyError(f"the name of the output must end in one of {', '.join(FORMS)}")
-    texts = {out.with_name(out.name.removesuffix(suffix) + ".policy.yaml"): policy(depth)}
-    for name in taxonomy_names(depth):
-        texts[out.parent / "taxonomies" / f"{name}.csv"] = csv_text(TAXONOMIES[name])
+    texts = {out.with_name(out.name.removesuffix(suffix) + ".policy.yaml"): companions.policy}
+    for name, lines in companions.taxonomies.items():
+        texts[out.parent / "taxonomies" / f"{name}.csv"] = csv_text(lines)
     try:
         with ExitStack() as undo:
             stream = _create(out, undo)
@@ -104,34 +111,3 @@ def json_text(value: Any) -> str:
     if isinstance(value, Decimal):
         return str(value)
     return json.dumps(value, ensure_ascii=False)
-
-
-def taxonomy_names(depth: int) -> tuple[str, ...]:
-    """Return the names of the taxonomies that students of this depth need."""
-    return ("major", "course", "instructor") if depth == 3 else ("major", "course")
-
-
-def policy(depth: int) -> str:
-    """Return a policy in YAML as in ML section 5: level-alpha-k with k = 5, preset MLevCluTree."""
-    grades = ", ".join(f"{grade}: {level}" for grade, level in GRADES.items())
-    rules = {
-        "id": "role: identifier, action: drop",
-        "major": "role: quasi, taxonomy: taxonomies/major.csv",
-        "birth_year": "role: quasi, interval: {steps: [1, 2, 5, 10]}",
-        "gpa": "role: sensitive, levels: {domain: [0, 4], sensitive: low}",
-        "courses[*].code": "role: quasi, taxonomy: taxonomies/course.csv",
-        "courses[*].grade": f"role: sensitive, levels: {{by: {{{grades}}}}}",
-    }
-    if depth == 3:
-        rules["courses[*].evaluations[*].instructor"] = "role: quasi, taxonomy: taxonomies/instructor.csv"
-        rules["courses[*].evaluations[*].score"] = "role: sensitive, levels: {domain: [0, 1], sensitive: low}"
-    fields = "".join(f"  $.{path}: {{{rule}}}\n" for path, rule in rules.items())
-    return (
-        "# Synthetic students: these data contain no real people.\n"
-        "version: 1\n"
-        "dataset: students\n"
-        "models:\n"
-        "  - {kind: level-alpha-k, k: 5, alpha: [0.8, 0.6, 0.4, 0.2, 0.1]}\n"
-        f"fields:\n{fields}"
-        "engine: {preset: MLevCluTree}\n"
-    )

@@ -152,7 +152,8 @@ FAMILIES = {
         {
             "bundled": "writes fixtures/ anew",
             "draws": "reproducible random choices",
-            "patients": "the second bundled collection; its vocabulary is fixed, so no command offers it",
+            "companions": "policies and taxonomies for the records",
+            "outpatients": "the second bundled collection; its vocabulary is fixed, so no command offers it",
             "vocabulary": "courses, grades, instructors and books",
             "write": "a collection to files",
         },

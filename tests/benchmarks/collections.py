@@ -13,7 +13,7 @@ from hierdata.policy.policy import Policy
 from hierdata.records.binding import bind
 from hierdata.records.survey import survey
 from hierdata.sources import collect
-from hierdata.synth import GENERATORS, write
+from hierdata.synth import beside_students, students, write
 
 DATA_SETS = {"A": 2, "B": 3}
 """Depth of the data sets of ML section 5: A students and courses, B also instructors."""
@@ -33,7 +33,7 @@ def written(
     """Write a data set with its policy beside it."""
     file = folder / f"{name}.jsonl"
     depth = DATA_SETS[name]
-    write(GENERATORS["students"](records, depth, seed, correlation, skew), file, depth)
+    write(students(records, depth, seed, correlation, skew), file, beside_students(depth))
     return file
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hierdata.synth.patients import patients
+from hierdata.synth.outpatients import outpatients
 from tests.benchmarks.engine import header, row
 from tests.benchmarks.scale import taken
 
@@ -26,7 +26,7 @@ SEED = 1
 def cards(records: int) -> Iterator[dict[str, Any]]:
     """Patients with two more fields that hardly repeat."""
     draw = random.Random(SEED)
-    for ordinal, patient in enumerate(patients(records, SEED)):
+    for ordinal, patient in enumerate(outpatients(records, SEED)):
         yield {**patient, "card": f"{ordinal * 7919 % 10**9:09}", "income": draw.randrange(10**6)}
 
 

@@ -22,6 +22,16 @@ def test_what_is_written_can_be_published(run: Run, tmp_path: Path, depth: int) 
     assert run("anonymize", file, "--policy", policy, "--out", tmp_path / "out", "--quiet").code == 0
 
 
+def test_patients_can_be_published(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "patients.jsonl"
+    ran = run("synth", "patients", "--records", 20, "--encounters", "1..4", "--out", file)
+    assert (ran.code, ran.err) == (0, "")
+    assert {len(json.loads(line)["encounters"]) for line in file.read_text().splitlines()} <= {1, 2, 3, 4}
+    policy = tmp_path / "patients.policy.yaml"
+    assert run("lint", policy, "--data", file, "--quiet").code == 0
+    assert run("anonymize", file, "--policy", policy, "--out", tmp_path / "out", "--quiet").code == 0
+
+
 def test_json_names_the_file(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     ran = run("synth", "students", "--records", 3, "--out", file, "--json")
@@ -39,7 +49,17 @@ def test_progress_changes_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     ("options", "code"),
-    [(("teachers",), 2), (("students", "--depth", 4), 2), (("students", "--skew", 2), 2), (("students",), 6)],
+    [
+        (("teachers",), 2),
+        (("students", "--depth", 4), 2),
+        (("students", "--skew", 2), 2),
+        (("students", "--encounters", "1..2"), 2),
+        (("patients", "--depth", 2), 2),
+        (("patients", "--encounters", "2"), 2),
+        (("patients", "--encounters", "2..1"), 2),
+        (("patients", "--encounters", "a..b"), 2),
+        (("students",), 6),
+    ],
 )
 def test_what_cannot_be_written_is_said(
     run: Run, tmp_path: Path, options: tuple[object, ...], code: int

@@ -25,7 +25,7 @@ from hierdata.pipeline.look_over import survey_collection
 from hierdata.policy.lint.lint import lint
 from hierdata.policy.load import from_data, load
 from hierdata.policy.load.yaml import read
-from hierdata.synth import GENERATORS
+from hierdata.synth import students
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SEED = b"a seed of sixteen bytes"
@@ -82,7 +82,7 @@ def test_drafts_of_equal_students_are_alike_in_all_formats() -> None:
 
 @pytest.mark.parametrize("depth", [2, 3])
 def test_drafts_of_generated_collections_publish(depth: int) -> None:
-    records = list(GENERATORS["students"](300, depth=depth, seed=4, correlation=0.8, skew=0.5))
+    records = list(students(300, depth=depth, seed=4, correlation=0.8, skew=0.5))
     draft = hierdata.init(records)
     assert errors(draft, records) == []
     hierdata.anonymize(records, {**draft.confirmed(), "effort": 0}, seed=SEED)
