@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from hierdata.executors import WorkerError
     from hierdata.judge import Verdict
     from hierdata.measurement.release.measuring import ReleaseMeasurement
-    from hierdata.measurement.table import Measurement, measure
+    from hierdata.measurement.table import Measurement
     from hierdata.pipeline.anonymize import anonymize
     from hierdata.pipeline.draft import init
-    from hierdata.pipeline.measure import measure_release
+    from hierdata.pipeline.measure import measure, measure_release
     from hierdata.pipeline.mlev_anonytree import AlignedPair, mlev_anonytree
     from hierdata.pipeline.resources import Resources
     from hierdata.pipeline.show_tree import show_tree
@@ -91,7 +91,7 @@ _HOMES = {
     "anonymize": "pipeline.anonymize",
     "init": "pipeline.draft",
     "load_policy": "policy.load",
-    "measure": "measurement.table",
+    "measure": "pipeline.measure",
     "measure_release": "pipeline.measure",
     "mlev_anonytree": "pipeline.mlev_anonytree",
     "show_tree": "pipeline.show_tree",

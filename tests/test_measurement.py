@@ -95,6 +95,47 @@ def test_what_the_errata_say_of_rates(rows: Rows) -> None:
     assert zip_code.keys == ("zip",)
 
 
+OVERLAPPING = {"few": ["a", "b"], "odd": ["a", "c"], "many": ["b", "c", "d"]}
+
+
+@each_table
+def test_of_overlapping_blocks_the_set_counts(rows: Rows) -> None:
+    """DR equation 6 with sX = the domains that hold x: the twin replaces values by sets of names."""
+    xs = [
+        frozenset(name for name, own in OVERLAPPING.items() if value in own)
+        for (value,) in column(rows, "illness")
+    ]
+    partition = {"blocks": OVERLAPPING, "overlapping": True}
+    found = hierdata.measure(rows, keys=["age", "zip"], sensitive="illness", partition=partition)
+    assert found.categories == len(set(xs))
+    for own in found.keys:
+        assert float(own.rate) == pytest.approx(naive.rate(xs, column(rows, *own.keys)), abs=1e-12)
+    paths = {f"$.{name}": name for name in ("age", "zip")}
+    as_trees = hierdata.measure(rows, keys=[*paths], sensitive="$.illness", partition=partition)
+    assert [float(own.rate) for own in as_trees.keys] == pytest.approx(
+        [float(own.rate) for own in found.keys]
+    )
+
+
+@each_table
+def test_disjoint_blocks_that_may_overlap_are_a_partition(rows: Rows) -> None:
+    asked: dict[str, Any] = {"keys": ["age", "zip"], "sensitive": "illness"}
+    free = hierdata.measure(rows, partition={**BLOCKS, "overlapping": True}, **asked)
+    assert free == hierdata.measure(rows, partition=BLOCKS, **asked)
+
+
+def test_overlapping_blocks_by_hand() -> None:
+    """Two blocks share tb, so there are three sets; the ward tells one of them from the others."""
+    rows = [{"ward": 1, "x": "flu"}, {"ward": 2, "x": "tb"}, {"ward": 2, "x": "ebola"}]
+    rows += [{"ward": 1, "x": "cold"}]
+    blocks = {"lungs": ["flu", "tb", "cold"], "endemic": ["tb", "ebola"]}
+    found = hierdata.measure(
+        rows, keys=["ward"], sensitive="x", partition={"blocks": blocks, "overlapping": True}
+    )
+    assert (found.entropy, found.categories) == (1.5, 3)
+    assert found.keys[0].rate == Fraction(2, 3)
+
+
 PEOPLE: Rows = [
     {"age": 31, "weight": Decimal("60.5"), "ward": "west", "illness": "flu"},
     {"age": 31, "weight": Decimal("60.50"), "ward": "east", "illness": "cold"},
@@ -152,7 +193,7 @@ def test_rows_without_a_sensitive_value_are_left_out() -> None:
     rows = [*PEOPLE, {"age": 99, "ward": "west"}]
     found = hierdata.measure(rows, keys=["age"], sensitive="illness")
     assert found.rows == 4
-    assert found.notes == ("1 rows have no sensitive value and are left out",)
+    assert found.notes == ("1 row has no sensitive value, and is left out",)
     assert 99 not in found.names["age"].values()
 
 
@@ -194,6 +235,14 @@ def test_partitions_in_every_form(tmp_path: Path) -> None:
 BAD_PARTITIONS = {
     "misses": ({"blocks": {"a": ["flu", "cold"]}}, "2 in none, 0 repeated"),
     "repeats": ({"blocks": {"a": ["flu", "cold", "rash"], "b": ["rash", "burn"]}}, "0 in none, 1 repeated"),
+    "misses, though blocks may overlap": (
+        {"blocks": {"a": ["flu", "cold"], "b": ["cold"]}, "overlapping": True},
+        "each of the 4 values in a block: 2 in none",
+    ),
+    "overlapping bins": (
+        {"equal_width": 2, "overlapping": True},
+        "overlapping belongs to blocks",
+    ),
     "no level": ({"levels": {"by": {"flu": 1}}}, "each of the 4 values in one block: 3 in none"),
     "no leaf": ({"depth": 1, "taxonomy": {"tree": {"*": {"l": ["flu"], "m": ["cold"]}}}}, "2 in none"),
     "two forms": (

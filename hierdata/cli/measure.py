@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,78 +11,94 @@ import typer
 
 from hierdata.cli.arguments import AsJson, KeyFd, Root, key_for, with_format
 from hierdata.cli.feedback import Feedback
+from hierdata.cli.measured import show_measurement, show_release
 from hierdata.cli.session import reveal_values, session
-from hierdata.cli.terminal import print_json, say, show
+from hierdata.cli.terminal import print_json
 from hierdata.errors import PolicyError
 
 if TYPE_CHECKING:
-    from hierdata.measurement.release.measuring import ReleaseMeasurement
-    from hierdata.measurement.table import KeyRates, Measurement
-    from hierdata.metrics.rates import ValueRate
+    from hierdata.documents.document import Scalar
     from hierdata.policy.policy import Policy
 
-SHOWN = 20
-"""Values of a key that are printed in tables; ``--json`` prints all."""
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE|RELEASE",
+        help="A table (CSV, JSON, JSON Lines or Parquet), records that are trees or keyed tables, or the "
+        "folder or records of a release.",
+        show_default=False,
+    ),
+]
+KeyNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="For a table: a column, or path, that an attacker knows; repeatable.", show_default=False
+    ),
+]
+SensitiveName = Annotated[
+    str | None,
+    typer.Option(help="For a table: the column, or path, to keep unknown.", show_default=False),
+]
+PartitionFile = Annotated[
+    Path | None,
+    typer.Option(help="For a table: YAML or JSON, groups of values that an attacker treats as one."),
+]
+Generalized = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=COLUMN", help="For a table: the column that a key generalizes; repeatable."),
+]
+OriginalInput = Annotated[str | None, typer.Option(help="For a release: the input it was made from.")]
+ReadingPolicy = Annotated[
+    Path | None,
+    typer.Option(
+        help="For a release: its policy, with the attackers to measure. For a table: a policy that says "
+        "how its records are read, such as keyed tables."
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option("--format", help="The format of the file or input; by default by its suffix."),
+]
+RevealNames = Annotated[
+    Path | None,
+    typer.Option(help="A new file for the values behind v1, v2 .. or an error, readable only by you."),
+]
 
 
 def measure(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE|RELEASE",
-            help="A table (CSV, JSON, JSON Lines or Parquet), or the folder or records of a release.",
-            show_default=False,
-        ),
-    ],
-    key: Annotated[
-        list[str] | None,
-        typer.Option(help="For a table: a column that an attacker knows; repeatable.", show_default=False),
-    ] = None,
-    sensitive: Annotated[
-        str | None, typer.Option(help="For a table: the column to keep unknown.", show_default=False)
-    ] = None,
-    partition: Annotated[
-        Path | None,
-        typer.Option(help="For a table: YAML or JSON, groups of values that an attacker treats as one."),
-    ] = None,
-    generalizes: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=COLUMN", help="For a table: the column that a key generalizes; repeatable."
-        ),
-    ] = None,
-    original: Annotated[str | None, typer.Option(help="For a release: the input it was made from.")] = None,
-    policy: Annotated[
-        Path | None, typer.Option(help="For a release: its policy, with the attackers to measure.")
-    ] = None,
+    what: Source,
+    key: KeyNames = None,
+    sensitive: SensitiveName = None,
+    partition: PartitionFile = None,
+    generalizes: Generalized = None,
+    original: OriginalInput = None,
+    policy: ReadingPolicy = None,
     key_fd: KeyFd = None,
     root: Root = None,
-    as_format: Annotated[
-        str | None,
-        typer.Option("--format", help="The format of the file or input; by default by its suffix."),
-    ] = None,
+    as_format: InputFormat = None,
     as_json: AsJson = False,
-    reveal: Annotated[
-        Path | None,
-        typer.Option(help="A new file for the values behind v1, v2 .. or an error, readable only by you."),
-    ] = None,
+    reveal: RevealNames = None,
 ) -> None:
-    """Print what keys of a table reveal about a sensitive column, or every metric of a release.
+    """Print what keys of a table or of trees reveal, or every metric of a release.
 
-    For a table this is the discrimination rate (DR) of the keys; with a partition the semantic one (SeDR).
+    For a table this is the discrimination rate (DR) of the keys for the sensitive column; with a partition
+    the semantic one (SeDR). Keys and sensitive column of trees and keyed tables are paths, such as
+    $.courses[*].grade; persons count, not the items of their lists. A release has DR for all that is
+    published, for each attacker of its policy, and for single values.
     """
     with session(as_json, reveal):
         of_table = {"--key": key, "--sensitive": sensitive}
         only_of_table = {"--partition": partition, "--generalizes": generalizes}
-        of_release = {"--original": original, "--policy": policy}
+        of_release = {"--original": original, "--policy": None if key or sensitive else policy}
         _one_form(of_table, only_of_table, of_release)
         if original is not None and policy is not None:
             loaded = with_format(policy, as_format, root)
-            _measure_release(what, original, loaded, key_for(loaded, key_fd), as_json)
+            _measure_release(what, original, loaded, key_for(loaded, key_fd), as_json, reveal)
         elif key_fd is not None:
             raise PolicyError("--key-fd is for a release, but --key and --sensitive are for a table")
         elif key and sensitive is not None:
-            known = _ColumnKnowledge(partition, root, dict(map(_pair, generalizes or [])))
+            known = _ColumnKnowledge(partition, root, dict(map(_pair, generalizes or [])), policy)
             _measure_table(what, key, sensitive, known, as_format, as_json, reveal)
 
 
@@ -113,6 +127,7 @@ class _ColumnKnowledge:
     partition: Path | None
     root: Path | None
     originals: dict[str, str]
+    policy: Path | None
 
 
 def _measure_table(
@@ -124,29 +139,33 @@ def _measure_table(
     as_json: bool,
     reveal: Path | None,
 ) -> None:
-    from hierdata.measurement import table as measurement
+    from hierdata.pipeline import measure as measuring
     from hierdata.progress import silent
 
+    policy = None if known.policy is None else with_format(known.policy, as_format, known.root)
     with Feedback(as_json) as feedback:
-        found = measurement.measure(
+        found = measuring.measure(
             table,
             keys=keys,
             sensitive=sensitive,
             partition=known.partition,
             root=known.root,
             originals=known.originals,
+            policy=policy,
             format=as_format,
             progress=feedback.listener or silent,
         )
     if as_json:
         print_json(found.as_dict())
     else:
-        _show(found)
+        show_measurement(found)
     if reveal is not None:
-        reveal_values(reveal, list(_list_raw_values(found)))
+        reveal_values(reveal, list(_list_raw_values(found.names)))
 
 
-def _measure_release(release: str, original: str, policy: Policy, key: bytes | None, as_json: bool) -> None:
+def _measure_release(
+    release: str, original: str, policy: Policy, key: bytes | None, as_json: bool, reveal: Path | None
+) -> None:
     from hierdata.pipeline.measure import measure_release
 
     with Feedback(as_json) as feedback:
@@ -154,7 +173,9 @@ def _measure_release(release: str, original: str, policy: Policy, key: bytes | N
     if as_json:
         print_json(found.as_dict())
     else:
-        _show_release(found)
+        show_release(found)
+    if reveal is not None:
+        reveal_values(reveal, list(_list_raw_values(found.names)))
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -164,61 +185,7 @@ def _pair(text: str) -> tuple[str, str]:
     return key, column
 
 
-def _list_raw_values(found: Measurement) -> Iterator[str]:
-    """Yield a line with column, label and value for each label."""
-    for column, names in found.names.items():
-        yield from (f"{column}\t{label}\t{value}" for label, value in names.items() if value is not None)
-
-
-def _show(found: Measurement) -> None:
-    from hierdata.release.report.wording import plural
-
-    columns = ["keys", "values", "rate", "1 - rate", "H(X|Y)", "distance", "divergence"]
-    asked = any(own.identity is not None for own in found.keys)
-    show(
-        f"What the keys reveal about {found.sensitive}: {plural(found.rows, 'row')}, "
-        f"{plural(found.categories, 'category', 'categories')}, H(X) = {_number(found.entropy)} bits",
-        [*columns, "identity", "skewness"] if asked else columns,
-        [_row(own)[: None if asked else len(columns)] for own in found.keys],
-    )
-    for own in found.keys:
-        cells = [_value_row(label, one) for label, one in islice(own.values.items(), SHOWN)]
-        heads = ["value", "rows", "p(y)", "H(X|y)", "rate", "1 - H(X|y)/H(X)", "distance", "divergence"]
-        show(f"Values of {', '.join(own.keys)}", heads, cells)
-        if len(own.values) > SHOWN:
-            say(f"and {len(own.values) - SHOWN} more values: --json has them all", "")
-    for note in found.notes:
-        say(f"Note: {note}.")
-
-
-def _show_release(found: ReleaseMeasurement) -> None:
-    from hierdata.release.report.wording import attacker_rows, risk_headings
-
-    figures = [
-        [name, figure, _number(value), measure.unit[figure], f"{measure.better} is better"]
-        for name, measure in found.metrics.items()
-        for figure, value in measure.figures.items()
-    ]
-    title = f"{found.published} of {found.records} records are published"
-    show(title, ["metric", "figure", "value", "unit", ""], figures)
-    if found.attackers:
-        heads = ["attacker", "sensitive values", *risk_headings().values()]
-        show("What attackers learn", heads, [[*row] for row in attacker_rows(found.attackers)])
-    for name, reason in found.left_out.items():
-        say(f"Left out: {name}, since {reason}.")
-
-
-def _row(own: KeyRates) -> list[str]:
-    figures = (len(own.values), own.rate, own.resistance, own.entropy, own.distance, own.divergence)
-    return [", ".join(own.keys), *map(_number, (*figures, own.identity, own.skewness))]
-
-
-def _value_row(label: str, own: ValueRate) -> list[str]:
-    figures = (own.share, own.entropy, own.rate, own.refinement, own.distance, own.divergence)
-    return [label, *map(_number, (own.count, *figures))]
-
-
-def _number(value: Fraction | float | None) -> str:
-    if value is None or isinstance(value, int):
-        return "" if value is None else str(value)
-    return f"{float(value):.4g}"
+def _list_raw_values(names: Mapping[str, Mapping[str, Scalar]]) -> Iterator[str]:
+    """Yield a line with column or path, label and value for each label."""
+    for column, own in names.items():
+        yield from (f"{column}\t{label}\t{value}" for label, value in own.items() if value is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from typing import Annotated, Literal
 
@@ -106,21 +107,16 @@ class SemanticPartition(BaseModel):
     def _assign_listed_blocks(
         self, blocks: dict[str, tuple[StatedValue, ...]], domain: SensitiveDomain
     ) -> tuple[int, ...]:
-        found: dict[int, int] = {}
-        repeated: set[int] = set()
-        for number, stated in enumerate(blocks.values()):
-            for code in (code for value in stated for code in _codes(value, domain)):
-                if code in found:
-                    repeated.add(code)
-                found[code] = number
-        missed = len(domain.values) - len(found)
+        listed = [code for stated in blocks.values() for value in stated for code in _codes(value, domain)]
+        repeated = sum(count > 1 for count in Counter(listed).values())
+        missed = len(domain.values) - len(set(listed))
         if missed or repeated:
             raise PolicyError(
                 f"the partition must have each of the {len(domain.values)} values in one block: "
-                f"{missed} in none, {len(repeated)} repeated",
+                f"{missed} in none, {repeated} repeated",
                 path=domain.path,
             )
-        return tuple(found[code] for code in range(len(domain.values)))
+        return tuple(own for (own,) in _blocks_holding(blocks, domain))
 
     def _assign_bins(self, domain: SensitiveDomain) -> tuple[int, ...]:
         counts = _originals(domain)
@@ -131,6 +127,60 @@ class SemanticPartition(BaseModel):
             bins = _bin_by_frequency([counts[number] for number in ordered], self.equal_frequency or 1)
         bin_of = dict(zip(ordered, bins, strict=True))
         return tuple(bin_of[number] for number in domain.numbers or ())
+
+
+class SemanticCover(SemanticPartition):
+    """A partition for what an attacker wants to learn, whose listed blocks may overlap.
+
+    With ``overlapping`` a value may be in several blocks. What the attacker learns of it is then in which of
+    them it is: sX = {D in SP: x in D} in DR equation 6, so values in the same blocks count as one. The paper
+    supposes disjoint blocks, for which this is its definition. Each value must be in a block all the same.
+
+    >>> cover = SemanticCover(blocks={"lungs": ["flu", "tb"], "endemic": ["tb", "ebola"]}, overlapping=True)
+    >>> cover.block_of(SensitiveDomain("$.a", ("ebola", "flu", "tb")))
+    (0, 1, 2)
+    """
+
+    overlapping: Literal[True] | None = Field(
+        default=None,
+        description="values may be in several blocks: X is the set of blocks that hold the value",
+    )
+
+    @model_validator(mode="after")
+    def _of_blocks(self) -> SemanticCover:
+        if self.overlapping and self.blocks is None:
+            raise ValueError("overlapping belongs to blocks")
+        return self
+
+    def __hash__(self) -> int:
+        """Hash the partition: models are hashable and may hold one."""
+        return hash((super().__hash__(), self.overlapping))
+
+    def _assign_listed_blocks(
+        self, blocks: dict[str, tuple[StatedValue, ...]], domain: SensitiveDomain
+    ) -> tuple[int, ...]:
+        if not self.overlapping:
+            return super()._assign_listed_blocks(blocks, domain)
+        held = _blocks_holding(blocks, domain)
+        if missed := sum(not own for own in held):
+            raise PolicyError(
+                f"the partition must have each of the {len(domain.values)} values in a block: "
+                f"{missed} in none",
+                path=domain.path,
+            )
+        numbers = {own: number for number, own in enumerate(dict.fromkeys(held))}
+        return tuple(numbers[own] for own in held)
+
+
+def _blocks_holding(
+    blocks: dict[str, tuple[StatedValue, ...]], domain: SensitiveDomain
+) -> tuple[tuple[int, ...], ...]:
+    """Return the numbers of the blocks that hold each value, by code."""
+    found: list[dict[int, None]] = [{} for _ in domain.values]
+    for number, stated in enumerate(blocks.values()):
+        for code in (code for value in stated for code in _codes(value, domain)):
+            found[code][number] = None
+    return tuple(map(tuple, found))
 
 
 def _originals(domain: SensitiveDomain) -> dict[Number, int]:

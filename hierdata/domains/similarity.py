@@ -24,6 +24,32 @@ def distance(left: NodePath, right: NodePath) -> Fraction:
     return Fraction(_edges(left, right), 2)
 
 
+def difference_matrix(paths: Sequence[NodePath]) -> tuple[tuple[Fraction, ...], ...]:
+    """Return the difference matrix of a class: the distances between its q values, q x q (LE definition 5).
+
+    ``paths`` has one entry for each record of the class. The matrix is symmetric with zeros on the diagonal;
+    distances are those of erratum LE-7.
+
+    >>> [list(map(int, row)) for row in difference_matrix([(0, 1, 3), (0, 1, 4), (0, 2, 5)])]
+    [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
+    """
+    return tuple(tuple(distance(left, right) for right in paths) for left in paths)
+
+
+def diversity_degree(matrix: Sequence[Sequence[Fraction]]) -> Fraction:
+    """Return the diversity degree of a class from its difference matrix (LE definition 6, formula 9).
+
+    The sum above the diagonal, divided by q: it grows with q, so compare it at equal class sizes only
+    (erratum LE-8). Raises ValueError for fewer than two values, for which it is not defined.
+
+    >>> diversity_degree(difference_matrix([(0, 1, 3), (0, 1, 4), (0, 2, 5)]))
+    Fraction(5, 3)
+    """
+    if len(matrix) < 2:
+        raise ValueError("the diversity degree is defined from two values on")
+    return sum((sum(row[at + 1 :], Fraction(0)) for at, row in enumerate(matrix)), Fraction(0)) / len(matrix)
+
+
 def components(paths: Sequence[NodePath], e: Fraction) -> tuple[int, ...]:
     """Return the component of each value in the graph "distance <= e", numbered in order of occurrence.
 

@@ -43,12 +43,14 @@ class Joint:
     """The weight of each pair of a key and a value that occurs, sorted by key, then value.
 
     A value is one number, or several, one per lane. ``exact`` weights are integers: all were multiplied by
-    one number.
+    ``scale``. ``shown`` has the lanes of each key, by the key's number here.
     """
 
     key: Array
     value: Lanes
     weight: NDArray[Any]
+    shown: Lanes = ()
+    scale: int = 1
 
     @property
     def exact(self) -> bool:
@@ -168,7 +170,13 @@ class JointTally:
         lanes = [lane[at] for lane in lanes]
         key, value = ([lanes[0] // width], [lanes[0] % width]) if width else (lanes[:keys], lanes[keys:])
         first = starts(key)
-        return Joint(np.repeat(np.arange(len(first)), np.diff(first, append=len(at))), tuple(value), weight)
+        return Joint(
+            np.repeat(np.arange(len(first)), np.diff(first, append=len(at))),
+            tuple(value),
+            weight,
+            tuple(lane[first] for lane in key),
+            scale or 1,
+        )
 
     @cached_property
     def _decoded_counts(self) -> tuple[Split, Lanes, list[int] | list[float]]:

@@ -51,7 +51,7 @@ def uncertainty(parts: Split) -> float:
     return math.fsum(terms) / math.log(2)
 
 
-def entropy(counts: Iterable[int]) -> float:
+def entropy(counts: Iterable[float]) -> float:
     """Return H(X) in bits, from how often each value occurs; 0 if none does.
 
     >>> entropy([1, 1, 2])
@@ -73,26 +73,28 @@ def rate(left: Split, before: Split) -> Fraction | float:
 class ValueRate:
     """What one value y of the keys reveals of X; several keys have one combined value.
 
-    - ``count``: the rows that show y; ``share``: p(y), exact;
+    - ``count``: the rows that show y, no integer where the weight of a person is divided;
+    - ``share``: p(y);
     - ``entropy``: H(X|y) in bits, 0 and more;
     - ``rate``: DR_X(y) = 1 - p(y) H(X|y) / H(X), 0..1, lower is better (tables 5 and 7). It tends to 1 for
       rare values whatever they reveal (erratum DR-7): do not compare values of different shares with it;
     - ``refinement``: 1 - H(X|y) / H(X), at most 1, lower is better; negative where X is less certain among
       these rows than in the table;
     - ``divergence``: relative entropy of X given y from X in bits, 0 and more, lower is better;
-    - ``distance``: half the sum of |p(x|y) - p(x)|, 0..1, exact, lower is better: t-closeness where all
-      values are equally far apart. Both detect a skew, which no rate does (erratum DR-10).
+    - ``distance``: half the sum of |p(x|y) - p(x)|, 0..1, lower is better: t-closeness where all values are
+      equally far apart. Both detect a skew, which no rate does (erratum DR-10).
 
-    Rates and refinements are Fractions if they are rational, else floats; 0 for a constant X (DR-11).
+    Rates and refinements are Fractions if they are rational, else floats; 0 for a constant X (DR-11). Counts,
+    shares and distances are exact, unless weights have large denominators.
     """
 
-    count: int
-    share: Fraction
+    count: Fraction | float
+    share: Fraction | float
     entropy: float
     rate: Fraction | float
     refinement: Fraction | float
     divergence: float
-    distance: Fraction
+    distance: Fraction | float
 
 
 class Prior:
@@ -105,30 +107,37 @@ class Prior:
     def __init__(self, before: Split) -> None:
         self._logarithms = _prime_logarithms(before)
         self._uncertainty = uncertainty(before)
-        self._rows = sum(int(part) * times for (_, part), times in before.items())
-        self._known: dict[tuple[int, ...], tuple[float, Fraction | float]] = {}
+        self._rows = sum(part * times for (_, part), times in before.items())
+        self._known: dict[tuple[float, ...], tuple[float, Fraction | float]] = {}
 
     def left_by(self, parts: Split) -> Fraction | float:
         """Return the share of the uncertainty that these parts leave, 0..1; 1 if there was none (DR-11)."""
-        return min(self._quotient(parts), 1.0) if self._logarithms else Fraction(1)
+        return min(self._quotient(parts), 1.0) if self._uncertainty else Fraction(1)
 
-    def value_rate(self, row: Mapping[Any, int], values: Mapping[Any, int]) -> ValueRate:
-        """Compute the figures of one y, from the counts of the values of X with it and in total."""
-        size, whole = sum(row.values()), self._rows
+    def value_rate(
+        self, row: Mapping[Any, float], usual: Mapping[Any, float], total: float, scale: int = 1
+    ) -> ValueRate:
+        """Compute the figures of one y, from the weights of the values of X with it.
+
+        ``usual`` are the weights of X that y is compared with, and ``total`` is their sum: those of all rows,
+        or of the original. Weights of rows are ``scale`` times their counts.
+        """
+        size = sum(row.values())
         entropy, left = self._left_in(tuple(sorted(row.values())))
-        shares = [(count * whole, values[value] * size) for value, count in row.items() if count]
-        gains = (own * math.log2(own / usual) for own, usual in shares)
+        shares = [(weight * total, usual[value] * size) for value, weight in row.items() if weight]
+        gains = (own * math.log2(own / often) for own, often in shares)
+        whole = quotient(self._rows, size)
         return ValueRate(
-            count=size,
-            share=Fraction(size, whole),
+            count=size // scale if isinstance(size, int) and not size % scale else quotient(size, scale),
+            share=1 / whole,
             entropy=entropy,
             rate=1 - left,
-            refinement=1 - left * Fraction(whole, size) if self._logarithms else Fraction(0),
-            divergence=max(0.0, math.fsum(gains) / (size * whole)),
-            distance=Fraction(sum(max(0, own - usual) for own, usual in shares), size * whole),
+            refinement=1 - left * whole if self._uncertainty else Fraction(0),
+            divergence=max(0.0, math.fsum(gains) / (size * total)),
+            distance=quotient(sum(max(0, own - often) for own, often in shares), size * total),
         )
 
-    def _left_in(self, counts: tuple[int, ...]) -> tuple[float, Fraction | float]:
+    def _left_in(self, counts: tuple[float, ...]) -> tuple[float, Fraction | float]:
         """Return H(X|y) and the share that is left, cached: both depend on the sorted counts alone."""
         if counts not in self._known:
             parts = split(counts)
@@ -150,6 +159,11 @@ class Prior:
             if proportional and (len(of_left) == len(self._logarithms) if top else not of_left):
                 return Fraction(top, bottom)
         return uncertainty(left) / self._uncertainty
+
+
+def quotient(over: float, under: float) -> Fraction | float:
+    """Divide exactly where both are integers."""
+    return Fraction(over, under) if isinstance(over, int) and isinstance(under, int) else over / under
 
 
 def _prime_logarithms(parts: Split) -> dict[int, int]:

@@ -12,9 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from hierdata import measure
 from hierdata.documents.formats.csv import Csv
 from hierdata.documents.formats.source import PathSource
-from hierdata.measurement.table import measure
 from hierdata.sources.form import open_layout
 from hierdata.sources.splits import read_file
 from tests.benchmarks import adult

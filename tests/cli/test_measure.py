@@ -140,6 +140,63 @@ def test_a_release_for_people(run: Run, release: tuple[object, ...]) -> None:
         assert value not in ran.out
 
 
+def test_single_values_of_a_release(run: Run, release: tuple[object, ...], tmp_path: Path) -> None:
+    found = run(*release, "--json").json
+    assert [(own["attacker"], own["sensitive"]) for own in found["values"]] == [
+        (None, "$.visits[*].reason"),
+        ("nurse", "$.visits[*].reason"),
+    ]
+    for own in found["values"]:
+        assert sum(one["share"]["value"] for one in own["values"]) == pytest.approx(1)
+    names = tmp_path / "names.txt"
+    ran = run(*release, "--reveal", names)
+    assert "What values of $.visits[*].ward" in " ".join(ran.out.split())
+    lines = [line.split("\t") for line in names.read_text().splitlines()]
+    assert {path for path, *_ in lines} == set(found["values"][0]["keys"])
+    assert all(label.startswith("v") for _, label, _ in lines)
+    assert stat.S_IMODE(names.stat().st_mode) == 0o600
+
+
+def test_the_classes_of_a_release(run: Run, desk: Desk) -> None:
+    """Two classes of flu and rash, which are two edges apart on either side of the root."""
+    tree = "{tree: {'*': {lungs: [flu, cold], skin: [rash]}}}"
+    desk.policy.write_text(
+        "version: 1\nmodels: [{kind: k-anonymity, k: 2}]\nfields:\n"
+        f"  $.age: {{role: quasi, flat: true}}\n  $.illness: {{role: sensitive, taxonomy: {tree}}}\n"
+    )
+    desk.write([{"age": at % 2, "illness": ["flu", "flu", "rash", "cold"][at]} for at in range(4)])
+    assert run(*desk.command).code == 0
+    asked = ("measure", desk.out, "--original", desk.people, "--policy", desk.policy)
+    classes = run(*asked, "--json").json["classes"]["$.illness"]
+    assert sorted(own["diversity_degree"]["exact"] for own in classes) == ["1", "1/2"]
+    far = next(own for own in classes if own["diversity_degree"]["exact"] == "1")
+    assert far["distances"] == [[0, 2], [2, 0]]
+    assert [own["count"] for own in far["values"]] == [1, 1]
+    ran = run(*asked)
+    assert "How far apart the values of $.illness are in each class" in " ".join(ran.out.split())
+    assert "flu" not in ran.out
+
+
+def test_trees(run: Run, desk: Desk, tmp_path: Path) -> None:
+    tree = tmp_path / "people.json"
+    visits = [{"ward": "east", "reason": "flu"}, {"ward": "west", "reason": "cold"}]
+    tree.write_text(json.dumps([{"age": 31, "visits": visits}, {"age": 52, "visits": visits[:1]}]))
+    ran = run("measure", tree, "--key", "$.age", "--sensitive", "$.visits[*].reason")
+    assert ran.code == 0
+    assert "2 persons, 2 categories" in " ".join(ran.out.split())
+    assert ["v1", "1", "0.5", "1"] in [line.split()[:4] for line in ran.out.splitlines()]
+    for keys, message in {
+        "$.height": "$.height: the rule matches nothing",
+        "$.visits": "a field with a role cannot have rules below it",
+        "$.visits[*].ward[*]": "$.visits[*].ward[*]",
+    }.items():
+        ran = run("measure", tree, "--key", keys, "--sensitive", "$.visits[*].reason")
+        assert (ran.code, message in ran.err) == (2, True)
+    ran = run("measure", tree, "--key", "age", "--sensitive", "visits")
+    assert ran.code == 5
+    assert "name what is below it by a path, such as $.visits[*].ward" in ran.err
+
+
 def test_a_release_of_other_people(run: Run, desk: Desk, release: tuple[object, ...], tmp_path: Path) -> None:
     desk.write([{**one, "visits": [{**one["visits"][0], "ward": "north"}]} for one in PEOPLE])
     ran = run(*release)
@@ -166,7 +223,8 @@ def test_a_release_of_other_people(run: Run, desk: Desk, release: tuple[object, 
             ("--policy", "p.yaml", "--original", "x.csv", "--partition", "p.json"),
             "--original is for a release, --partition is for a table: use --original and --policy, or",
         ),
-        (("--key", "age", "--policy", "p.yaml"), "--policy is for a release, --key is for a table"),
+        (("--key", "age", "--policy", "p.yaml"), "--sensitive must be given to measure a table"),
+        (("--key", "age", "--original", "x.csv"), "--original is for a release, --key is for a table"),
     ],
 )
 def test_one_form_at_a_time(run: Run, table: Path, options: tuple[str, ...], message: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from hierdata.domains.semantic_partition import SemanticPartition
+from hierdata.domains.semantic_partition import SemanticCover, SemanticPartition
 from hierdata.engines.clustree.engine import CluStree
 from hierdata.errors import PolicyError
 from hierdata.forest.forest import Forest, Scope
@@ -140,6 +140,26 @@ def test_the_rate_is_that_of_the_twin(built: Collection, together: bool, weight:
             assert math.isclose(figure.value, rate_of(table), abs_tol=1e-12)
             if isinstance(figure.value, float):
                 assert 0 < figure.value < 1
+
+
+OVERLAPPING = {"low": VALUES[:4], "high": VALUES[2:]}
+COVER = SemanticCover(blocks=OVERLAPPING, overlapping=True)
+
+
+@each_collection
+def test_of_overlapping_blocks_the_set_counts(built: Collection) -> None:
+    """The twin knows a value by the names of the blocks that hold it."""
+    forest, publication = built.forest, published(built, together=False)
+    reader = Reader(publication, forest, False)
+    for kind, domains in enumerate(forest.domains):
+        for at, domain in enumerate(domains):
+            held = [
+                frozenset(name for name, own in OVERLAPPING.items() if str(value) in map(str, own))
+                for value in domain.values
+            ]
+            table = reader.table(kind, at, reader.ancestors, held.__getitem__, "vertex")
+            (figure,) = DiscriminationRate([domain.path], partition=COVER).of(publication, forest)
+            assert math.isclose(figure.value, rate_of(table), abs_tol=1e-12)
 
 
 def test_large_denominators_give_floats_that_are_near() -> None:

@@ -13,12 +13,16 @@ import numpy as np
 import pytest
 
 from hierdata import anonymize
+from hierdata.domains.similarity import diversity_degree
 from hierdata.engines.rows.leftovers import attach
+from hierdata.measurement.key_values import label_values
+from hierdata.measurement.release.class_diversity import ClassDiversity, list_diversities
 from hierdata.metrics import METRICS
 from hierdata.privacy import LEDiversity
 from tests import naive_mbf as naive
 from tests.golden import test_le_models
 from tests.golden.cases import Case, agrees, load
+from tests.naive_semantics import distance
 from tests.semantic_tables import Table, below, classes_of
 
 GOLDEN = load("le_diversity.json")
@@ -180,6 +184,23 @@ def information_loss_total(classes: list[list[str]], suppressed: int) -> Any:
     return same([total, naive.information_loss_total(classes, suppressed)])
 
 
+def diversities(parents: Parents, classes: list[list[str]]) -> tuple[ClassDiversity, ...]:
+    """What each class shows; its difference matrix is that of the twin, definition 6 the sum above."""
+    values = [value for own in classes for value in own]
+    table = Table([parents], [[value] for value in values])
+    ends = [sum(map(len, classes[: at + 1])) for at in range(len(classes))]
+    rows = [list(range(end - len(own), end)) for own, end in zip(classes, ends, strict=True)]
+    found = list_diversities(table.published(rows), table.forest)["$.s0"]
+    for own, held in zip(found, classes, strict=True):
+        named = dict(zip(label_values(sorted(set(values))), sorted(set(values)), strict=True))
+        listed = [named[label] for label in own.labels]
+        assert sorted(listed) == sorted(held)
+        matrix = own.difference_matrix
+        assert [[*row] for row in matrix] == [[distance(parents, a, b) for b in listed] for a in listed]
+        assert own.diversity_degree == diversity_degree(matrix)
+    return found
+
+
 def diversity(name: str, twin: Callable[[Parents, Sequence[str]], Fraction]) -> Callable[..., Any]:
     def of(
         classes: list[list[str]], taxonomy: str | None = None, taxonomy_inline: Parents | None = None
@@ -190,6 +211,8 @@ def diversity(name: str, twin: Callable[[Parents, Sequence[str]], Fraction]) -> 
         ]
         average = figure("diversity_degree", parents, classes)[name]
         assert average == sum(per_class) / len(per_class)
+        listed = {"as_printed": "diversity_degree"}.get(name, name)
+        assert [getattr(own, listed) for own in diversities(parents, classes)] == per_class
         return {"per_class": per_class, "average": average}
 
     return of

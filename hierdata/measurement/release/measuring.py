@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from hierdata.documents.document import Scalar
+from hierdata.measurement.key_values import label_values
 from hierdata.measurement.release import Rebuilt
-from hierdata.metrics import metrics_of
-from hierdata.metrics.tallies import Counted, count_part, tally
+from hierdata.measurement.release.class_diversity import ClassDiversity, list_diversities
+from hierdata.measurement.release.known_values import KnownValues, list_known_values
+from hierdata.metrics import Metric, Risk, metrics_of
+from hierdata.metrics.tallies import Counted, Tallies, count_part, tally
 from hierdata.policy.plan.plan import Prepared
 from hierdata.release.gates import attacker_risks, bind_attackers
 from hierdata.release.report.parts import Measure, figures
@@ -21,7 +25,9 @@ class ReleaseMeasurement:
 
     ``metrics`` are by name, ``attackers`` has the risks of each attacker of the policy by name; ``left_out``
     says why a metric, or one of its figures, cannot be measured from the files. ``records`` is the number of
-    records of the original, ``published`` how many of them are in the release.
+    records of the original, ``published`` how many of them are in the release. ``values`` has what single
+    published values reveal, ``classes`` the diversity of each class, by sensitive attribute with a taxonomy.
+    ``names`` has the value behind each label v1, v2 .., by path.
     """
 
     metrics: Mapping[str, Measure]
@@ -29,15 +35,20 @@ class ReleaseMeasurement:
     left_out: Mapping[str, str]
     records: int
     published: int
+    values: tuple[KnownValues, ...]
+    classes: Mapping[str, tuple[ClassDiversity, ...]]
+    names: Mapping[str, Mapping[str, Scalar]] = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return plain data, without the names."""
         return {
             "records": self.records,
             "published": self.published,
             "metrics": _plain(self.metrics),
             "attackers": {name: _plain(own) for name, own in self.attackers.items()},
             "left_out": dict(self.left_out),
+            "values": [own.as_dict() for own in self.values],
+            "classes": {path: [own.as_dict() for own in found] for path, found in self.classes.items()},
         }
 
 
@@ -85,7 +96,29 @@ def measure_rebuilt(rebuilt: Rebuilt, prepared: Prepared) -> ReleaseMeasurement:
         left_out,
         counts.records,
         counts.published_records,
+        *_name_values(rebuilt, metrics, attackers, tallies),
     )
+
+
+def _name_values(
+    rebuilt: Rebuilt,
+    metrics: Mapping[str, Metric],
+    attackers: Mapping[str, Mapping[str, Risk]],
+    tallies: Tallies,
+) -> tuple[
+    tuple[KnownValues, ...],
+    Mapping[str, tuple[ClassDiversity, ...]],
+    Mapping[str, Mapping[str, Scalar]],
+]:
+    """Return the figures of single values and of classes, and the value behind each label."""
+    publication, forest = rebuilt.publication, rebuilt.forest
+    rates: dict[str | None, Any] = {None: metrics["discrimination_rate"]}
+    rates |= {name: own["discrimination_rate"] for name, own in attackers.items()}
+    values, names = list_known_values(publication, forest, rates, tallies)
+    classes = list_diversities(publication, forest)
+    for domain in (domain for own in forest.domains for domain in own if domain.path in classes):
+        names[domain.path] = dict(zip(label_values(domain.values), domain.values, strict=True))
+    return values, classes, names
 
 
 def _at(paths: Sequence[str]) -> str:

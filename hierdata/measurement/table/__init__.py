@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hierdata.measurement.table.figures import KeyRates, Measurement
-from hierdata.measurement.table.goal import Goal
-from hierdata.measurement.table.measuring import measure
+from hierdata.measurement.table.figures import KeyRates, Measurement, notes
+from hierdata.measurement.table.goal import Goal, load_goal
+from hierdata.measurement.table.measuring import check_names, measure_table
 
-__all__ = ["Goal", "KeyRates", "Measurement", "measure"]
+__all__ = ["Goal", "KeyRates", "Measurement", "check_names", "load_goal", "measure_table", "notes"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from hierdata.documents.document import Scalar
+from hierdata.measurement.key_values import plain_number, plain_values
 from hierdata.metrics.rates import ValueRate
 
 
@@ -44,7 +45,7 @@ class KeyRates:
         return max(value.divergence for value in self.values.values())
 
     @property
-    def distance(self) -> Fraction:
+    def distance(self) -> Fraction | float:
         """The greatest distance."""
         return max(value.distance for value in self.values.values())
 
@@ -52,35 +53,24 @@ class KeyRates:
         """Return plain data."""
         return {
             "keys": list(self.keys),
-            "rate": _plain(self.rate),
-            "resistance": _plain(self.resistance),
+            "rate": plain_number(self.rate),
+            "resistance": plain_number(self.resistance),
             "entropy": self.entropy,
             "divergence": self.divergence,
-            "distance": _plain(self.distance),
-            "identity": _plain(self.identity),
-            "skewness": _plain(self.skewness),
-            "values": [
-                {
-                    "value": label,
-                    "count": value.count,
-                    "share": _plain(value.share),
-                    "entropy": value.entropy,
-                    "rate": _plain(value.rate),
-                    "refinement": _plain(value.refinement),
-                    "divergence": value.divergence,
-                    "distance": _plain(value.distance),
-                }
-                for label, value in self.values.items()
-            ],
+            "distance": plain_number(self.distance),
+            "identity": plain_number(self.identity),
+            "skewness": plain_number(self.skewness),
+            "values": plain_values(self.values),
         }
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The rates of a table: of each key, and of all keys together if there are several (DR-8).
+    """The rates of a table or of trees: of each key, and of all keys together if there are several (DR-8).
 
-    ``entropy`` is H(X) in bits over ``rows`` rows, ``categories`` the values or blocks of X. Values of keys
-    are labelled v1, v2 .. by size, numbers before text; ``names`` has the value behind each label.
+    ``entropy`` is H(X) in bits over ``rows`` rows, ``categories`` the values or blocks of X. In trees
+    a row is a person, as ``unit`` says. Values of keys are labelled v1, v2 .. by size, numbers before text;
+    ``names`` has the value behind each label.
     """
 
     sensitive: str
@@ -90,12 +80,14 @@ class Measurement:
     keys: tuple[KeyRates, ...]
     notes: tuple[str, ...]
     names: Mapping[str, Mapping[str, Scalar]] = field(repr=False)
+    unit: Literal["row", "person"] = "row"
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, without the names."""
         return {
             "sensitive": self.sensitive,
             "rows": self.rows,
+            "unit": self.unit,
             "categories": self.categories,
             "entropy": self.entropy,
             "notes": list(self.notes),
@@ -103,7 +95,10 @@ class Measurement:
         }
 
 
-def _plain(value: Fraction | float | None) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    return {"value": float(value), "exact": str(value) if isinstance(value, Fraction) else None}
+def notes(categories: int, left_out: int, unit: str) -> Iterator[str]:
+    """Yield what must be said of a measurement."""
+    if categories == 1:
+        yield "the sensitive attribute has one value here: there is nothing to refine, and every rate is 0"
+    if left_out:
+        subject = f"1 {unit} has" if left_out == 1 else f"{left_out} {unit}s have"
+        yield f"{subject} no sensitive value, and {'is' if left_out == 1 else 'are'} left out"

@@ -12,7 +12,7 @@ from hierdata.documents.document import Scalar
 from hierdata.documents.limits import require_confined
 from hierdata.domains.base import Uncovered
 from hierdata.domains.levels import Levels
-from hierdata.domains.semantic_partition import SemanticPartition
+from hierdata.domains.semantic_partition import SemanticCover, SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.errors import PolicyError
@@ -21,7 +21,7 @@ from hierdata.policy.load.yaml import read
 from hierdata.policy.problems import mistakes
 
 
-class Goal(SemanticPartition):
+class Goal(SemanticCover):
     """A semantic partition (DR definition 5): ``blocks``, a ``depth`` of a ``taxonomy``, bins, or ``levels``.
 
     With ``levels``, stated as in a policy, each sensitivity level is a block. Bins are made of the numbers
@@ -45,7 +45,7 @@ class Goal(SemanticPartition):
     def blocks_of(self, path: str, counts: Mapping[Scalar, int], folder: Path) -> dict[Scalar, int]:
         """Return the number of the block of each value; file names are relative to ``folder``.
 
-        Raises PolicyError where a value is in no block or in more than one.
+        Raises PolicyError where a value is in no block, or in more than one unless blocks may overlap.
         """
         scale = self.levels.compile(counts) if self.levels else None
         taxonomy = self.taxonomy.compile(counts, folder) if self.taxonomy else None

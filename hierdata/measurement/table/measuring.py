@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,7 +13,8 @@ import numpy as np
 from hierdata.documents.document import Scalar
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.errors import InputError, PolicyError
-from hierdata.measurement.table.figures import KeyRates, Measurement
+from hierdata.measurement.key_values import label_values, order_values
+from hierdata.measurement.table.figures import KeyRates, Measurement, notes
 from hierdata.measurement.table.goal import Goal, load_goal
 from hierdata.measurement.table.reading import rows
 from hierdata.measurement.table.rows import ContingencyTable, TableColumn, TableRows
@@ -24,11 +24,8 @@ from hierdata.progress import Progress, silent
 _Partition: TypeAlias = str | Path | Mapping[str, Any] | SemanticPartition
 _Stated: TypeAlias = tuple[Goal, Path]
 
-MISSING = "missing"
-"""The label of a missing value."""
 
-
-def measure(
+def measure_table(
     table: object,
     *,
     keys: Sequence[str],
@@ -39,25 +36,12 @@ def measure(
     format: str | None = None,
     progress: Progress = silent,
 ) -> Measurement:
-    """Measure the discrimination rates of a flat table: how far each key, and all keys, reveal ``sensitive``.
-
-    ``table`` is a path (CSV, JSON, JSON Lines, Parquet), a DataFrame, an Arrow table or an iterable of dicts.
-    With a ``partition`` the sensitive attribute is the block of its value (SeDR): a file, or the content of
-    one (``blocks``, ``depth`` with ``taxonomy``, or ``levels``); a taxonomy that the file names must be below
-    ``root``, by default the folder above its own. ``originals`` names for a key the column that it
-    generalizes: then identity risk and skewness are measured too. A missing value of a key is a value; rows
-    without a sensitive value are left out. Rates are no promise and judge no release.
+    """Measure the discrimination rates of a flat table (see ``hierdata.measure``).
 
     Raises PolicyError for columns and partitions that do not fit, InputError for a broken table.
-
-    >>> people = [{"age": "2*", "illness": "flu"}, {"age": "2*", "illness": "flu"}]
-    >>> people += [{"age": "3*", "illness": "flu"}, {"age": "3*", "illness": "cold"}]
-    >>> found = measure(people, keys=["age"], sensitive="illness")
-    >>> round(found.entropy, 3), round(float(found.keys[0].rate), 3), found.keys[0].values["v1"].refinement
-    (0.811, 0.384, Fraction(1, 1))
     """
     originals = originals or {}
-    _check(keys, sensitive, originals)
+    check_names(keys, sensitive, originals)
     columns = list(dict.fromkeys([sensitive, *keys, *originals.values()]))
     everything = rows(table, columns, format, progress)
     of = everything.columns[sensitive]
@@ -76,12 +60,13 @@ def measure(
         len(asked.values),
         entropy(asked.values.values()),
         tuple(measured),
-        tuple(_notes(len(asked.values), everything.total() - found.total())),
-        {key: dict(zip(_labels(own.values), own.values, strict=True)) for key, own in asked.keys.items()},
+        tuple(notes(len(asked.values), everything.total() - found.total(), "row")),
+        asked.names(),
     )
 
 
-def _check(keys: Sequence[str], sensitive: str, originals: Mapping[str, str]) -> None:
+def check_names(keys: Sequence[str], sensitive: str, originals: Mapping[str, str]) -> None:
+    """Raise PolicyError for names of columns that contradict each other."""
     if not keys or isinstance(keys, str):
         raise PolicyError("name at least one key, in a list")
     if len(set(keys)) < len(keys):
@@ -104,19 +89,9 @@ def _recode_to_blocks(
 
 
 def _order_column(column: TableColumn, there: Collection[Scalar]) -> TableColumn:
-    """Sort the values of a column: numbers ascending, then text, then missing."""
-    ordered: list[Scalar] = sorted((value for value in there if value is not None), key=_order)
-    values = (*ordered, *([None] if None in there else []))
+    """Sort the values of a column as they are labelled."""
+    values = tuple(order_values(there))
     return column.recode_values(values, {value: place for place, value in enumerate(values)})
-
-
-def _labels(values: Sequence[Scalar]) -> list[str]:
-    """Return the labels of the values of a key, by position."""
-    return [MISSING if value is None else f"v{place}" for place, value in enumerate(values, 1)]
-
-
-def _order(value: Scalar) -> tuple[bool, int | Decimal, str]:
-    return (True, 0, value) if isinstance(value, str) else (False, value or 0, "")
 
 
 @dataclass(frozen=True)
@@ -140,6 +115,13 @@ class _TableQuestion:
         ordered = {key: _order_column(found.columns[key], found.values(key)) for key in keys}
         return cls(found, column, ordered, counts, Prior(split(counts.values())))
 
+    def names(self) -> dict[str, dict[str, Scalar]]:
+        """Return the value behind each label, by key."""
+        return {
+            key: dict(zip(label_values(own.values), own.values, strict=True))
+            for key, own in self.keys.items()
+        }
+
     def rates(self, keys: tuple[str, ...], original: str | None) -> KeyRates:
         by = [self.keys[key] for key in keys]
         table = self.found.table(self.sensitive, by)
@@ -157,14 +139,14 @@ class _TableQuestion:
     def _by_value(self, keys: Sequence[TableColumn], table: ContingencyTable) -> dict[str, ValueRate]:
         """Return the figures of each value by label; rows that are equal are computed once."""
         known: dict[bytes, ValueRate] = {}
-        shown = []
+        shown, total = [], self.found.total()
         for key, codes in zip(keys, table.shown, strict=True):
-            labels = _labels(key.values)
+            labels = label_values(key.values)
             shown.append([labels[code] for code in codes.tolist()])
         found: dict[str, ValueRate] = {}
         for label, row in zip(map(", ".join, zip(*shown, strict=True)), table.rows(), strict=True):
             if row not in known:
-                known[row] = self.prior.value_rate(table.cells(row), self.values)
+                known[row] = self.prior.value_rate(table.cells(row), self.values, total)
             found[label] = known[row]
         return found
 
@@ -178,10 +160,3 @@ def _counts(found: TableRows, column: TableColumn) -> dict[int, int]:
 def _rate(found: TableRows, of: TableColumn, by: Sequence[TableColumn]) -> Fraction | float:
     """Return DR of one column, given others."""
     return rate(found.table(of, by).split(), split(_counts(found, of).values()))
-
-
-def _notes(categories: int, left_out: int) -> Iterator[str]:
-    if categories == 1:
-        yield "the sensitive attribute has one value here: there is nothing to refine, and every rate is 0"
-    if left_out:
-        yield f"{left_out} rows have no sensitive value and are left out"

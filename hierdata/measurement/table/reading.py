@@ -95,7 +95,10 @@ def _single(value: Value, known: dict[tuple[type, Scalar], Scalar], ordinal: int
         return value
     if isinstance(value, dict | list):
         raise InputError(
-            "a table must be flat, but this value is an object or array", record=ordinal, path=column
+            "a table must be flat, but this value is an object or array: name what is below it by a path, "
+            "such as $.visits[*].ward",
+            record=ordinal,
+            path=column,
         )
     place = (value.__class__, value)  # True equals 1
     if place not in known:

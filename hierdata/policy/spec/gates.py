@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from hierdata import plugins
 from hierdata.domains.bounds import MOST_PARTS, Name, PathName, Reason
 from hierdata.domains.number import Exact
-from hierdata.domains.semantic_partition import SemanticPartition
+from hierdata.domains.semantic_partition import SemanticCover
 from hierdata.policy.problems import nearest
 from hierdata.policy.spec.others import refuse_missing
 from hierdata.records.key_forms import KeyForm, Weight
@@ -99,7 +99,7 @@ class AttackerModel(BaseModel):
         description="the published quasi-identifiers that are known: own (of the vertex), ancestors (these "
         "and its ancestors'), record (all that is published of the record except sensitive values), or paths",
     )
-    partition: SemanticPartition | None = Field(default=None, description="values that count as one")
+    partition: SemanticCover | None = Field(default=None, description="values that count as one")
     weight: Weight = Field(
         default="vertex", description="whether each vertex counts the same, or each person"
     )
@@ -129,7 +129,7 @@ class Gate(BaseModel):
     keys: KeyForm | Known | None = Field(
         default=None, description="the quasi-identifiers that are known, as in attackers"
     )
-    partition: SemanticPartition | None = Field(default=None, description="values that count as one")
+    partition: SemanticCover | None = Field(default=None, description="values that count as one")
     weight: Weight | None = Field(default=None, description="what counts the same, as in attackers")
     reason: Reason | None = Field(default=None, description="why this limit")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hierdata.measurement.table import measure
+from hierdata.pipeline.measure import measure
 from hierdata.reproduction.exhibit import Exhibit, Grid
 from hierdata.reproduction.study import Study
 
