@@ -240,7 +240,7 @@ def promise(
             achieved[letter] = worse(achieved.get(letter, value), value)
     return {
         "kind": kind,
-        "statement": statement(model, list(by_path)),
+        "statement": statement(model, list(by_path), classes),
         "parameters": model.model_dump(mode="json", exclude={"kind", "on"}),
         "on": None,
         "paths": list(by_path),
@@ -259,12 +259,28 @@ def promise(
     }
 
 
-def statement(model: Any, paths: Sequence[str]) -> str:
+def distances(model: Any, paths: Sequence[str], classes: Sequence[Class]) -> dict[str, list[str]]:
+    """The paths by the sentence on them: t-closeness has another distance for numbers than for texts."""
+    told: dict[str, list[str]] = {}
+    for path in paths:
+        values = {value for own in classes for record in own.members for value in shown(record, path)}
+        own_model = model
+        if model.kind == "t-closeness" and values:
+            numbers = all(isinstance(value, int | Decimal) for value in values)
+            own_model = model.model_copy(update={"distance": "ordered" if numbers else "equal"})
+        told.setdefault(own_model.promise(apart=False), []).append(path)
+    return told
+
+
+def statement(model: Any, paths: Sequence[str], classes: Sequence[Class]) -> str:
     """The sentence of the model; where a person may have several values, what it is not about.
 
     Here all lists have quasi-identifiers, and so values are counted (DECISIONS 30).
     """
-    said: str = model.promise(apart=False)
+    told = distances(model, paths, classes) or {model.promise(apart=False): []}
+    said = " ".join(
+        f"At {' and '.join(own)}: {sentence}" if len(told) > 1 else sentence for sentence, own in told.items()
+    )
     if several := [path for path in paths if repeats(path)]:
         where = " and ".join(several)
         if model.kind in ("alpha-k", "frequency-l-diversity"):

@@ -78,6 +78,11 @@ class SemanticPartition(BaseModel):
         """Whether the blocks depend on how often each value occurs in the original collection."""
         return self.equal_width is not None or self.equal_frequency is not None
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the blocks are in an order of their own: bins and levels."""
+        return self.of_original or self.levels is not None
+
     def block_of(self, domain: SensitiveDomain) -> tuple[int, ...]:
         """Return the block number of each value, by code.
 

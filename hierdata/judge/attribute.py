@@ -114,7 +114,14 @@ class SensitiveValues:
             reference = tuple(counted[code] for code in range(len(self.values)))
         values = tuple(map(rule.same.value_of, self.values))
         if self.uncovered:
-            return SensitiveDomain(rule.path, values, number=number, reference=reference, same=rule.same)
+            return SensitiveDomain(
+                rule.path,
+                values,
+                number=number,
+                reference=reference,
+                heights=heights_in(rule.taxonomy),
+                same=rule.same,
+            )
         return SensitiveDomain(
             rule.path,
             values,

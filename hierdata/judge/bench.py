@@ -24,8 +24,10 @@ class _ModelCheck:
         *,
         repeats: bool = False,
         tied: bool = True,
+        resolved: PrivacyModel | None = None,
     ) -> None:
         self.model = model
+        self._resolved = resolved
         self.constraint = constraint
         self.path = path
         self._repeats = repeats
@@ -58,6 +60,7 @@ class _ModelCheck:
             reading=self.constraint.reading,
             repeats=self._repeats,
             tied=self._tied,
+            resolved=self._resolved,
         )
 
 
@@ -210,34 +213,35 @@ def _benches(
                 (-1, Judgement(model.kind, None, None, reason="no sensitive attribute is declared for it"))
             )
         for index in chosen:
-            attribute = attributes[index]
-            keys, path = attribute.rule.keys, attribute.rule.path
-            repeats = any(keys[:end] in rules.vertices for end in range(1, len(keys) + 1))
-            tied = rules.ties_values
-            try:
-                constraint = model.bind_reading(attribute.domain(), attribute.rule.reading, tied=tied)
-            except PolicyError as error:
-                reason = (
-                    f"values without a level: {attribute.uncovered}" if attribute.uncovered else str(error)
-                )
-                reading = attribute.rule.reading if model.limits_presence else BY_VALUE
-                found.append(
-                    (
-                        index,
-                        Judgement(
-                            model.kind,
-                            path,
-                            None,
-                            reason=reason,
-                            reading=reading,
-                            repeats=repeats,
-                            tied=tied,
-                        ),
-                    )
-                )
-            else:
-                found.append((index, _ModelCheck(model, constraint, path, repeats=repeats, tied=tied)))
+            repeats = any(
+                attributes[index].rule.keys[:end] in rules.vertices
+                for end in range(1, len(attributes[index].rule.keys) + 1)
+            )
+            found.append((index, _check_at(model, attributes[index], repeats, rules.ties_values)))
     return found
+
+
+def _check_at(
+    model: PrivacyModel, attribute: SensitiveValues, repeats: bool, tied: bool
+) -> _ModelCheck | Judgement:
+    """Build the check of a model at an attribute; a Judgement if it cannot be judged there."""
+    path, reading, domain = attribute.rule.path, attribute.rule.reading, attribute.domain()
+    resolved = None
+    try:
+        resolved = model.resolve(domain)
+        constraint = model.bind_reading(domain, reading, tied=tied)
+    except PolicyError as error:
+        return Judgement(
+            model.kind,
+            path,
+            None,
+            reason=f"values without a level: {attribute.uncovered}" if attribute.uncovered else str(error),
+            reading=reading if model.limits_presence else BY_VALUE,
+            repeats=repeats,
+            tied=tied,
+            resolved=resolved,
+        )
+    return _ModelCheck(model, constraint, path, repeats=repeats, tied=tied, resolved=resolved)
 
 
 def _split_by_attribute(tally: Tally, attributes: int) -> Iterable[tuple[int, dict[int, int]]]:

@@ -139,6 +139,7 @@ class Judgement:
 
     ``held`` is None if it could not be judged; ``reason`` then says why. ``reading`` is the question that was
     judged. ``repeats``: a record may show several values there. ``tied``: the file ties them to the record.
+    ``resolved`` is the model with what it takes from the attribute stated, None if that could not be told.
     """
 
     model: str
@@ -150,6 +151,7 @@ class Judgement:
     reading: SensitiveReading = BY_VALUE
     repeats: bool = False
     tied: bool = True
+    resolved: PrivacyModel | None = None
 
 
 @dataclass(frozen=True)
@@ -224,6 +226,7 @@ class Verdict:
                 **judgement.__dict__,
                 "achieved": exact(judgement.achieved),
                 "reading": dict(judgement.reading.__dict__),
+                "resolved": judgement.resolved and judgement.resolved.model_dump(mode="json"),
             }
             for judgement in self.judgements
         ]

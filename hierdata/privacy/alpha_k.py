@@ -20,11 +20,11 @@ from hierdata.privacy.base import (
     Constraint,
     FrequencyCaps,
     Share,
-    among,
     require_domain,
 )
 from hierdata.privacy.grouping import GroupingModel
 from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
+from hierdata.privacy.wording import among
 
 
 class AlphaK(GroupingModel):

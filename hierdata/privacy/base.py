@@ -251,6 +251,10 @@ class PrivacyModel(ABC, BaseModel):
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """Build the constraint for one attribute. Raises PolicyError if the domain lacks what it needs."""
 
+    def resolve(self, domain: SensitiveDomain) -> PrivacyModel:
+        """Return the model with what it takes from this attribute stated, as its sentence needs it."""
+        return self
+
     @property
     def limits_presence(self) -> bool:
         """Whether it can be asked for the presence of a value among those of a person (DECISIONS 30)."""
@@ -310,10 +314,3 @@ def require_domain(domain: SensitiveDomain | None) -> SensitiveDomain:
     if domain is None:
         raise TypeError("this model binds to a sensitive attribute's domain")
     return domain
-
-
-def among(size: int, apart: bool) -> str:
-    """Return the promise of a class of at least ``size`` records (see PrivacyModel.promise)."""
-    if apart:
-        return f"Each sensitive value may be that of any person in a group of at least {size}."
-    return f"Each record is one of at least {size} that cannot be told apart without sensitive values."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ class GroupingModel(PrivacyModel):
     ``by`` says what counts as one: ``value``; ``level``, the sensitivity levels; ``similarity``, the values
     of the collection that are connected by a chain of semantic distances of at most ``e`` (LE buckets,
     erratum LE-2); ``partition``, the blocks of ``partition``. Groups make a promise stronger, since all
-    values of a group count as one.
+    values of a group count as one; that of t-closeness, which then says nothing within a group, weaker.
     """
 
     by: Literal["value", "level", "similarity", "partition"] = Field(
@@ -125,6 +125,8 @@ class _OnGroups(Constraint):
                 caps.sufficient,
                 caps.necessary,
             )
+        if (near := constraint.closeness) is not None:
+            self.closeness = replace(near, set_of=tuple(near.set_of[group] for group in of_code))
 
     def _group_counts(self, counts: Mapping[int, int]) -> dict[int, int]:
         found: dict[int, int] = {}

@@ -19,10 +19,10 @@ from hierdata.privacy.base import (
     FrequencyCaps,
     PrivacyModel,
     Share,
-    among,
     require_domain,
 )
 from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
+from hierdata.privacy.wording import among
 
 _PAPER = tuple(Fraction(tenths, 10) for tenths in (8, 6, 4, 2, 1))
 

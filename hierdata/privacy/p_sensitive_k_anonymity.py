@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 
 from hierdata.domains.bounds import Count
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, among, require_domain
+from hierdata.privacy.base import ClassView, Constraint, PrivacyModel, require_domain
+from hierdata.privacy.wording import among
 
 
 class PSensitiveKAnonymity(PrivacyModel):

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import accumulate, pairwise
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
+
+from pydantic import Field, model_validator
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import PolicyError
 from hierdata.privacy.base import (
-    FOREIGN,
     ClassView,
-    Closeness,
     Constraint,
     FrequencyCaps,
     PrivacyModel,
     Share,
     require_domain,
 )
+from hierdata.privacy.earth_mover import (
+    Distance,
+    MovedMass,
+    OrderedMasses,
+    equal_masses,
+    hierarchical_masses,
+    suitable_distance,
+)
+from hierdata.privacy.grouping import GroupingModel, ValueGroups
 from hierdata.privacy.reference import require_original
 
 _WORK = 200_000
 """Limit on the values inspected in the search for the least class size: a few milliseconds."""
 
 
-class TCloseness(PrivacyModel):
+class TCloseness(GroupingModel):
     """The earth mover's distance from the original distribution is at most t (Li et al., ICDE 2007, def. 2).
 
     The values present at a vertex of a class are compared with those of the original collection, including
@@ -37,6 +44,12 @@ class TCloseness(PrivacyModel):
     - ``hierarchical``: height(lowest common ancestor) / height(root). A node's height is the length of the
       longest path down to a leaf of the whole taxonomy, whether or not its values occur (errata TC-1, TC-3).
 
+    Without ``distance`` each attribute has the one that suits it: hierarchical with a taxonomy, ordered if
+    all values of the original are numbers, equal if none is. With ``by`` the groups of values are compared,
+    and values of one group have the distance 0:
+    a weaker promise. Bins of numbers and levels are ordered; blocks at a depth of
+    the taxonomy have the hierarchical distance of their nodes; of all others only ``equal`` is defined.
+
     All three are sums of weighted |q(S) - p(S)| over sets S of values, so integers decide. A class with a
     value that the original lacks has distance 1. ``achieved_parameters`` gives the distance.
 
@@ -45,6 +58,8 @@ class TCloseness(PrivacyModel):
     >>> [TCloseness(t="1/3", distance=by).bind(domain).achieved_parameters(ClassView(2, {0: 1, 2: 1}))["t"]
     ...  for by in ("equal", "ordered")]
     [Fraction(1, 3), Fraction(1, 6)]
+    >>> TCloseness(t="1/3").resolve(domain).distance
+    'ordered'
     """
 
     needs_reference: ClassVar[bool] = True
@@ -55,7 +70,20 @@ class TCloseness(PrivacyModel):
 
     kind: Literal["t-closeness"] = "t-closeness"
     t: Share
-    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+    distance: Distance | None = Field(
+        default=None,
+        description="distance of two values; by default hierarchical where the attribute has a taxonomy, "
+        "ordered for numbers, else equal",
+    )
+
+    @model_validator(mode="after")
+    def _suits_groups(self) -> TCloseness:
+        if self.distance not in (None, "equal", self._distance_of_groups or self.distance):
+            raise ValueError(
+                f"{self.distance} distance does not suit these groups of values: bins and levels are "
+                "ordered, the blocks of a depth are hierarchical, all groups may have distance: equal"
+            )
+        return self
 
     def bind(self, domain: SensitiveDomain | None) -> Constraint:
         """Build the constraint for one attribute.
@@ -63,40 +91,64 @@ class TCloseness(PrivacyModel):
         Raises PolicyError if the domain lacks the reference, or the numbers or taxonomy of the distance.
         """
         domain = require_domain(domain)
-        reference = require_original(domain, self.kind)
-        ground: _Moved
-        if self.distance == "equal":
-            ground = _equal(reference)
-        elif self.distance == "ordered":
-            ground = _Line(domain, reference)
+        require_original(domain, self.kind)
+        groups = self.groups(domain)
+        compared = self._compare_groups(domain, groups)
+        reference = require_original(compared, self.kind)
+        distance = self._distance_at(domain)
+        ground: MovedMass
+        if distance == "ordered":
+            ground = OrderedMasses(compared, reference)
+        elif distance == "hierarchical":
+            ground = hierarchical_masses(compared, reference)
         else:
-            ground = _hierarchical(domain, reference)
-        return _Closeness(self.t, reference, ground)
+            ground = equal_masses(reference)
+        return groups.wrap_constraint(_Closeness(self.t, reference, ground))
+
+    def resolve(self, domain: SensitiveDomain) -> PrivacyModel:
+        """State the distance that one attribute has. Raises PolicyError if none suits it."""
+        return self.model_copy(update={"distance": self._distance_at(domain)})
 
     def promise(self, *, apart: bool = False) -> str:
         """Return one sentence for the reader."""
+        what = "sensitive values" if self.by == "value" else self.count_noun(many=True)
+        stated = self.distance or self._distance_of_groups
+        distance = f"{stated} distance"
+        if stated is None:
+            distance = "hierarchical distance with a taxonomy, ordered for numbers, else equal"
         return (
-            "The sensitive values of a class are distributed as in the whole collection, up to an earth "
-            f"mover's distance of {float(self.t):g} (0 equal, 1 as far as can be; {self.distance} distance)."
+            f"The {what} of a class are distributed as in the whole collection, up to an earth "
+            f"mover's distance of {float(self.t):g} (0 equal, 1 as far as can be; {distance})."
         )
 
+    @property
+    def _distance_of_groups(self) -> Distance | None:
+        """The distance that suits groups of values; None if single values are compared."""
+        if self.by == "value":
+            return None
+        if self.by == "level" or (self.partition is not None and self.partition.is_ordered):
+            return "ordered"
+        return "hierarchical" if self.partition is not None and self.partition.depth else "equal"
 
-class _Moved(Protocol):
-    """The mass that must be moved to turn one distribution into the other.
+    def _distance_at(self, domain: SensitiveDomain) -> Distance | None:
+        """Return the distance of an attribute, None without values. Raises PolicyError if none suits."""
+        return self.distance or self._distance_of_groups or suitable_distance(domain)
 
-    ``alone[code]`` is a positive lower bound of the distance from the value to any other.
-    """
-
-    alone: Sequence[Fraction]
-    scale: int
-
-    def closeness(self, bound: Fraction) -> Closeness:
-        """Return the distance as weighted sets of values."""
-        ...
-
-    def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
-        """Return the distance times ``scale``, the number of values present, and that of the original."""
-        ...
+    def _compare_groups(self, domain: SensitiveDomain, groups: ValueGroups) -> SensitiveDomain:
+        """Return the domain of what is compared: groups of values, numbers if these have an order."""
+        if groups.of_code is None:
+            return domain
+        counts = [0] * groups.count
+        for group, count in zip(groups.of_code, domain.reference or (), strict=True):
+            counts[group] += count
+        compared = SensitiveDomain(domain.path, tuple(range(groups.count)), reference=tuple(counts))
+        if self.partition is None or self.partition.depth is None or domain.paths is None:
+            return compared
+        end = self.partition.depth + 1
+        paths = {group: path[:end] for group, path in zip(groups.of_code, domain.paths, strict=True)}
+        return replace(
+            compared, paths=tuple(paths[group] for group in range(groups.count)), heights=domain.heights
+        )
 
 
 class _Closeness(Constraint):
@@ -104,7 +156,7 @@ class _Closeness(Constraint):
     closed_under_union = True
     closed_under_pooling = True
 
-    def __init__(self, t: Fraction, reference: tuple[int, ...], ground: _Moved) -> None:
+    def __init__(self, t: Fraction, reference: tuple[int, ...], ground: MovedMass) -> None:
         self._t = t
         self._reference = reference
         self._total = sum(reference)
@@ -160,147 +212,3 @@ def _least_size(reference: Sequence[int], slack: Fraction) -> int:
         if unmatched * slack.denominator <= slack.numerator * size * total:
             break
     return size
-
-
-class _Sets:
-    """Sets of values, any two nested or disjoint: ``sets[code]`` are those that contain the value.
-
-    The distance is the sum of ``weights[s]`` |q(s) - p(s)| / ``scale`` over all sets s.
-    """
-
-    def __init__(
-        self,
-        sets: Sequence[tuple[int, ...]],
-        weights: Sequence[int],
-        scale: int,
-        alone: Sequence[Fraction],
-        reference: Sequence[int],
-    ) -> None:
-        self.scale = scale
-        self.alone = alone
-        self._sets = sets
-        self._weights = weights
-        self._reference = reference
-        self._total = sum(reference)
-        self._expected = [0] * len(weights)
-        for own, count in zip(sets, reference, strict=True):
-            for held in own:
-                self._expected[held] += count
-        self._untouched = sum(weight * count for weight, count in zip(weights, self._expected, strict=True))
-
-    def closeness(self, bound: Fraction) -> Closeness:
-        """Return the sets, including those that contain no value of the original."""
-        parent = [-1] * len(self._weights)
-        for own in self._sets:
-            for above, held in pairwise(own):
-                parent[held] = above
-        return Closeness(
-            tuple(
-                FOREIGN if not count else own[-1] if own else -1
-                for own, count in zip(self._sets, self._reference, strict=True)
-            ),
-            tuple(parent),
-            tuple(self._weights),
-            tuple(self._expected),
-            self._total,
-            self.scale,
-            bound,
-        )
-
-    def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
-        """Return the scaled distance; a set without values of the class contributes its expected share."""
-        found: dict[int, int] = {}
-        for code, count in counts.items():
-            for held in self._sets[code]:
-                found[held] = found.get(held, 0) + count
-        moved = self._untouched * present
-        for held, count in found.items():
-            expected = self._expected[held] * present
-            moved += self._weights[held] * (abs(count * self._total - expected) - expected)
-        return moved
-
-
-def _equal(reference: tuple[int, ...]) -> _Sets:
-    """Half the sum of |q - p| over single values."""
-    codes = range(len(reference))
-    return _Sets([(code,) for code in codes], [1] * len(codes), 2, [Fraction(1)] * len(codes), reference)
-
-
-def _hierarchical(domain: SensitiveDomain, reference: tuple[int, ...]) -> _Sets:
-    """Half the sum of |q - p| (height of the parent - own height) / height of the root, over all nodes.
-
-    This equals the recursion of Li et al. A value at an inner node counts as one more leaf below it: its
-    distance to a value under that node is that between such values of different children.
-    """
-    if domain.paths is None or domain.heights is None:
-        raise PolicyError(
-            "t-closeness by hierarchical distance needs 'taxonomy' on this sensitive attribute: add it, or "
-            "let the model's `on` name others",
-            path=domain.path,
-        )
-    heights = domain.heights
-    nodes = len(heights)
-    root = max(1, heights[0])
-    weights = [0] * (2 * nodes)  # the second half: values at inner nodes
-    sets: list[tuple[int, ...]] = []
-    alone: list[Fraction] = []
-    for path in domain.paths:
-        for above, node in pairwise(path):
-            weights[node] = heights[above] - heights[node]
-        own = path[-1]
-        weights[nodes + own] = heights[own]
-        sets.append((*path[1:], nodes + own) if heights[own] else path[1:])
-        alone.append(Fraction(heights[own] or heights[path[-2]], root))
-    return _Sets(sets, weights, 2 * root, alone, reference)
-
-
-class _Line:
-    """Ordered values: the sum of |Q - P| / (m - 1) over the cumulated shares Q and P up to each value.
-
-    Between two values of the class Q is constant and P increases, so prefix sums of P suffice: a class of s
-    values costs O(s log m).
-    """
-
-    def __init__(self, domain: SensitiveDomain, reference: tuple[int, ...]) -> None:
-        if domain.numbers is None:
-            raise PolicyError(
-                "t-closeness by ordered distance needs numbers: state 'number: true' if text spells them",
-                path=domain.path,
-            )
-        occurring = [code for code, count in enumerate(reference) if count]
-        occurring.sort(key=domain.numbers.__getitem__)
-        self._rank = {code: rank for rank, code in enumerate(occurring)}
-        self._total = sum(reference)
-        self._below = list(accumulate(reference[code] for code in occurring))[:-1]
-        self._sums = list(accumulate(self._below, initial=0))
-        self.scale = max(1, len(occurring) - 1)
-        self.alone: Sequence[Fraction] = [Fraction(1, self.scale)] * len(reference)
-
-    def closeness(self, bound: Fraction) -> Closeness:
-        """Return a chain of sets: for each value but the last, the values up to it."""
-        last = len(self._below)
-        return Closeness(
-            tuple(
-                FOREIGN if code not in self._rank else self._rank[code] if self._rank[code] < last else -1
-                for code in range(len(self.alone))
-            ),
-            tuple(at + 1 if at + 1 < last else -1 for at in range(last)),
-            (1,) * last,
-            tuple(self._below),
-            self._total,
-            self.scale,
-            bound,
-        )
-
-    def mass_moved(self, counts: Mapping[int, int], present: int) -> int:
-        """Return the scaled distance: between two values of the class, first P is the smaller, then Q."""
-        sums, total = self._sums, self._total
-        moved = start = reached = 0
-        ranks = sorted((self._rank[code], count) for code, count in counts.items() if count)
-        for rank, count in (*ranks, (len(self._below), 0)):
-            turn = bisect_right(self._below, reached * total // present, start, rank)
-            less, more = sums[turn] - sums[start], sums[rank] - sums[turn]
-            moved += reached * total * (turn - start - (rank - turn)) + present * (more - less)
-            start = rank
-            reached += count
-        return moved

@@ -37,3 +37,10 @@ def describe_achieved(reached: Mapping[str, Fraction]) -> str:
     for letter, value in reached.items():
         together.setdefault(letter.partition("_")[0], []).append(number(value))
     return ", ".join(f"{letter} = {' '.join(values)}" for letter, values in together.items())
+
+
+def among(size: int, apart: bool) -> str:
+    """Return the promise of a class of at least ``size`` records (see PrivacyModel.promise)."""
+    if apart:
+        return f"Each sensitive value may be that of any person in a group of at least {size}."
+    return f"Each record is one of at least {size} that cannot be told apart without sensitive values."

@@ -58,7 +58,8 @@ def holds(model: dict[str, Any], records: int, values: Sequence[int], original: 
         return True
     if "partition" in model:
         block = bins(model["partition"], original)
-        counts = Counter(block[value] for value in values)
+        values, original = [block[value] for value in values], [block[value] for value in original]
+        counts = Counter(values)
     if kind in ("t-closeness", "delta-disclosure"):
         return _like(model, values, original)
     if kind in ("l-e-diversity", "delta-l-diversity"):
@@ -75,7 +76,8 @@ def holds(model: dict[str, Any], records: int, values: Sequence[int], original: 
 def _like(model: dict[str, Any], values: Sequence[int], original: Sequence[int]) -> bool:
     """Whether the values are distributed as in the original."""
     if model["kind"] == "t-closeness":
-        return distance(model["distance"], values, original) <= Fraction(model["t"])
+        by = model.get("distance", "ordered" if "partition" in model else "hierarchical")
+        return distance(by, values, original) <= Fraction(model["t"])
     own, all_ = Counter(values), Counter(original)
     shares = [own[value] / len(values) / (all_[value] / len(original)) for value in own]
     return all(abs(math.log(share)) <= model["delta"] for share in shares)

@@ -44,6 +44,8 @@ MODELS: list[dict[str, Any]] = [
     {"kind": "t-closeness", "t": "1/5", "distance": "equal"},
     {"kind": "t-closeness", "t": "1/10", "distance": "ordered"},
     {"kind": "t-closeness", "t": "3/10", "distance": "hierarchical"},
+    {"kind": "t-closeness", "t": "3/10"},
+    {"kind": "t-closeness", "t": "1/5", "by": "partition", "partition": {"equal_frequency": 3}},
     {"kind": "delta-disclosure", "delta": 2, "absent": "ignore"},
     {"kind": "l-e-diversity", "l": 2, "e": 1},
     {"kind": "delta-l-diversity", "delta": "1/2", "l": 2},

@@ -89,6 +89,7 @@ FAMILIES = {
         "MODELS",
         PrivacyModel,
         {
+            "earth_mover": "distances of two distributions, for t-closeness",
             "grouping": "what a model counts: values, or groups of them",
             "neighbourhood": "one predicate under two names: (delta,l) and (epsilon,m)",
             "presence": "the second reading of the models that bound shares of groups",

@@ -26,6 +26,8 @@ from tests import naive_reassigning as naive
 from tests.cases import for_each
 from tests.small_tables import Table, table
 
+close_to = partial(TCloseness, distance="equal")
+
 OTHERS: dict[str, PrivacyModel] = {
     "k": KAnonymity(k=2),
     "caps": FrequencyLDiversity(l="3/2"),
@@ -157,7 +159,10 @@ def test_a_swap_that_costs_diversity_is_not_made() -> None:
     for sensitive, diverse in ((rows, 1), (rows, 2), (free, 2)):
         built = table([DOMAINS["flat"]()], [["a"]] * 4, sensitive)
         ((first, second),) = built.forest.domains
-        bound_to = ((TCloseness(t=0).bind(first),), (FrequencyLDiversity(l=diverse).bind(second),))
+        bound_to = (
+            (close_to(t=0).bind(first),),
+            (FrequencyLDiversity(l=diverse).bind(second),),
+        )
         constraints = Constraints((), (bound_to,))
         scope = Scope.of(built.forest)
         made = Arrangement.of(built.forest, scope, constraints, np.array([0, 0, 1, 1]))
@@ -173,7 +178,7 @@ def test_what_blocks_every_swap_leaves_the_classes_to_be_united() -> None:
     """Closeness of the first attribute needs a swap that the model on the second refuses."""
     built = table([DOMAINS["flat"]()], [["a"]] * 4, [[1, 1], [1, 1], [2, 2], [2, 2]])
     ((first, second),) = built.forest.domains
-    close, same = TCloseness(t=0).bind(first), FrequencyLDiversity(l=1).bind(second)
+    close, same = close_to(t=0).bind(first), FrequencyLDiversity(l=1).bind(second)
     never = Never(second)
     scope = Scope.of(built.forest)
     for other, swapped in ((same, True), (never, False)):
@@ -217,7 +222,7 @@ def test_a_t_out_of_reach_is_told_with_the_smallest_that_was_reached() -> None:
         reference=tuple(3 if value == "x" else 2 for value in domain.values),
         heights=domain.heights,
     )
-    close = TCloseness(t="1/20").bind(domain)
+    close = close_to(t="1/20").bind(domain)
     alone = LEDiversity(l=2, e="1/2").bind(domain)
     constraints = Constraints((), (((close, alone),),))
     before = partition_of(own.forest, scope, np.array([0, 1, 0, 1, -1]), Counter())
@@ -232,6 +237,6 @@ def test_a_t_out_of_reach_is_told_with_the_smallest_that_was_reached() -> None:
 def test_classes_that_stay_too_far_are_united() -> None:
     """Three of four rows have one value: no two pairs are within 0, all four are."""
     built = table([DOMAINS["flat"]()], [["a"], ["b"], ["c"], ["d"]], [[1], [1], [1], [2]])
-    partition, found = step(built, np.array([0, 0, 1, 1]), built.bind(TCloseness(t=0)))
+    partition, found = step(built, np.array([0, 0, 1, 1]), built.bind(close_to(t=0)))
     assert found.tolist() == [0] * 4
     assert partition.costs["classes_united"] == 1

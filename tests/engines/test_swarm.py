@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from tests import naive_reassigning as naive
 from tests.cases import for_each
 from tests.small_tables import Table, table
 
+close_to = partial(TCloseness, distance="equal")
+
 FLIGHT = Flight(0.729, 1.494, 1.494, 0.5)
 
 
@@ -44,7 +47,7 @@ def random_table(seed: int, rows: int = 9) -> tuple[Table, list[naive.Attribute]
 
 
 def arranged(built: Table, classes: np.ndarray[Any, Any], t: Any = 0) -> Arrangement:
-    return Arrangement.of(built.forest, Scope.of(built.forest), built.bind(TCloseness(t=t)), classes)
+    return Arrangement.of(built.forest, Scope.of(built.forest), built.bind(close_to(t=t)), classes)
 
 
 def members(made: Arrangement, found: np.ndarray[Any, Any]) -> naive.Classes:
@@ -116,7 +119,11 @@ def test_small_tables_reach_the_optimum(name: str, seed: int) -> None:
     scope = Scope.of(built.forest)
     before = partition_of(built.forest, scope, classes, Counter())
     partition = ENGINES[name](kind=name).step(
-        built.forest, scope, built.bind(TCloseness(t=best)), before, np.random.default_rng(seed)
+        built.forest,
+        scope,
+        built.bind(close_to(t=best)),
+        before,
+        np.random.default_rng(seed),
     )
     found = classes_of(partition, scope)
     assert Counter(found.tolist()) == {0: 3, 1: 3, 2: 3}, "nothing was united"
@@ -128,7 +135,7 @@ def test_diversity_counts_before_distance() -> None:
     """The classes as they are keep a cap that every nearer partition breaks, so they stay."""
     built = table([], [[], [], [], []], [[1, 1], [1, 2], [2, 2], [2, 1]])
     scope = Scope.of(built.forest)
-    close = TCloseness(t=0)
+    close = close_to(t=0)
     (first, second) = built.forest.domains[0]
     from hierdata.engines import Constraints
 

@@ -12,7 +12,7 @@ import pytest
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy import TCloseness
 from hierdata.privacy.base import ClassView, Closeness
-from tests.privacy.distributions import COMPARED
+from tests.privacy.distributions import COMPARED, GROUPED
 
 
 def distance(form: Closeness, counts: Mapping[int, int]) -> Fraction | None:
@@ -48,6 +48,17 @@ def test_the_form_has_the_distance_of_the_model(by: str, t: Fraction) -> None:
             found = distance(form, view.counts)
             assert found == constraint.achieved_parameters(view)["t"]
             assert (found <= t) == constraint.holds(view)
+
+
+@pytest.mark.parametrize("how", [how for how, _, _ in GROUPED], ids=str)
+def test_the_form_of_groups_has_the_distance_of_the_model(how: dict[str, object]) -> None:
+    constraint = TCloseness.model_validate({"t": "1/5", **how}).bind(COMPARED)
+    form = constraint.closeness
+    assert form is not None
+    for size in range(1, 6):
+        for values in combinations_with_replacement(range(4), size):
+            view = ClassView(size, Counter(values))
+            assert distance(form, view.counts) == constraint.achieved_parameters(view)["t"]
 
 
 @pytest.mark.parametrize("by", ["equal", "ordered"])

@@ -85,7 +85,13 @@ CASES: list[Case] = [
         lambda least, v: least <= v,
     ),
     ("epsilon-m-anonymity", {"epsilon": 1}, "m", lambda own, _: 1 / fullest(own), lambda m, v: m <= v),
-    ("t-closeness", {}, "t", lambda own, all_: naive.equal(shares(own), shares(all_)), lambda t, v: v <= t),
+    (
+        "t-closeness",
+        {"distance": "equal"},
+        "t",
+        lambda own, all_: naive.equal(shares(own), shares(all_)),
+        lambda t, v: v <= t,
+    ),
     (
         *("t-closeness", {"distance": "ordered"}, "t"),
         lambda own, all_: naive.ordered(shares(own), shares(all_), VALUES),

@@ -220,21 +220,22 @@ def suppression_sentences(*, judged: bool, guarded: bool, each_type: bool) -> tu
 def state_promise(
     model: PrivacyModel, judged: Sequence[Judgement], *, apart: bool = False, ids: bool = False
 ) -> str:
-    """State the promise of a model as it was judged: by reading, with the paths where readings differ.
+    """State the promise of a model as it was judged, with the paths where it differs.
 
-    What is promised of values says so where a person may have several. ``ids``: records have group ids that
-    are not compared, which a promise of k records says.
+    It may differ by reading, and by what the model takes from an attribute (``PrivacyModel.resolve``). What
+    is promised of values says so where a person may have several. ``ids``: records have group ids that are
+    not compared, which a promise of k records says.
     """
-    by_reading: dict[SensitiveReading, list[Judgement]] = {}
+    alike: dict[tuple[SensitiveReading, PrivacyModel], list[Judgement]] = {}
     for judgement in judged:
-        by_reading.setdefault(judgement.reading, []).append(judgement)
+        alike.setdefault((judgement.reading, judgement.resolved or model), []).append(judgement)
     told = []
-    for reading, own in by_reading.items():
+    for (reading, resolved), own in alike.items():
         if reading.asks == "presence":
-            said = model.promise_presence(reading.within, apart=apart, tied=all(one.tied for one in own))
+            said = resolved.promise_presence(reading.within, apart=apart, tied=all(one.tied for one in own))
         else:
-            said = model.promise(apart=apart)
-        told.append(said if len(by_reading) == 1 else f"At {_paths(own)}: {said}")
+            said = resolved.promise(apart=apart)
+        told.append(said if len(alike) == 1 else f"At {_paths(own)}: {said}")
     several = [one for one in judged if one.repeats and one.reading.asks == "value"]
     if several:
         sentence = _OVER_VALUES if model.limits_presence else _ALL_MAY_SHARE
