@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -158,16 +159,15 @@ def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> li
 
 def _against_schema(policy: Policy, data: str | None) -> list[Finding]:
     """Check the records against the policy's JSON Schema; without data, check only the schema itself."""
+    from hierdata.pipeline.look_over import open_shaped
     from hierdata.policy.lint.lint import Finding
-    from hierdata.sources import check_documents, collect
-    from hierdata.sources.open import fetch_source
+    from hierdata.sources import check_documents
 
     if policy.record_schema is None or policy.record_schema.lower().endswith(".xsd"):
         return []
     try:
         schema = policy.folder / policy.record_schema
-        with fetch_source([] if data is None else data, policy) as hand:
-            documents = () if data is None else collect(hand.source, hand.policy).documents()
+        with nullcontext(((), ())) if data is None else open_shaped(data, policy) as (documents, _):
             for _ in check_documents(documents, schema):
                 pass
     except HierdataError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,12 +19,15 @@ from hierdata.sources.open import AtHand, fetch_source
 from hierdata.sources.stores import BATCH, store_at
 
 if TYPE_CHECKING:
+    from hierdata.metrics.tallies import Tallies
+    from hierdata.pipeline.look_over import LookedOver
     from hierdata.pipeline.publish import Written
     from hierdata.pipeline.read_back import Judged
     from hierdata.pipeline.resources import RunContext
     from hierdata.policy.plan.plan import Prepared
     from hierdata.policy.policy import Policy
     from hierdata.release.release import Release
+    from hierdata.release.report.models import GateVerdict, StewardReport
     from hierdata.sources import Form
     from hierdata.sources.stores import Store
 
@@ -88,15 +91,14 @@ def _release_records(
     from hierdata.pipeline.delivery import Delivery, form_in
     from hierdata.pipeline.encode import encode_blocks
     from hierdata.pipeline.publish import Publishing
-    from hierdata.pipeline.read_back import read_back
+    from hierdata.pipeline.shape import derive_secret
     from hierdata.pipeline.survey import fit_form
-    from hierdata.release.files import write_files
     from hierdata.release.recodings import recoding_named
     from hierdata.release.release import Release, Staging
-    from hierdata.release.witness import seal_witness
 
     policy = hand.policy
-    with look_over(hand.source, policy, key, resources, staging, progress) as looked:
+    secret = derive_secret(seed)
+    with look_over(hand.source, policy, key, resources, staging, progress, secret=secret) as looked:
         overview, prepared, collection, spread = looked
         form = form_in(fit_form(collection, overview), target)
         gates = bind_gates(prepared.policy, prepared.schema, prepared.domains)
@@ -112,16 +114,9 @@ def _release_records(
             judged = _judge_written(written, form, policy, prepared, spread)
             verdict = judged.verdict
             kept = pass_gates(gates, tallies)
-            splits = written.parts(form)[0]
-            found = read_back(folder.path / "public", splits, policy, form.format.name, judged, spread)
-            report = write_files(folder.path, prepared, tallies, verdict, kept, found, hand.limitations)
-            seal_witness(folder.path, found.files, overview.content, overview.survey.records)
-            elements = written.elements
-
-            def read(place: Path, part: str) -> Iterator[Document]:
-                return form.read(place / "public" / form.name(part), elements[part])
-
-            release = Release(folder.path, report, tuple(elements), read, temporary=folder)
+            report = _write_report(folder.path, written, form, judged, tallies, kept, hand, looked, secret)
+            read = partial(_read_part, form, written.elements)
+            release = Release(folder.path, report, tuple(written.elements), read, temporary=folder)
             save = None if out is None else partial(release.save, out)
             if target is not None:
                 delivery = Delivery(target, hand.store, form, prepared, spread, notice)
@@ -132,6 +127,37 @@ def _release_records(
             folder.remove()
             raise
     return release
+
+
+def _write_report(
+    folder: Path,
+    written: Written,
+    form: Form,
+    judged: Judged,
+    tallies: Tallies,
+    kept: tuple[GateVerdict, ...],
+    hand: AtHand,
+    looked: LookedOver,
+    secret: bytes,
+) -> StewardReport:
+    """Write what is said of the published files, and bind the witness; return the steward's report."""
+    from hierdata.pipeline.read_back import read_back
+    from hierdata.release.files import write_files
+    from hierdata.release.report.shape import gather_facts
+    from hierdata.release.witness import seal_witness
+
+    overview, prepared, _, spread = looked
+    policy, verdict, splits = hand.policy, judged.verdict, written.parts(form)[0]
+    found = read_back(folder / "public", splits, policy, form.format.name, judged, spread)
+    shaped = gather_facts(policy, overview.shaped, secret)
+    report = write_files(folder, prepared, tallies, verdict, kept, found, shaped, hand.limitations)
+    seal_witness(folder, found.files, overview.content, overview.survey.records)
+    return report
+
+
+def _read_part(form: Form, elements: Mapping[str, str | None], place: Path, part: str) -> Iterator[Document]:
+    """Return the documents of a part of the release in a folder."""
+    return form.read(place / "public" / form.name(part), elements[part])
 
 
 def _judge_written(

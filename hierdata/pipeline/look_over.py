@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from hierdata.documents.document import Document
 from hierdata.pipeline.resources import Resources
 from hierdata.policy.load import from_data, load, name_positions
 from hierdata.policy.plan.plan import Prepared, prepare
@@ -55,9 +56,14 @@ def look_over(
     progress: Progress | None,
     *,
     again: bool = False,
+    secret: bytes | None = None,
 ) -> Iterator[LookedOver]:
-    """Survey a collection and prepare the policy for it; the executor stays open inside the context."""
-    from hierdata.pipeline.survey import check_key, survey_splits
+    """Shape and survey a collection and prepare the policy for it; the executor stays open in the context.
+
+    ``secret`` keys what the policy's shape draws at random.
+    """
+    from hierdata.pipeline.shape import shape_splits
+    from hierdata.pipeline.survey import check_key, hints_of, survey_splits
 
     treated = treatment(policy, key_of(key), again=again)
     collection = collect(source, policy, staging)
@@ -66,6 +72,8 @@ def look_over(
     check_key(treated, resources.kind(len(splits)))
     with resources.open_context(len(splits), staging, progress or silent, list_plugins(policy)) as spread:
         with name_positions(policy):
+            hints = hints_of(collection, policy)
+            splits = shape_splits(splits, collection.form.format, policy, spread, secret, hints)
             overview = survey_splits(collection, splits, policy, spread, treated, sampled=not again)
             prepared = prepare(overview.policy, overview.survey, overview.hints)
         yield LookedOver(overview, prepared, collection, spread)
@@ -78,16 +86,15 @@ def survey_collection(
 
     Also return the paths that the policy's XSD declares as repeatable.
     """
-    from hierdata.pipeline.survey import find_repeated, hints_of
+    from hierdata.pipeline.survey import find_repeated
     from hierdata.policy.lint.presence import Shown, count_shown
     from hierdata.records.identifiers.treatment import Traces
     from hierdata.records.survey import survey
 
     policy = read_policy(policy)
     traces = Traces()
-    with fetch_source(source, policy) as hand:
-        collection = collect(hand.source, policy)
-        documents = dry_treatment(policy).documents(collection.documents(), traces=traces)
+    with open_shaped(source, policy) as (documents, hints):
+        documents = dry_treatment(policy).documents(documents, traces=traces)
         documents = count_items(documents, "reading", None, progress or silent)
         shown: Shown = {}
         documents = count_shown(documents, policy, shown)
@@ -96,4 +103,33 @@ def survey_collection(
     found.shown = shown
     found.pseudonyms.update(traces.made)
     found.repeated = find_repeated(traces.marks, policy)
-    return found, hints_of(collection, policy)
+    return found, hints
+
+
+@contextmanager
+def open_shaped(source: object, policy: Policy) -> Iterator[tuple[Iterator[Document], frozenset[Keys]]]:
+    """Open the shaped documents of a collection for ``lint``, with the paths that an XSD declares repeatable.
+
+    What a shape draws at random is not what a release draws. Raises InputError after the last document if
+    the shape could not be done.
+    """
+    from hierdata.pipeline.shape import shape_splits
+    from hierdata.pipeline.survey import hints_of
+    from hierdata.records.shape.shaping import ShapeTally
+
+    with fetch_source(source, policy) as hand:
+        collection = collect(hand.source, policy)
+        hints = hints_of(collection, policy)
+        splits = collection.splits()
+        with Resources("serial").open_context(len(splits), None, silent) as spread:
+            splits = shape_splits(splits, collection.form.format, policy, spread, b"", hints)
+
+            def documents() -> Iterator[Document]:
+                total = ShapeTally()
+                for split in splits:
+                    tally = ShapeTally()
+                    yield from split.tally_documents(tally)
+                    total.merge(tally)
+                total.check([spec.step for spec in policy.shape])
+
+            yield documents(), hints

@@ -16,6 +16,7 @@ from hierdata.policy.policy import Policy
 from hierdata.progress import Progress, count_items, silent
 from hierdata.release.gates import bind_attackers
 from hierdata.release.layout import find_release_files, read_published
+from hierdata.release.verification import read_facts
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from hierdata.measurement.table import Goal, Measurement
 
 
-_READING = ("format", "namespaces", "records", "tables", "csv")
+_READING = ("format", "namespaces", "records", "tables", "csv", "individual", "shape")
 """The keys of a policy that say how records are read."""
 
 
@@ -45,7 +46,7 @@ def measure(
     dicts; keys and ``sensitive`` are names of columns. Where these are paths, such as ``$.courses[*].grade``
     or ``/students/student/course/@code``, or with a ``policy``, the source is anything that ``anonymize``
     takes. The ``policy`` then says how it is read: its ``tables``, ``records``, ``namespaces``, ``format``,
-    ``csv``, and ``map``, ``vertex``, ``missing``, ``number`` and ``same`` of its fields. In trees persons
+    ``csv``, ``individual`` and ``shape``, and ``map``, ``vertex``, ``missing``, ``number`` and ``same`` of its fields. In trees persons
     count, not items: X is the value of one item of the person, each with the same probability, and keys
     must be at the vertex of ``sensitive`` or above it.
 
@@ -147,7 +148,8 @@ def measure_release(
     ``published`` is a release folder, a file, or an iterable of dicts or lxml elements; ``original`` is the
     input, as for ``anonymize``. Neither report nor seed is needed, and no record is linked to its original:
     records that only the original has were suppressed. ``key`` is the key of the release, needed if dates
-    were moved. Nothing is judged: see ``verify``.
+    were moved; where the policy's shape draws items at random, ``published`` must be the folder with the
+    steward's files. Nothing is judged: see ``verify``.
 
     Raises VerificationError if the release does not belong to this original and policy, InputError for
     records that do not fit, PolicyError for attackers that do not fit.
@@ -159,7 +161,9 @@ def measure_release(
     policy = read_policy(policy)
     with (
         fetch_source(original, policy) as hand,
-        look_over(hand.source, policy, key, None, None, progress, again=True) as looked,
+        look_over(
+            hand.source, policy, key, None, None, progress, again=True, secret=_find_secret(published, policy)
+        ) as looked,
     ):
         overview, prepared, _, spread = looked
         bind_attackers(prepared.policy, prepared.schema, prepared.domains)
@@ -173,3 +177,12 @@ def measure_release(
         documents, beside = read_published(hand.source, files, hand.policy)
         documents = count_items(documents, "reading the release", None, progress or silent, itemgetter(1))
         return measure_rebuilt(rebuild(documents, beside, prepared, forest), prepared)
+
+
+def _find_secret(published: object, policy: Policy) -> bytes | None:
+    """Return the key of what a release drew at random, None where the release is not a folder with it."""
+    drawn = any(spec.step.needs_secret for spec in policy.shape)
+    if not drawn or not isinstance(published, str | os.PathLike) or not Path(published).is_dir():
+        return None
+    facts = read_facts(find_release_files(Path(published), policy).facts, policy)
+    return None if facts is None else facts.drawn_by

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.progress import Progress, count_items, silent
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
+from hierdata.records.shape.shaping import ShapeTally
 from hierdata.records.survey import Keys, Survey, survey
 from hierdata.sources import Collection, FileForm, FilesForm, Form, InputSplit, check_documents
 
@@ -59,14 +61,15 @@ class Surveyed:
     """The survey of a split.
 
     ``content`` has the digest of each record as it was decoded. ``marks`` are those of its pseudonyms, by
-    domain (see Traces). ``error`` is set if a record is wrong; ``within`` tells that the error numbers the
-    record within the split, not in the whole collection.
+    domain (see Traces). ``shaped`` is what the steps of the shape met. ``error`` is set if a record is
+    wrong; ``within`` tells that the error numbers the record within the split, not in the whole collection.
     """
 
     survey: Survey
     sample: Sample
     content: bytearray = field(default_factory=bytearray)
     marks: dict[str, bytearray] = field(default_factory=dict)
+    shaped: ShapeTally = field(default_factory=ShapeTally)
     error: InputError | None = None
     within: bool = False
 
@@ -101,19 +104,20 @@ class SurveySplit:
             return Surveyed(Survey(), sample, error=error, within=not read.failed)
         found.pseudonyms.update(traces.made)
         found.forms = traces.forms
-        return Surveyed(found, sample, content, traces.marks)
+        return Surveyed(found, sample, content, traces.marks, read.tally)
 
 
 class _Reading:
-    """The documents of a split; ``failed`` is set if one could not be read."""
+    """The documents of a split, and what their shape met; ``failed`` is set if one could not be read."""
 
     def __init__(self, split: InputSplit) -> None:
         self._split = split
+        self.tally = ShapeTally()
         self.failed = False
 
     def __iter__(self) -> Iterator[Document]:
         try:
-            yield from self._split.documents()
+            yield from self._split.tally_documents(self.tally)
         except InputError:
             self.failed = True
             raise
@@ -127,7 +131,8 @@ _SAMPLE = 40_000
 class Overview:
     """What the survey found: the collection's statistics, and the splits, each with its sample.
 
-    ``content`` is the digest of all records as they were decoded (see ContentDigest).
+    ``content`` is the digest of all records as they were decoded and shaped (see ContentDigest), ``shaped``
+    what the steps of the shape met.
     """
 
     policy: Policy
@@ -137,6 +142,7 @@ class Overview:
     held: Held[Surveyed]
     treatment: Treatment
     content: bytes
+    shaped: ShapeTally = field(default_factory=ShapeTally)
 
 
 def check_key(treatment: Treatment, kind: str) -> None:
@@ -166,17 +172,19 @@ def survey_splits(
     hints = hints_of(collection, policy)
     flat = policy.tables is None and collection.form.format.is_tabular
     most = -(-_SAMPLE // len(splits)) if sampled and may_be_cut(policy, flat) else 0
-    found, sizes, content, held = _survey_splits(splits, policy, spread, most, treatment)
-    extended = add_unlisted(policy, found.shape, hints)
-    unified = treatment.unify(found.forms)
+    found = _survey_splits(splits, policy, spread, most, treatment)
+    extended = add_unlisted(policy, found.survey.shape, hints)
+    unified = treatment.unify(found.survey.forms)
     if extended is not policy or unified is not treatment:
         # Values of kept fields have not been counted yet, and dates in several forms were not in one.
         treatment = unified
-        held.release()
-        found, sizes, content, held = _survey_splits(splits, extended, spread, most, treatment)
-    befores = accumulate(sizes, initial=0)
+        found.held.release()
+        found = _survey_splits(splits, extended, spread, most, treatment)
+    befores = accumulate(found.sizes, initial=0)
     located = tuple(Located(split, before) for split, before in zip(splits, befores, strict=False))
-    return Overview(extended, found, hints, located, held, treatment, content)
+    return Overview(
+        extended, found.survey, hints, located, found.held, treatment, found.content, found.shaped
+    )
 
 
 def hints_of(collection: Collection, policy: Policy) -> frozenset[Keys]:
@@ -214,10 +222,20 @@ def fit_form(collection: Collection, overview: Overview) -> Form:
     return form.fit(policy, order)
 
 
+class _Found(NamedTuple):
+    """The survey of all splits, their sizes, the content's digest, what the shape met, the held results."""
+
+    survey: Survey
+    sizes: list[int]
+    content: bytes
+    shaped: ShapeTally
+    held: Held[Surveyed]
+
+
 def _survey_splits(
     splits: Sequence[InputSplit], policy: Policy, spread: RunContext, most: int, treatment: Treatment
-) -> tuple[Survey, list[int], bytes, Held[Surveyed]]:
-    """Survey all splits; return the survey, the sizes of splits, the content's digest, the held results."""
+) -> _Found:
+    """Survey all splits. Raises InputError for the first error of a record, or of the shape."""
     named = policy.record_schema
     schema = None if named is None or named.lower().endswith(".xsd") else policy.folder / named
     inner, watch = spread.progress_callbacks("reading", None, len(splits))
@@ -228,6 +246,7 @@ def _survey_splits(
     sizes: list[int] = []
     marks: defaultdict[str, bytearray] = defaultdict(bytearray)
     content = ContentDigest()
+    shaped = ShapeTally()
     for split in held.map(_without_sample).collect():
         found = split.survey
         for domain, some in split.marks.items():
@@ -235,14 +254,16 @@ def _survey_splits(
         if split.error is not None:
             raise _renumber_error(split.error, sum(sizes)) if split.within else split.error
         content.add(split.content)
+        shaped.merge(split.shaped)
         sizes.append(found.records)
         if total is None:
             total = found
         else:
             total.merge(found)
     assert total is not None, "a collection has a split"
+    shaped.check([spec.step for spec in policy.shape])
     total.repeated = find_repeated(marks, policy)
-    return total, sizes, content.digest(), held
+    return _Found(total, sizes, content.digest(), shaped, held)
 
 
 def _without_sample(surveyed: Surveyed) -> Surveyed:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hierdata.pipeline.published import PartReading
     from hierdata.pipeline.read_back import Judged
     from hierdata.pipeline.resources import RunContext
+    from hierdata.policy.plan.plan import Prepared
     from hierdata.sources import InputSplit
 
 
@@ -110,16 +111,13 @@ def _verdict(
     with ExitStack() as opened:
         looked = None
         if original is not None:
+            secret = None if frozen is None else frozen.drawn_by
             hand = opened.enter_context(fetch_source(original, policy))
             looked = opened.enter_context(
-                look_over(hand.source, hand.policy, key, resources, None, progress, again=True)
+                look_over(hand.source, hand.policy, key, resources, None, progress, again=True, secret=secret)
             )
             policy = looked.prepared.policy
-            if frozen is not None and not frozen.are_of(looked.prepared):
-                raise VerificationError(
-                    "the facts frozen at publication differ from those of the original under this policy: "
-                    "the file was changed, or it belongs to another input"
-                )
+            _compare_facts(frozen, looked.prepared)
         rules = _rules(policy, frozen) if looked is None else looked.prepared.rules
         splits = record_splits(published, files, policy)
         spread = (
@@ -146,6 +144,15 @@ def _verdict(
             verdict = _follow(place, read.parts, files, served, looked, verdict)
         read.parts.release()
     return verdict
+
+
+def _compare_facts(frozen: Facts | None, prepared: Prepared) -> None:
+    """Raise VerificationError if frozen facts are not those of the original."""
+    if frozen is not None and not frozen.are_of(prepared):
+        raise VerificationError(
+            "the facts frozen at publication differ from those of the original under this policy: "
+            "the file was changed, or it belongs to another input"
+        )
 
 
 def _confirm(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from hierdata.domains.base import QuasiDomain
-from hierdata.domains.bounds import MOST_PARTS, Count, FileName, Name, Passes
+from hierdata.domains.bounds import MOST_PARTS, MOST_STEPS, Count, FileName, Name, Passes
 from hierdata.engines import Engine
 from hierdata.errors import PolicyError
 from hierdata.policy.positions import PolicyFile
@@ -19,8 +19,9 @@ from hierdata.policy.problems import InconsistencyError, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
-from hierdata.policy.spec.maps import maps_of, unusable_paths
+from hierdata.policy.spec.maps import maps_of, read_path, unusable_paths
 from hierdata.policy.spec.population import PopulationTable
+from hierdata.policy.spec.shape import StepSpec
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import AcceptedRisks, Keep, Namespaces, PathText, SensitiveTables
 from hierdata.privacy import PrivacyModel
@@ -53,6 +54,12 @@ class Policy(BaseModel):
     records: PathText | None = Field(default=None, description="path of the records, such as $.students")
     tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
         default=None, description="keyed tables that together make up the records"
+    )
+    individual: PathText | None = Field(
+        default=None, description="the value that says whose record it is: one individual, one record"
+    )
+    shape: Annotated[tuple[StepSpec, ...], Field(max_length=MOST_STEPS)] = Field(
+        default=(), description="changes to the lists of records, in order, before anything else"
     )
     csv: CsvOptions | None = Field(default=None, description="how CSV is read and written")
     unlisted: Literal["error", "drop"] | Keep = Field(
@@ -161,7 +168,7 @@ class Policy(BaseModel):
         if not isinstance(self.sensitive_tables, tuple):
             return self.sensitive_tables
         return tuple(
-            tuple(str(self.rules_by_keys[self._keys(text)][0]) for text in table)
+            tuple(str(self.rules_by_keys[self.path(text).keys][0]) for text in table)
             for table in self.sensitive_tables
         )
 
@@ -185,11 +192,11 @@ class Policy(BaseModel):
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """The paths of ``fields``, in order."""
-        return tuple(path_in(self, text, whole=rule.map) for text, rule in self.fields.items())
+        return tuple(self.path(text, whole=rule.map) for text, rule in self.fields.items())
 
-    def path(self, text: str) -> Path:
-        """Parse a path that the policy names. Raises PolicyError."""
-        return path_in(self, text)
+    def path(self, text: str, *, whole: bool = False) -> Path:
+        """Parse a path that the policy names; ``whole``: it names a map. Raises PolicyError."""
+        return read_path(text, self.namespaces, self.depth, self.maps, whole=whole)
 
     @cached_property
     def rules_by_keys(self) -> dict[Keys, tuple[Path, FieldRule]]:
@@ -278,7 +285,7 @@ class Policy(BaseModel):
     def scoped_models(self) -> tuple[tuple[PrivacyModel, frozenset[Keys] | None], ...]:
         """The models, each with the sensitive attributes it is limited to (None: all)."""
         return tuple(
-            (model, None if model.on is None else frozenset(self._keys(text) for text in model.on))
+            (model, None if model.on is None else frozenset(self.path(text).keys for text in model.on))
             for model in self.models
         )
 
@@ -295,9 +302,6 @@ class Policy(BaseModel):
     def _published_as(self, role: Role) -> dict[Keys, FieldRule]:
         return {keys: rule for keys, (_, rule) in self.rules_by_keys.items() if rule.published_as is role}
 
-    def _keys(self, text: str) -> Keys:
-        return self.path(text).keys
-
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
@@ -312,8 +316,3 @@ class Policy(BaseModel):
             unusable = list(unusable_paths(self.fields, self.namespaces, self.depth))
             raise InconsistencyError(unusable or [(("fields",), str(error))]) from None
         return self
-
-
-def path_in(policy: Policy, text: str, *, whole: bool = False) -> Path:
-    """Parse a path of the policy. Raises PolicyError."""
-    return resolve_maps(parse(text, policy.namespaces, policy.depth), policy.maps, whole=whole)

@@ -41,6 +41,7 @@ from hierdata.release.report.models import (
     figures,
 )
 from hierdata.release.report.sentences import ROUNDED_LOSS
+from hierdata.release.report.shape import ShapeFacts
 from hierdata.release.verification import freeze, promises
 from hierdata.version import __version__
 
@@ -52,20 +53,23 @@ def write_files(
     verdict: Verdict,
     gates: tuple[GateVerdict, ...],
     found: ReadBack,
-    stated: tuple[str, ...] = (),
+    shaped: ShapeFacts,
+    stated: tuple[str, ...],
 ) -> StewardReport:
     """Write all files of a release except the published data; return the steward's report.
 
     ``found`` is what was read back from the published data, ``stated`` are limitations of how the input was
-    read. Raises TargetError where a file cannot be written.
+    read, ``shaped`` is what was found of its shape. Raises TargetError where a file cannot be written.
     """
     tables = tallies[count_part].tables.value
     public = build_release_file(found)
     report = build_report(public, prepared, tallies, verdict, gates, stated)
+    report = report.model_copy(update={"shape": shaped.figures})
+    facts = freeze(prepared, __version__, tables).model_copy(update={"drawn_by": shaped.drawn_by})
     files = {
         folder / "public" / RELEASE_FILE: dump(public),
         folder / "public" / CODEBOOK_FILE: dump(build_codebook(found)),
-        folder / FACTS_FILE: dump(freeze(prepared, __version__, tables)),
+        folder / FACTS_FILE: dump(facts),
         folder / "steward" / "report.json": dump(report),
         folder / "steward" / "report.html": render(report).encode(),
     }

@@ -34,6 +34,7 @@ from hierdata.release.report.models import (
     spelling_sentence,
     suppression_sentences,
 )
+from hierdata.release.report.shape import describe_steps, limit_shape
 from hierdata.release.verification import judgements_by_model
 from hierdata.version import __version__
 
@@ -111,6 +112,7 @@ def build_codebook(found: ReadBack) -> Codebook:
         version=__version__,
         dataset=policy.dataset,
         recoding=policy.recoding,
+        shape=describe_steps(policy),
         fields=tuple(fields),
         groups=policy.recoding_traits.groups,
         **({} if spelled is None else {"generalized": spelled}),
@@ -130,6 +132,7 @@ def describe_limitations(policy: Policy, verdict: Verdict) -> tuple[str, ...]:
     stated = limitations(policy.models, policy.recoding, exempt, scopes=scopes) + suppression
     if policy.spelling is not None:
         stated += (spelling_sentence(policy.spelling.keep),)
+    stated += tuple(limit_shape(spec.step for spec in policy.shape))
     stated += describe_group_ids(verdict.group_ids, policy.accept.group_ids)
     return stated + identifier_sentences(
         [str(policy.rules_by_keys[keys][0]) for keys in policy.pseudonyms],

@@ -55,6 +55,11 @@ class Facts:
         """The paths of the vertex types below the root."""
         return frozenset(self.file.vertices)
 
+    @property
+    def drawn_by(self) -> bytes | None:
+        """The key of what the shape of records drew at random, None if it drew nothing."""
+        return None if self.file.drawn_by is None else bytes.fromhex(self.file.drawn_by)
+
     def are_of(self, prepared: Prepared) -> bool:
         """Return whether a collection gives the same facts."""
         known = {"sensitive", "quasi", "vertices", "population"}
@@ -78,6 +83,8 @@ def fingerprint(policy: Policy) -> str:
         "models": [model.model_dump(mode="json") for model in policy.models],
         "recoding": policy.recoding,
         **({} if policy.table_division is None else {"sensitive_tables": policy.table_division}),
+        **({} if policy.individual is None else {"individual": policy.individual}),
+        **({} if not policy.shape else {"shape": [spec.model_dump(mode="json") for spec in policy.shape]}),
         "population": None if policy.population is None else policy.population.columns,
         "fields": {
             "/".join(keys): rule.model_dump(mode="json", exclude_defaults=True)

@@ -14,6 +14,7 @@ from hierdata.documents.document import Document
 from hierdata.documents.formats import WHOLE, Format, Layout, Rowwise, Split
 from hierdata.documents.formats.source import PathSource, Source
 from hierdata.errors import InputError, TargetError
+from hierdata.records.shape.shaping import ShapeTally
 
 SIZE = 16 * 1024 * 1024
 """Bytes of a split. Results depend on where splits end, so all executors use this size."""
@@ -28,6 +29,10 @@ class InputSplit(ABC):
     @abstractmethod
     def documents(self) -> Iterator[Document]:
         """Return the documents of this part, in order. An InputError has the record number in the whole."""
+
+    def tally_documents(self, tally: ShapeTally) -> Iterator[Document]:
+        """Return the documents; count in ``tally`` what the steps of a shape meet in them."""
+        return self.documents()
 
     def count_documents(self) -> Iterator[tuple[Document, int]]:
         """Return the documents in any order, each with its count; merge equal ones where that is cheap."""

@@ -14,6 +14,7 @@ from hierdata.executors import Executor
 from hierdata.metrics import Metric
 from hierdata.privacy import PrivacyModel
 from hierdata.records.identifiers import Action
+from hierdata.records.shape import ShapeStep
 from hierdata.release.recodings import Recoding
 from hierdata.sources.stores import Store
 
@@ -83,6 +84,16 @@ FAMILIES = {
         {
             "key": "the secret of pseudonyms and moved dates",
             "treatment": "all actions of a policy, and its maps, done to documents",
+        },
+    ),
+    "records/shape": Family(
+        "STEPS",
+        ShapeStep,
+        {
+            "digests": "values by their content, for steps that compare items",
+            "individuals": "several documents of one individual as one",
+            "places": "lists and fields in a document, as a policy names them",
+            "shaping": "all steps of a policy, done to documents",
         },
     ),
     "privacy": Family(

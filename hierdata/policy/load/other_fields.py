@@ -21,7 +21,8 @@ def with_fields(policy: Policy, fields: Mapping[str, FieldRule]) -> Policy:
 
 
 def without_required_fields(policy: Policy) -> Policy:
-    """Return the policy for single records, which need not have every field of their collection."""
-    return with_fields(
+    """Return the policy for single shaped records, which need not have every field of their collection."""
+    found = with_fields(
         policy, {path: rule.model_copy(update={"optional": True}) for path, rule in policy.fields.items()}
     )
+    return found.model_copy(update={"shape": (), "individual": None})

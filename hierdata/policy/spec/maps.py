@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from hierdata.errors import PolicyError
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.records.maps import resolve_maps
-from hierdata.records.path import parse
+from hierdata.records.path import Path, parse
 from hierdata.records.survey import Keys
 
 
@@ -37,3 +37,10 @@ def unusable_paths(
             parse(text, namespaces, depth)
         except PolicyError as error:
             yield ("fields", text), str(error)
+
+
+def read_path(
+    text: str, namespaces: Mapping[str, str], depth: int, maps: Collection[Keys], *, whole: bool = False
+) -> Path:
+    """Parse a path of the policy; ``whole``: it names a map. Raises PolicyError."""
+    return resolve_maps(parse(text, namespaces, depth), maps, whole=whole)

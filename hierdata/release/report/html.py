@@ -175,11 +175,23 @@ def _counts(report: StewardReport) -> str:
     facts.append(("recoding", report.recoding))
     facts += [("file", f"public/{file.name} ({report.format})") for file in report.files]
     facts += [(f"values in {part}", ", ".join(paths)) for part, paths in report.tables.items()]
-    return _table("The release", ("what", "found"), facts) + _table(
-        "Suppression by vertex type",
-        ("vertex type", "input", "published", "suppressed", "suppressed, share"),
-        ((place(path), *_tally(tally)) for path, tally in counts.vertices.items()),
-        numbers=4,
+    return (
+        _table("The release", ("what", "found"), facts)
+        + _table(
+            "Suppression by vertex type",
+            ("vertex type", "input", "published", "suppressed", "suppressed, share"),
+            ((place(path), *_tally(tally)) for path, tally in counts.vertices.items()),
+            numbers=4,
+        )
+        + _table(
+            "Lists shaped before anything else",
+            ("step", "list", "lists", "items", "items used"),
+            (
+                (own.step, own.path, count(own.lists), count(own.items), count(own.used))
+                for own in report.shape
+            ),
+            numbers=3,
+        )
     )
 
 

@@ -40,6 +40,7 @@ from hierdata.release.report.sentences import (
     spelling_sentence,
     suppression_sentences,
 )
+from hierdata.release.report.shape import ShapeFigure
 
 __all__ = [
     "FILES",
@@ -80,6 +81,11 @@ __all__ = [
 
 Told = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")]
 """A text that is safe to show in messages: at most 200 characters, no control characters."""
+
+
+def _leave_out(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Leave out what is empty in most releases."""
+    return {name: value for name, value in data.items() if name not in names or value}
 
 
 class PluginUse(Plain):
@@ -125,13 +131,8 @@ class Outcome(Plain):
 
     @model_serializer(mode="wrap")
     def _without_plugins(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # a return type would become the schema
-        """Leave out ``plugins`` and ``group_ids`` if there are none, as in most releases."""
-        data = handler(self)
-        if not self.plugins:
-            del data["plugins"]
-        if self.group_ids is None:
-            del data["group_ids"]
-        return data
+        """Leave out ``plugins``, ``group_ids`` and ``shape`` if there are none, as in most releases."""
+        return _leave_out(handler(self), "plugins", "group_ids", "shape")
 
 
 class ReleaseFile(Outcome):
@@ -151,7 +152,8 @@ class StewardReport(Outcome):
 
     ``class_size`` is the smallest class that the models allow together. ``attackers`` has the risk figures of
     each attacker of the policy, by metric. ``gates`` have the figures that were judged. ``loss_exact`` is
-    false where losses had to be rounded (DECISIONS 17). ``fields`` tells by path what happens to a field,
+    false where losses had to be rounded (DECISIONS 17). ``shape`` is what its steps met in the input; it is
+    left out without any. ``fields`` tells by path what happens to a field,
     ``costs`` are the engine's, ``levels`` are the tables of levels by sensitive path, ``reasons`` say by
     vertex type why no more could be published, if an engine knows, ``warnings`` are about the domains and the
     policy.
@@ -163,6 +165,7 @@ class StewardReport(Outcome):
     attackers: dict[str, dict[str, Measure]] = Field(default={})
     gates: tuple[GateVerdict, ...] = ()
     loss_exact: bool
+    shape: tuple[ShapeFigure, ...] = ()
     fields: dict[str, Shown]
     costs: dict[str, Cost]
     levels: dict[str, LevelTable]
@@ -190,11 +193,15 @@ class CodebookField(Plain):
 
 
 class Codebook(Plain):
-    """``public/codebook.json``: how to read the published values, from these values and the policy alone."""
+    """``public/codebook.json``: how to read the published values, from these values and the policy alone.
+
+    ``shape`` says how the records of the input were shaped before; it is left out if they were not.
+    """
 
     version: str
     dataset: Shown
     recoding: str
+    shape: tuple[Shown, ...] = ()
     fields: tuple[CodebookField, ...]
     generalized: str = (
         "A category by the label of its node, a number or date by its interval or period; * is any value."
@@ -202,6 +209,10 @@ class Codebook(Plain):
     groups: str | None = None
     missing: str = "A missing value is absent."
     suppressed: str = "A suppressed record or vertex is absent, with everything below it."
+
+    @model_serializer(mode="wrap")
+    def _without_shape(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
+        return _leave_out(handler(self), "shape")
 
 
 class Reference(Plain):
@@ -234,7 +245,8 @@ class Verification(Plain):
     ``policy`` is the SHA-256 of what the policy promises; ``quasi`` holds by path what was taken from the
     collection for a domain, as min and max; ``vertices`` are the paths of the vertex types below the root,
     which XML alone does not show; ``population`` is the SHA-256 of the population table, null without one;
-    ``tables`` are those of release.json.
+    ``tables`` are those of release.json; ``drawn_by`` is the key of what the shape of records drew at random,
+    left out where it drew nothing.
     """
 
     version: str
@@ -245,6 +257,11 @@ class Verification(Plain):
     vertices: tuple[tuple[str, ...], ...]
     population: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     tables: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    drawn_by: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_key(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # as above
+        return _leave_out(handler(self), "drawn_by")
 
 
 FILES: dict[str, type[BaseModel]] = {

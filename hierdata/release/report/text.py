@@ -44,6 +44,7 @@ def summarize(report: StewardReport) -> list[str]:
         known = {path: guess.fraction for path, guess in report.group_ids.worst_guess.items()}
         lines += _section(KNOWN_GUESS, _guesses(known))
         lines.append(f"k with group ids compared too: {count(report.group_ids.k)}")
+    lines += _section("Lists shaped before anything else", _shape(report))
     lines += _section("Published vertices", _vertices(report))
     lines += _section("Lost and kept", _metrics(report))
     lines += _section("What attackers learn", _attackers(report))
@@ -53,6 +54,11 @@ def summarize(report: StewardReport) -> list[str]:
     lines += [f"warning: {warning}" for warning in report.warnings]
     lines.append("What is not promised: see the limitations in release.json.")
     return lines
+
+
+def _shape(report: StewardReport) -> Iterable[tuple[str, ...]]:
+    for own in report.shape:
+        yield own.step, own.path, f"{count(own.used)} of {plural(own.items, 'item')} used"
 
 
 def describe_verdict(told: Verdict) -> list[str]:

@@ -1,0 +1,273 @@
+"""Shape a collection before anything else is done with it: one document an individual, lists as asked for.
+
+What comes out are splits, whose documents are shaped while they are read, so that no later step sees others.
+"""
+
+from __future__ import annotations
+
+import hmac
+import pickle
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from hierdata.documents.formats import Format
+from hierdata.errors import InputError, VerificationError
+from hierdata.executors import Held
+from hierdata.pipeline.resources import RunContext
+from hierdata.policy.policy import Policy
+from hierdata.records.shape.individuals import Merging, digest_individual, find_repeated, name_field
+from hierdata.records.shape.places import ShapeNotation
+from hierdata.records.shape.shaping import Shaping
+from hierdata.records.survey import Keys
+from hierdata.sources import InputSplit
+from hierdata.sources.shaped import ShapedSplit, SpilledSplit, spill_split
+from hierdata.sources.splits import SIZE
+
+_BINS = 64
+"""The least number of bins: one of them fits into memory, also where the input cannot be cut."""
+_MOST_COUNTED = 1 << 18
+"""The most values that are counted before the counts are sent to their bins."""
+NOT_DRAWN_AGAIN = (
+    "items were drawn at random by a key that only steward/verification.json has: give the folder of the "
+    "release, or this file"
+)
+
+
+def derive_secret(seed: bytes) -> bytes:
+    """Derive the key of what a shape draws at random; the seed cannot be told from it."""
+    return hmac.digest(seed, b"hierdata shape", "sha256")
+
+
+def shape_splits(
+    splits: Sequence[InputSplit],
+    format: Format,
+    policy: Policy,
+    spread: RunContext,
+    secret: bytes | None,
+    hints: frozenset[Keys] = frozenset(),
+) -> Sequence[InputSplit]:
+    """Return splits of shaped documents; the given ones where the policy asks for no shape.
+
+    ``format`` is that of the input, ``secret`` keys what is drawn at random, ``hints`` are the paths that an
+    XSD declares as repeatable. Raises InputError if documents of individuals cannot be united.
+    """
+    if policy.individual is not None:
+        splits = _gather_individuals(splits, format, policy, spread, hints)
+    steps = tuple(spec.step for spec in policy.shape)
+    if not steps:
+        return splits
+    if secret is None and any(step.needs_secret for step in steps):
+        raise VerificationError(NOT_DRAWN_AGAIN)
+    notation = ShapeNotation(policy.namespaces, policy.depth, format.is_textual, format.has_elements)
+    shaping = Shaping(steps, notation, secret or b"")
+    for number, step in enumerate(steps):
+        k, frequent = step.fewest_individuals, frozenset[bytes]()
+        if k is not None:
+            frequent = _find_frequent(splits, shaping, number, k, spread)
+        shaping = Shaping(steps, notation, shaping.secret, (*shaping.frequent, frequent))
+    return [ShapedSplit(split, shaping) for split in splits]
+
+
+class _Piece(NamedTuple):
+    """A document on its way, by the number of its split and its place there."""
+
+    split: int
+    place: int
+    individual: bytes | None
+    pickled: bytes
+
+
+@dataclass(frozen=True)
+class ScatterDocuments:
+    """Send the documents of a split to bins by their individual."""
+
+    keys: Keys
+    bins: int
+
+    def __call__(self, numbered: tuple[int, InputSplit]) -> Iterator[tuple[int, _Piece]]:
+        """Yield the documents by bin."""
+        number, split = numbered
+        for place, document in enumerate(split.documents()):
+            individual = digest_individual(document, self.keys)
+            to = 0 if individual is None else int.from_bytes(individual[:8]) % self.bins
+            yield to, _Piece(number, place, individual, pickle.dumps(document, protocol=5))
+
+
+@dataclass
+class _MergedBin:
+    """The united documents of the individuals of a bin.
+
+    ``documents`` counts those of each split, ``anonymous`` those that do not say whose they are,
+    ``differing`` the individuals whose documents have different values in a field, ``size`` is in bytes.
+    """
+
+    pieces: list[_Piece] = field(default_factory=list)
+    documents: Counter[int] = field(default_factory=Counter)
+    anonymous: int = 0
+    differing: Counter[Keys] = field(default_factory=Counter)
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class MergeIndividuals:
+    """Unite the documents of each individual of a bin; they come in the order of the input."""
+
+    identity: Keys
+    dropped: frozenset[Keys]
+    listed: frozenset[Keys] | None
+    repeated: frozenset[Keys]
+
+    def __call__(self, pieces: list[_Piece]) -> _MergedBin:
+        """Return the united documents, each at the place of its first one."""
+        found = _MergedBin()
+        merging = Merging(self.identity, self.dropped, self.listed, self.repeated, found.differing)
+        together: dict[bytes, list[_Piece]] = {}
+        for piece in pieces:
+            found.documents[piece.split] += 1
+            if piece.individual is None:
+                found.anonymous += 1
+            else:
+                together.setdefault(piece.individual, []).append(piece)
+        for own in together.values():
+            first = own[0]
+            if len(own) > 1:
+                whole = merging.merge([*map(pickle.loads, (piece.pickled for piece in own))])
+                first = first._replace(pickled=pickle.dumps(whole, protocol=5))
+            found.pieces.append(first)
+            found.size += len(first.pickled)
+        return found
+
+
+@dataclass(frozen=True)
+class ReturnPieces:
+    """Send united documents to parts of the collection, in the order of the input."""
+
+    befores: tuple[int, ...]
+    parts: int
+
+    def __call__(self, merged: _MergedBin) -> Iterator[tuple[int, tuple[int, int, bytes]]]:
+        """Yield (part, (part, number of the first document, document))."""
+        for piece in merged.pieces:
+            number = self.befores[piece.split] + piece.place
+            part = number * self.parts // self.befores[-1]
+            yield part, (part, number, piece.pickled)
+
+
+def _spill_part(pieces: list[tuple[int, int, bytes]], folder: Path) -> SpilledSplit | None:
+    """Write the documents of a part in their order; None if there are none."""
+    if not pieces:
+        return None
+    return spill_split((pickled for *_, pickled in sorted(pieces)), folder / f"individuals-{pieces[0][0]}")
+
+
+def _gather_individuals(
+    splits: Sequence[InputSplit],
+    format: Format,
+    policy: Policy,
+    spread: RunContext,
+    hints: frozenset[Keys],
+) -> Sequence[InputSplit]:
+    """Return splits with one document for each individual, where the first of its documents was."""
+    assert policy.individual is not None
+    identity = policy.path(policy.individual).keys
+    repeated = policy.vertices | hints
+    if format.has_elements:
+        repeated = repeated.union(*spread.executor.hold(splits).map(_find_repeated).collect())
+    bins = max(_BINS, len(splits))
+    scattered = spread.executor.hold(list(enumerate(splits))).exchange(ScatterDocuments(identity, bins), bins)
+    listed = frozenset(policy.rules_by_keys) if policy.unlisted == "drop" else None
+    merged = scattered.map(MergeIndividuals(identity, policy.forbidden_fields, listed, frozenset(repeated)))
+    scattered.release()
+    befores, size = _check_merged(merged, len(splits), policy)
+    parts = max(1, -(-size // SIZE))
+    returned = merged.exchange(ReturnPieces(befores, parts), parts)
+    merged.release()
+    found = [*returned.map(partial(_spill_part, folder=spread.folder)).collect()]
+    returned.release()
+    return [split for split in found if split is not None]
+
+
+def _find_repeated(split: InputSplit) -> frozenset[Keys]:
+    """Return the keys of all elements that occur several times next to each other."""
+    found = set[Keys]()
+    for document in split.documents():
+        find_repeated(document, (), found)
+    return frozenset(found)
+
+
+def _check_merged(merged: Held[_MergedBin], splits: int, policy: Policy) -> tuple[tuple[int, ...], int]:
+    """Return the number of documents before each split and of all, and the bytes of the united ones.
+
+    Raises InputError where documents do not say whose they are, or those of one individual differ.
+    """
+    documents, differing = Counter[int](), Counter[Keys]()
+    anonymous = size = 0
+    for counts, strangers, fields, own in merged.map(
+        attrgetter("documents", "anonymous", "differing", "size")
+    ).collect():
+        documents += counts
+        anonymous += strangers
+        differing += fields
+        size += own
+    if anonymous:
+        what = f"{anonymous} records have no value here, so that they belong to nobody"
+        raise InputError(f"individual: {what}", path=policy.individual)
+    if differing:
+        raise InputError(
+            [
+                f"{name_field(keys, policy.paths)}: individual: the documents of {count} individuals have "
+                "different values here: put them into a list, or drop the field"
+                for keys, count in sorted(differing.items())
+            ]
+        )
+    if not documents:
+        raise InputError("there are no records: the input has nothing to anonymize")
+    return tuple(accumulate((documents[number] for number in range(splits)), initial=0)), size
+
+
+@dataclass(frozen=True)
+class CountIndividuals:
+    """Count in a split the individuals that have each value that a step asks for, by bin of the value."""
+
+    shaping: Shaping
+    number: int
+
+    def __call__(self, split: InputSplit) -> Iterator[tuple[int, Counter[bytes]]]:
+        """Yield counts by bin."""
+        counted = Counter[bytes]()
+        for values in self.shaping.values(split.documents(), self.number):
+            counted.update(values)
+            if len(counted) > _MOST_COUNTED:
+                yield from _bin_counts(counted)
+                counted.clear()
+        yield from _bin_counts(counted)
+
+
+def _bin_counts(counted: Counter[bytes]) -> Iterator[tuple[int, Counter[bytes]]]:
+    bins: dict[int, Counter[bytes]] = {}
+    for value, count in counted.items():
+        bins.setdefault(value[0] % _BINS, Counter())[value] = count
+    yield from bins.items()
+
+
+def _keep_frequent(pieces: list[Counter[bytes]], k: int) -> frozenset[bytes]:
+    total = Counter[bytes]()
+    for piece in pieces:
+        total.update(piece)
+    return frozenset(value for value, count in total.items() if count >= k)
+
+
+def _find_frequent(
+    splits: Sequence[InputSplit], shaping: Shaping, number: int, k: int, spread: RunContext
+) -> frozenset[bytes]:
+    """Return the digests of the values that at least ``k`` individuals have where a step looks for them."""
+    counted = spread.executor.hold(splits).exchange(CountIndividuals(shaping, number), _BINS)
+    found = counted.map(partial(_keep_frequent, k=k))
+    counted.release()
+    return frozenset().union(*found.collect())

@@ -1,0 +1,20 @@
+"""Steps that shape the lists of a record before anything else reads them, by their key in a policy."""
+
+from __future__ import annotations
+
+from hierdata.records.shape.base import ShapeStep
+from hierdata.records.shape.cap import Cap
+from hierdata.records.shape.distinct import Distinct
+from hierdata.records.shape.drop_below import DropBelow
+from hierdata.records.shape.lift import Lift
+from hierdata.records.shape.take import Take
+
+STEPS: dict[str, type[ShapeStep]] = {
+    "lift": Lift,
+    "take": Take,
+    "cap": Cap,
+    "distinct": Distinct,
+    "drop_below": DropBelow,
+}
+
+__all__ = ["STEPS", "Cap", "Distinct", "DropBelow", "Lift", "ShapeStep", "Take"]

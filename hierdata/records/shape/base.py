@@ -1,0 +1,155 @@
+"""Steps of a shape: each changes the lists at one path of a document, and invents no value."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hierdata.documents.document import Document, Value
+from hierdata.domains.bounds import PathName
+from hierdata.records.shape.places import NOT_A_LIST, ShapeNotation, lists_at
+from hierdata.records.survey import Keys
+
+StatedProblem: TypeAlias = "tuple[str, str]"
+"""The key of a step that is wrong, and the reason."""
+
+
+@dataclass
+class StepTally:
+    """What a step met in some documents.
+
+    ``lists`` is the number of lists that it read, ``before`` and ``after`` the number of their items;
+    ``misfits`` counts what keeps the step from being done, by the reason.
+    """
+
+    lists: int = 0
+    before: int = 0
+    after: int = 0
+    misfits: Counter[str] = field(default_factory=Counter)
+
+    def merge(self, other: StepTally) -> None:
+        """Add what the step met in other documents."""
+        self.lists += other.lists
+        self.before += other.before
+        self.after += other.after
+        self.misfits.update(other.misfits)
+
+
+@dataclass(frozen=True)
+class StepContext:
+    """What a step needs besides its own parameters.
+
+    ``notation`` reads paths. ``secret`` keys what is drawn at random. ``frequent`` are the digests of the
+    values that enough individuals have, for a step that counts them.
+    """
+
+    notation: ShapeNotation = field(default_factory=ShapeNotation)
+    secret: bytes = b""
+    frequent: frozenset[bytes] = frozenset()
+
+
+ChangeDocument: TypeAlias = Callable[[Document, StepTally], None]
+"""Changes a document in place, and counts what it met."""
+Choose: TypeAlias = Callable[[Sequence[Value], Document, StepTally], "Sequence[Value] | None"]
+"""Returns the items of a list that stay, given the object that holds it; None where it cannot choose."""
+
+
+class ShapeStep(BaseModel, ABC):
+    """A step of ``shape``. Each member has its own file and its key in the policy."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: ClassVar[str]
+
+    optional: bool = Field(default=False, description="whether no record needs to have the list")
+
+    @property
+    @abstractmethod
+    def source(self) -> str:
+        """The path of the list that is read."""
+
+    @property
+    def target(self) -> str | None:
+        """The path of a list that is new, None if there is none."""
+        return None
+
+    @property
+    def needs_secret(self) -> bool:
+        """Whether something is drawn at random."""
+        return False
+
+    @property
+    def fewest_individuals(self) -> int | None:
+        """The fewest individuals that must have a value of ``values``, None if these are not counted."""
+        return None
+
+    @property
+    def table_problem(self) -> StatedProblem | None:
+        """Why the step cannot be done to tables, None if it can."""
+        return None
+
+    @property
+    def limitation(self) -> str | None:
+        """A sentence on what the step does not promise, None if there is nothing of its own to say."""
+        return None
+
+    def values(self, document: Document, context: StepContext) -> set[bytes]:
+        """Return the digests of the values that an individual has, of which individuals are counted."""
+        return set()
+
+    @abstractmethod
+    def bind(self, context: StepContext) -> ChangeDocument:
+        """Return the function that changes documents."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return one sentence for the readers of the release."""
+
+    def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
+        """Yield what is wrong with the parameters. Raises PolicyError for a path that cannot be read."""
+        if not notation.read(self.source):
+            yield "path", f"{self.source} is the record itself: name a list"
+
+
+class ListStep(ShapeStep):
+    """A step that leaves some items of each list at ``path``, in their order."""
+
+    path: PathName = Field(description="path of the list")
+
+    @property
+    def source(self) -> str:
+        """The path of the list that is read."""
+        return self.path
+
+    @abstractmethod
+    def choose(self, context: StepContext) -> Choose:
+        """Return the function that chooses the items of a list that stay."""
+
+    def bind(self, context: StepContext) -> ChangeDocument:
+        """Return the function that changes documents."""
+        keys = context.notation.read(self.path)
+        choose = self.choose(context)
+
+        def change(document: Document, tally: StepTally) -> None:
+            for holder, items in lists_at(document, keys):
+                if items is None:
+                    tally.misfits[NOT_A_LIST] += 1
+                    continue
+                chosen = choose(items, holder, tally)
+                if chosen is None:
+                    continue
+                tally.lists += 1
+                tally.before += len(items)
+                tally.after += len(chosen)
+                items[:] = chosen
+
+        return change
+
+    def field_keys(self, context: StepContext, name: str | None) -> Keys:
+        """Return the keys of a field of an item; the item itself without a name."""
+        return () if name is None else context.notation.read_field(self.path, name)

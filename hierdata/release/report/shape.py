@@ -1,0 +1,64 @@
+"""What a release says of the shape of its records: sentences for all readers, figures for the steward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from hierdata.records.shape import ShapeStep
+from hierdata.records.shape.shaping import ShapeTally
+from hierdata.release.report.parts import Plain, Shown, Whole
+
+if TYPE_CHECKING:
+    from hierdata.policy.policy import Policy
+
+_UNITED = (
+    "Records of the input with the same value at {path} were united, and count as one. A person with several "
+    "such values is several individuals here."
+)
+_SHAPED = (
+    "Lists were shaped before anything else was done, as codebook.json says, and the promise is about the "
+    "shaped records. Items that were left out there are in no figure, and what it tells that they are absent "
+    "is not limited."
+)
+
+
+class ShapeFigure(Plain):
+    """What a step of the shape met: the lists at ``path``, their items, and how many of these it left."""
+
+    step: str
+    path: Shown
+    lists: Whole
+    items: Whole
+    used: Whole
+
+
+class ShapeFacts(NamedTuple):
+    """What a run knows of its shape: what the steps met, and the key of what was drawn, None without any."""
+
+    figures: tuple[ShapeFigure, ...] = ()
+    drawn_by: str | None = None
+
+
+def gather_facts(policy: Policy, met: ShapeTally, secret: bytes) -> ShapeFacts:
+    """Return what the steward is told of the shape."""
+    steps = [spec.step for spec in policy.shape]
+    figures = tuple(
+        ShapeFigure(step=step.kind, path=step.source, lists=own.lists, items=own.before, used=own.after)
+        for step, own in zip(steps, met.steps, strict=True)
+    )
+    return ShapeFacts(figures, secret.hex() if any(step.needs_secret for step in steps) else None)
+
+
+def describe_steps(policy: Policy) -> tuple[str, ...]:
+    """Describe for the codebook how records were shaped, one sentence a step."""
+    united = () if policy.individual is None else (_UNITED.format(path=policy.individual),)
+    return united + tuple(spec.step.describe() for spec in policy.shape)
+
+
+def limit_shape(steps: Iterable[ShapeStep]) -> Iterator[str]:
+    """Yield what is not promised where lists were shaped."""
+    listed = list(steps)
+    if listed:
+        yield _SHAPED
+    yield from (step.limitation for step in listed if step.limitation is not None)
