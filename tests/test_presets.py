@@ -65,12 +65,44 @@ def test_groups_that_tables_share_are_those_of_msb_merged_by_kaca() -> None:
     assert (shared.sensitive_steps, shared.models, shared.recoding) == ((), apart.models, "slicing")
 
 
-def test_t_closeness_goes_on_where_msb_kaca_with_shared_groups_ends() -> None:
-    below, above = policy("MSB-KACA with shared groups"), policy("t-closeness over MSB-KACA")
+def test_t_closeness_goes_on_in_each_table_where_msb_kaca_ends() -> None:
+    below, swap = policy("MSB-KACA"), policy("t-closeness over MSB-KACA")
+    swarm = policy("t-closeness over MSB-KACA with swarm")
+    for above, kind in ((swap, "swap"), (swarm, "swarm")):
+        assert above.sensitive_steps[:-1] == below.sensitive_steps
+        assert above.sensitive_steps[-1].kind == kind
+        assert (above.steps, above.recoding) == (below.steps, "slicing_by_table")
+        assert above.models == (*below.models, TCloseness(t="0.3"))
+    assert swarm.sensitive_steps[-1] == ENGINES["swarm"](), "with the readings of erratum TC-5"
+
+
+def test_t_closeness_with_shared_groups_goes_on_where_those_of_msb_kaca_end() -> None:
+    below, above = (
+        policy("MSB-KACA with shared groups"),
+        policy("t-closeness over MSB-KACA with shared groups"),
+    )
     assert above.steps[:-1] == below.steps
     assert above.steps[-1].kind == "swap"
-    assert above.models[:-1] == below.models
-    assert above.models[-1] == TCloseness(t="0.3")
+    assert (above.recoding, above.sensitive_steps) == ("slicing", ())
+    assert above.models == (*below.models, TCloseness(t="0.3"))
+
+
+def test_the_presets_of_sliced_tables_divide_them_by_correlation_unless_the_policy_does() -> None:
+    for name, preset in PRESETS.items():
+        sliced = preset.recoding in ("slicing", "slicing_by_table")
+        assert policy(name).sensitive_tables == ("correlated" if sliced else None)
+        if sliced:
+            assert policy(name, sensitive_tables=1).sensitive_tables == 1
+            assert policy(name, sensitive_tables=[["$.s"]]).sensitive_tables == (("$.s",),)
+
+
+def test_a_refusal_of_group_ids_names_the_preset_with_shared_groups() -> None:
+    for name, preset in PRESETS.items():
+        if (instead := preset.with_shared_groups) is not None:
+            with pytest.raises(PolicyError, match=f"or use the preset {instead}$"):
+                policy(name, accept={})
+            assert PRESETS[instead].recoding == "slicing"
+            assert PRESETS[instead].models == preset.models
 
 
 def test_stated_models_stand_and_absent_ones_are_filled_in() -> None:

@@ -304,7 +304,7 @@ def test_all_begin_again_without_those_that_one_leaves_out() -> None:
         for person in people(80, seed=5)
     ]
     models = [{"kind": "k-anonymity", "k": 4}, {"kind": "frequency-l-diversity", "l": 2}]
-    asked = from_data(policy(models=models, engine={"preset": "SLOMS"}))
+    asked = from_data(policy(models=models, engine={"preset": "SLOMS"}, sensitive_tables=None))
     prepared = prepare(asked, survey(rows, asked.declared_fields()))
     forest = encode(bind(rows, prepared.binding), prepared.schema, prepared.hierarchies, prepared.domains)
     recoding = SlicingByTable(asked.table_division)

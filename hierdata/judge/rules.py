@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hierdata.domains.sameness import ALL_DIFFER, Sameness
 from hierdata.judge.links import Link
@@ -75,7 +75,8 @@ class JudgeRules:
       sensitive values are in separate parts, joined by ``group``.
       With ``slicing_by_table`` a record has one group id for each part.
     - ``tables``, with both kinds of slicing: which attributes share a part. Either as listed, or the
-      largest number of parts for each vertex type, with any attributes, or None: each has its own part.
+      largest number of parts for each vertex type, with any attributes, or ``correlated``: as many parts as
+      there are, with any attributes, or None: each has its own part.
     - ``population``: counts for models that ask how many people of a population fit a class.
     - ``patterns``: regular expressions that all values at a path must match (pseudonyms, constants); a value
       that does not match is forbidden.
@@ -96,7 +97,7 @@ class JudgeRules:
     listed: frozenset[Keys] | None = None
     vertices: frozenset[Keys] = frozenset()
     recoding: str = "generalization"
-    tables: int | tuple[frozenset[Keys], ...] | None = None
+    tables: int | Literal["correlated"] | tuple[frozenset[Keys], ...] | None = None
     not_judged: tuple[str, ...] = ()
     population: Population | None = None
     patterns: Mapping[Keys, str] = field(default_factory=dict)

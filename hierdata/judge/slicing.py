@@ -10,7 +10,7 @@ siblings. For these, models judge once more all values that such a vertex may ha
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -54,7 +54,7 @@ def judge_slices(
     for document, times in documents:
         walk.record(document, times)
         forms.add(document, times)
-    tables = dict(tables_of(rules, kinds))
+    tables = dict(tables_of(rules, kinds, beside))
     walk.close()
     malformed = walk.malformed + read_tables(beside, tables, attributes, walk.found)
     malformed += count_repeated_attributes(tables.values())
@@ -191,19 +191,27 @@ class _Groups:
         return 0 if group is None else group.vertices
 
 
-def tables_of(rules: JudgeRules, kinds: Mapping[Keys, Kind]) -> Iterator[tuple[str, SensitiveTable]]:
-    """Yield the tables that must exist, with the names of their parts.
+def tables_of(
+    rules: JudgeRules, kinds: Mapping[Keys, Kind], parts: Collection[str]
+) -> Iterator[tuple[str, SensitiveTable]]:
+    """Yield the tables that must exist, with the names of their parts; ``parts`` are those that do.
 
     If the policy leaves the division to the data, each may have any attribute of its vertex type.
     """
     for keys, kind in kinds.items():
-        for number, places in enumerate(divide_attributes(rules, kind), 1):
+        for number, places in enumerate(divide_attributes(rules, kind, parts), 1):
             yield sensitive_part(keys, number), SensitiveTable(kind, places)
 
 
-def divide_attributes(rules: JudgeRules, kind: Kind) -> list[dict[Keys, int]]:
-    """Return the attributes that each table of a vertex type may have, by their keys in a row."""
+def divide_attributes(rules: JudgeRules, kind: Kind, parts: Collection[str]) -> list[dict[Keys, int]]:
+    """Return the attributes that each table of a vertex type may have, by their keys in a row.
+
+    ``parts`` are the names of the parts of the release beside the records.
+    """
     stated, places = rules.tables, kind.places
+    if stated == "correlated":
+        there = (sensitive_part(kind.keys, number) in parts for number in range(1, len(places) + 1))
+        stated = max(1, sum(there))
     if isinstance(stated, tuple):
         parted = [
             {own: index for own, index in places.items() if rules.sensitive[index].keys in table}

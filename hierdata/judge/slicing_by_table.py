@@ -46,7 +46,7 @@ def judge_tables(
     whole = kinds.pop((), Kind(()))
     tables = {
         sensitive_part((), number): RowTable(Kind((), places, group_key(number)), places)
-        for number, places in enumerate(divide_attributes(rules, whole), 1)
+        for number, places in enumerate(divide_attributes(rules, whole, beside), 1)
     }
     walk = GroupWalk(rules, [table.kind for table in tables.values()])
     forms = _FormsWithoutIds(rules, tuple(tables.values()))

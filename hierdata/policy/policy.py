@@ -97,7 +97,7 @@ class Policy(BaseModel):
     recoding: RecodingName = Field(default=DEFAULT, description="in what form classes are published")
     sensitive_tables: SensitiveTables | None = Field(
         default=None,
-        description="with slicing: which sensitive attributes share a table, or how many tables",
+        description="with slicing: which sensitive attributes share a table, how many tables, or correlated",
     )
     accept: AcceptedRisks = Field(
         default=AcceptedRisks(), description="risks that are refused unless a reason is given"
@@ -163,7 +163,7 @@ class Policy(BaseModel):
         return stated == "guarded" and any(model.per_attribute for model in self.models)
 
     @cached_property
-    def table_division(self) -> int | tuple[tuple[str, ...], ...] | None:
+    def table_division(self) -> int | Literal["correlated"] | tuple[tuple[str, ...], ...] | None:
         """Which sensitive attributes share a table, by their paths as ``fields`` has them."""
         if not isinstance(self.sensitive_tables, tuple):
             return self.sensitive_tables

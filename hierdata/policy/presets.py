@@ -12,11 +12,15 @@ two, so both names give the same release: each sensitive table in groups of l re
 bucketization (MMDCF), quasi-identifiers in classes of k records by KACA, so that a record has one group id
 for each table (erratum TC-11). MSB-KACA with shared groups has one id for all: KACA merges the groups of MSB
 until each has k. TC names no k and no l: 5 and 3 are ours. It divides the sensitive attributes by their
-correlation into m tables but does not give m: a policy states it under ``sensitive_tables``. t-closeness over
-MSB-KACA is TC section 4, over shared groups: swaps move records between classes until each class is within t,
-by descent instead of a swarm (erratum TC-5). t = 0.3 is ours too; TC uses the least distance of any class,
-which cannot be reached (TC-4): on Adult with TC's five sensitive attributes, classes of 5 reach 0.3; at 0.2
-nearly all of them must be merged.
+correlation into m tables (step 2) but does not give m: that of the largest mean silhouette is ours, and a
+policy may state ``sensitive_tables``.
+
+t-closeness over MSB-KACA is TC section 4: whole records change their groups (erratum TC-6) until each group
+of each table is within t. A record has one group for each table, so it changes that of one table, with its
+values there. Exchanges of two records find the groups; in the preset with swarm it is particle swarm
+optimization as in section 4.2, with the readings of erratum TC-5. With shared groups records move between
+classes, for all tables at once. t = 0.3 is ours too; TC uses the least distance of any class, which cannot
+be reached (TC-4).
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ class Preset:
 
     ``models`` are added where the policy states none of their kinds; ``kinds`` are the models that a policy
     with this preset may have. ``steps``, ``sensitive_steps`` and ``recoding`` are fixed; ``sensitive_steps``
-    make the groups of each sensitive table, where tables have groups of their own.
+    make the groups of each sensitive table, where tables have groups of their own. ``sensitive_tables`` is
+    that of a policy that states none. ``with_shared_groups`` is the preset that gives all tables one id.
     """
 
     paper: str
@@ -41,6 +46,8 @@ class Preset:
     kinds: tuple[str, ...]
     recoding: str = "generalization"
     sensitive_steps: tuple[Mapping[str, Any], ...] = ()
+    sensitive_tables: str | None = None
+    with_shared_groups: str | None = None
 
 
 _MSB: Mapping[str, Any] = {"kind": "msb", "order": "multi"}
@@ -57,8 +64,22 @@ _SHARED = Preset(
         "recursive-cl-diversity",
     ),
     recoding="slicing",
+    sensitive_tables="correlated",
 )
-_MSB_KACA = replace(_SHARED, steps=(_KACA,), sensitive_steps=(_MSB,), recoding="slicing_by_table")
+_MSB_KACA = replace(
+    _SHARED,
+    steps=(_KACA,),
+    sensitive_steps=(_MSB,),
+    recoding="slicing_by_table",
+    with_shared_groups="MSB-KACA with shared groups",
+)
+_CLOSE = replace(
+    _MSB_KACA,
+    paper="Reduction of Data Loss and Privacy Disclosure using t-closeness, section 4 (code TC)",
+    models=(*_SHARED.models, {"kind": "t-closeness", "t": "0.3"}),
+    kinds=(*_SHARED.kinds, "t-closeness"),
+    with_shared_groups="t-closeness over MSB-KACA with shared groups",
+)
 _CLUSTREE = {"kind": "clustree", "window": 50, "pairing": "greedy", "grow": False}
 
 PRESETS: dict[str, Preset] = {
@@ -94,12 +115,15 @@ PRESETS: dict[str, Preset] = {
         paper="Slicing on multiple sensitive attributes, by MSB-KACA, as TC section 3 describes it (code TC)",
     ),
     "MSB-KACA with shared groups": _SHARED,
-    "t-closeness over MSB-KACA": Preset(
-        paper="Reduction of Data Loss and Privacy Disclosure using t-closeness, section 4 (code TC)",
+    # Groups of a table are not generalized: further swaps, which lower the loss, would gain nothing.
+    "t-closeness over MSB-KACA": replace(_CLOSE, sensitive_steps=(_MSB, {"kind": "swap", "passes": 0})),
+    "t-closeness over MSB-KACA with swarm": replace(_CLOSE, sensitive_steps=(_MSB, {"kind": "swarm"})),
+    "t-closeness over MSB-KACA with shared groups": replace(
+        _CLOSE,
         steps=(*_SHARED.steps, {"kind": "swap"}),
-        models=(*_SHARED.models, {"kind": "t-closeness", "t": "0.3"}),
-        kinds=(*_SHARED.kinds, "t-closeness"),
+        sensitive_steps=(),
         recoding=_SHARED.recoding,
+        with_shared_groups=None,
     ),
 }
 """The presets by their name in a policy."""

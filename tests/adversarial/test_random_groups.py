@@ -18,6 +18,8 @@ from tests.adversarial.test_random_tables import BEGIN, GO_ON, MODELS, SEED, Cas
 
 CLOSED = [model for model in MODELS if model["kind"] not in ("l-e-diversity", "delta-l-diversity")]
 
+CHAINS = ("t-closeness over MSB-KACA", "t-closeness over MSB-KACA with swarm")
+
 
 def case_of(number: int) -> Case:
     """A random table, published by table under models that are closed under unions."""
@@ -33,7 +35,9 @@ def case_of(number: int) -> Case:
         "suppressed": rng.choice(("guarded", "as_published")),
         "models": models,
         "engine": rng.choice((engine, None)),
-        "sensitive_tables": rng.choice((None, 1, 2, [[f"$.{name}"] for name in case.sensitive])),
+        "sensitive_tables": rng.choice(
+            (None, 1, 2, "correlated", [[f"$.{name}"] for name in case.sensitive])
+        ),
     }
     return Case(case.rows, case.quasi, case.sensitive, case.policy | changes)
 
@@ -44,10 +48,37 @@ def spread(values: list[tuple[int, list[int]]]) -> list[int]:
     return [value for size, own in values for value in own * (common // size)]
 
 
+def chain_of(number: int) -> Case:
+    """A random table under t-closeness over MSB-KACA, by swaps or by a swarm."""
+    rng, case = Random(number), numbered(number)
+    changes: dict[str, Any] = {
+        "recoding": "slicing_by_table",
+        "accept": {"group-ids": "a test"},
+        "models": [
+            {"kind": "k-anonymity", "k": 2},
+            {"kind": "frequency-l-diversity", "l": rng.choice((1, "3/2", 2))},
+            {"kind": "t-closeness", "t": rng.choice(("1/5", "3/10", "1/2"))},
+        ],
+        "engine": {"preset": rng.choice(CHAINS)},
+    }
+    stated = {key: value for key, value in case.policy.items() if key != "sensitive_tables"}
+    return Case(case.rows, case.quasi, case.sensitive, stated | changes)
+
+
 @given(st.integers(0, 2**48))
 @settings(max_examples=60)
 def test_every_group_and_every_mixture_keeps_every_model_by_its_definition(number: int) -> None:
-    case = case_of(number)
+    check_release(case_of(number))
+
+
+@given(st.integers(0, 2**48))
+@settings(max_examples=60)
+def test_t_closeness_over_msb_kaca_keeps_its_models_and_ties_values_to_records(number: int) -> None:
+    check_release(chain_of(number))
+
+
+def check_release(case: Case) -> None:
+    """Publish, and check the records, groups and mixtures by their definitions."""
     from_data(case.policy)
     try:
         release = hierdata.anonymize(case.rows, case.policy, seed=SEED)

@@ -73,7 +73,7 @@ def prepared(rows: Sequence[dict[str, Any]], steps: Sequence[dict[str, Any]], t:
         {"kind": "frequency-l-diversity", "l": L, "on": [f"$['{name}']" for name in DIVERSE]},
     ]
     if t is not None:
-        models.append({"kind": "t-closeness", "t": t})
+        models.append({"kind": "t-closeness", "t": t, "distance": "equal"})
     asked = {"version": 1, "unlisted": "drop", "models": models, "fields": fields}
     policy = from_data({**asked, "engine": {"steps": list(steps)}})
     return prepare(policy, survey(rows, policy.declared_fields()))

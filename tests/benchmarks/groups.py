@@ -118,7 +118,9 @@ def task(names: tuple[str, ...], diversity: int, preset: str) -> dict[str, Any]:
     accept = {} if "shared" in preset else {"group-ids": "a benchmark"}
     models = [K, {**L, "l": diversity}]
     stated = {"version": 1, "unlisted": "drop", "models": models, "fields": fields, "accept": accept}
-    return stated | {"engine": {"preset": preset}, "csv": {"delimiter": ";"}}
+    apart = [[f"$['{name}']"] for name in names]
+    stated |= {"engine": {"preset": preset}, "sensitive_tables": apart}
+    return stated | {"csv": {"delimiter": ";"}}
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def _check_separated_tables(policy: Policy) -> Iterator[Problem]:
     if not policy.recoding_traits.takes_sensitive_tables:
         reason = f"only recoding slicing and slicing_by_table have them, not {policy.recoding}"
         yield ("sensitive_tables",), reason
-    if isinstance(stated, int):
+    if not isinstance(stated, tuple):
         return
     names = {keys: str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive}
     times = Counter[Keys]()

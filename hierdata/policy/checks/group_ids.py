@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from hierdata.policy.presets import PRESETS
 from hierdata.policy.problems import Problem
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ def problems(policy: Policy) -> Iterator[Problem]:
     """Yield what is missing or superfluous where records have a group id for each table, or one for all."""
     apart, reason = policy.recoding_traits.groups_each_table, policy.accept.group_ids
     if apart and reason is None:
-        shared = "the preset MSB-KACA with shared groups" if policy.preset else "recoding slicing"
+        instead = None if policy.preset is None else PRESETS[policy.preset].with_shared_groups
+        shared = "recoding slicing" if instead is None else f"the preset {instead}"
         yield (
             ("recoding",) if policy.preset is None else ("engine", "preset"),
             f"recoding {policy.recoding} gives each record one group id for each sensitive table, and these "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy
@@ -292,7 +292,7 @@ def judge_rules(
     )
 
 
-def _tables(policy: Policy) -> int | tuple[frozenset[Keys], ...] | None:
+def _tables(policy: Policy) -> int | Literal["correlated"] | tuple[frozenset[Keys], ...] | None:
     """Return which sensitive attributes share a table, as far as the policy says."""
     if not isinstance(policy.table_division, tuple):
         return policy.table_division

@@ -89,11 +89,7 @@ def _plan_tables(policy: Policy, schema: Schema, constraints: Constraints) -> It
     need not keep.
     """
     if len(schema.types) > 1:
-        raise PolicyError(
-            f"recoding {policy.recoding} groups the rows of one table, and these records have vertices below "
-            "them: use recoding slicing",
-            path=schema.types[1].path,
-        )
+        raise PolicyError(_one_table(policy), path=schema.types[1].path)
     for attribute, bound in zip(schema.root.of_role(Role.SENSITIVE), constraints.on_values[0], strict=True):
         if not bound:
             raise PolicyError(
@@ -111,6 +107,19 @@ def _plan_tables(policy: Policy, schema: Schema, constraints: Constraints) -> It
     yield Stage(0, policy.sensitive_steps, replace(constraints, on_records=()), of_tables=True)
     steps = policy.steps or default_engines(policy, schema, classes)
     yield Stage(0, steps, replace(classes, least=constraints.min_class_size))
+
+
+def _one_table(policy: Policy) -> str:
+    """Say why records with vertices below them cannot be grouped as rows, and what can be done."""
+    if policy.preset is None:
+        what, instead = f"recoding {policy.recoding}", "use recoding slicing"
+    else:
+        what = f"the preset {policy.preset}"
+        instead = (
+            "state its models and `recoding: slicing` without `engine`, which then searches classes of whole "
+            "records and compares values at each place"
+        )
+    return f"{what} groups the rows of one table, and these records have vertices below them: {instead}"
 
 
 def default_engines(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
@@ -164,7 +173,10 @@ def _check_scopes(policy: Policy, schema: Schema, steps: tuple[Engine, ...]) -> 
         )
     if steps[0].aligns:
         return
-    if not policy.recoding_traits.partitions_each_type and (len(schema.types) > 1 or scopes):
+    apart = policy.recoding_traits.partitions_each_type
+    if policy.preset is not None and len(schema.types) > 1 and not apart:
+        raise PolicyError(_one_table(policy), path=schema.types[1].path)
+    if not apart and (len(schema.types) > 1 or scopes):
         raise PolicyError(
             f"{steps[0].kind} partitions rows of one vertex type: with recoding {policy.recoding} it takes "
             "records without vertices below them and no `on`; clustree aligns whole records, and recoding: "

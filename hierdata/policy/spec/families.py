@@ -69,7 +69,7 @@ _STEPS: TypeAdapter[tuple[Engine, ...]] = TypeAdapter(tuple[Step, ...])
 
 
 def with_preset(data: Any) -> Any:
-    """Return a policy's data with what its preset adds: the recoding, and models of kinds that it lacks."""
+    """Return a policy's data with what its preset adds: recoding, tables, models of kinds that it lacks."""
     if not isinstance(data, dict):
         return data
     engine = data.get("engine")
@@ -82,4 +82,7 @@ def with_preset(data: Any) -> Any:
         model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None) for model in stated
     ]
     added = [dict(model) for model in preset.models if model["kind"] not in kinds]
-    return {"recoding": preset.recoding, **data, "models": [*stated, *added]}
+    tables = {}
+    if preset.sensitive_tables is not None and data.get("recoding", preset.recoding) == preset.recoding:
+        tables["sensitive_tables"] = preset.sensitive_tables
+    return {"recoding": preset.recoding, **tables, **data, "models": [*stated, *added]}

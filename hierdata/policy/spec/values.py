@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
@@ -42,12 +42,13 @@ PathText = Annotated[str, Field(max_length=2000), AfterValidator(_readable)]
 
 SensitiveTables = (
     Count
+    | Literal["correlated"]
     | Annotated[
         tuple[Annotated[tuple[PathText, ...], Field(min_length=1, max_length=MOST_PARTS)], ...],
         Field(min_length=1, max_length=MOST_PARTS),
     ]
 )
-"""The most tables for each vertex type, or the sensitive attributes of each table."""
+"""The most tables for each vertex type, or as many as separate correlated attributes best, or all tables."""
 
 
 class Keep(BaseModel):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, groupby
 from operator import itemgetter
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,9 @@ Rows: TypeAlias = "list[tuple[Any, ...]]"
 Key: TypeAlias = tuple[Any, ...]
 """A sort key of siblings."""
 Asked = TypeVar("Asked")
-Tables: TypeAlias = "int | tuple[tuple[str, ...], ...] | None"
-"""Which sensitive attributes share a table: lists of paths, a largest number of tables, or None: none do."""
+Tables: TypeAlias = int | Literal["correlated"] | tuple[tuple[str, ...], ...] | None
+"""Which sensitive attributes share a table: lists of paths, a largest number of tables, correlated ones as
+their correlation divides them best, or None: none do."""
 
 
 class Recoding(ABC):

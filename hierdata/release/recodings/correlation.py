@@ -70,9 +70,54 @@ def tables(forest: Forest, kind: int, asked: int) -> tuple[tuple[int, ...], ...]
         return (positions,)
     if asked >= len(domains):
         return tuple((position,) for position in positions)
+    return cluster_attributes(_measure(forest, kind), asked)
+
+
+def correlated_tables(forest: Forest, kind: int) -> tuple[tuple[int, ...], ...]:
+    """Divide the sensitive attributes of a vertex type into the number of tables that separates them best.
+
+    That is the number from 2 on with the largest mean silhouette; of equal ones the largest number, with
+    which fewer values are tied to each other. One or two attributes have a table each.
+    """
+    count = len(forest.domains[kind])
+    alone = tuple((position,) for position in range(count))
+    if count < 3:
+        return alone
+    apart = _measure(forest, kind)
+    divisions = [alone, *(cluster_attributes(apart, asked) for asked in range(count - 1, 1, -1))]
+    return max(divisions, key=lambda own: silhouette(apart, own))
+
+
+def silhouette(apart: NDArray[np.int64], clusters: Sequence[Sequence[int]]) -> Fraction:
+    """Return the sum over all attributes of (b - a) / max(a, b) (Rousseeuw 1987).
+
+    a is the mean distance to the others of its cluster, b the least mean distance to another cluster. An
+    attribute alone in its cluster counts 0, as does one at distance 0 from both.
+
+    >>> import numpy as np
+    >>> apart = np.array([[0, 1, 4], [1, 0, 4], [4, 4, 0]])
+    >>> silhouette(apart, [(0, 1), (2,)]), silhouette(apart, [(0,), (1,), (2,)])
+    (Fraction(3, 2), Fraction(0, 1))
+    """
+    total = Fraction(0)
+    for own in clusters:
+        for one in own if len(own) > 1 else ():
+            inside = Fraction(int(apart[one, list(own)].sum()), len(own) - 1)
+            outside = min(
+                Fraction(int(apart[one, list(other)].sum()), len(other))
+                for other in clusters
+                if other is not own
+            )
+            if most := max(inside, outside):
+                total += (outside - inside) / most
+    return total
+
+
+def _measure(forest: Forest, kind: int) -> NDArray[np.int64]:
+    """Return the distances of the sensitive attributes of a vertex type."""
     first = forest.first_sensitive[forest.type == kind]
-    columns = [categories(domain, forest.sensitive[first + at]) for at, domain in enumerate(domains)]
-    return cluster_attributes(distances(columns), asked)
+    domains = forest.domains[kind]
+    return distances([categories(domain, forest.sensitive[first + at]) for at, domain in enumerate(domains)])
 
 
 def categories(domain: SensitiveDomain, codes: NDArray[np.int32]) -> Column:

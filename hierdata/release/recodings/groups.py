@@ -18,7 +18,7 @@ from hierdata.forest.publication import Linked, Publication, PublishedPart
 from hierdata.records.binding import objects
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
 from hierdata.release.recodings.base import RECORDS, Columns, Key, Published, Recoding, SiblingOrder
-from hierdata.release.recodings.correlation import tables
+from hierdata.release.recodings.correlation import correlated_tables, tables
 
 _BLOCK = 1024
 """The number of rows of a table that are built at once."""
@@ -80,8 +80,8 @@ class InTables(ByGroup):
     """Publish the sensitive values of each vertex type in one table or more.
 
     The policy states which attributes share a table, or a largest number of tables for each vertex type,
-    which are then divided by correlation (see correlation). By default each attribute has its own table,
-    which keeps no link between the values of one vertex.
+    which are then divided by correlation (see correlation), or ``correlated``, which finds the number too. By
+    default each attribute has its own table, which keeps no link between the values of one vertex.
     """
 
     def tables(self, forest: Forest, kind: VertexType) -> Iterator[tuple[str, tuple[int, ...]]]:
@@ -94,6 +94,8 @@ class InTables(ByGroup):
         """See Recoding.divide_attributes."""
         paths = [attribute.path for attribute in kind.of_role(Role.SENSITIVE)]
         stated = self.stated
+        if stated == "correlated":
+            return correlated_tables(forest, kind.index)
         if not isinstance(stated, tuple):
             return tables(forest, kind.index, len(paths) if stated is None else stated)
         found = (tuple(at for at, path in enumerate(paths) if path in table) for table in stated)
