@@ -116,20 +116,3 @@ def epsilon_m(
 def fullest_window(values: Sequence[Number], width: Fraction) -> int:
     """A fullest closed window can be moved until it begins at a value."""
     return max((sum(v <= u <= v + width for u in values) for v in values), default=0)
-
-
-def printed_check(values: Sequence[Number], delta: Fraction) -> Fraction | None:
-    """The l that the procedure of DL figure 3 computes, slip for slip (DL-3); None is infinity."""
-    t = sorted(values)
-    i, j, x = 0, 1, 0
-    least: Fraction | None = None
-    while j < len(t):
-        while t[i] + delta < t[x] - delta:
-            i += 1
-        while j < len(t) and t[j] - delta <= t[i] + delta:
-            j += 1
-        following = Fraction(len(t), j - i)
-        if least is None or following < least:
-            least = following
-        x += 1
-    return least

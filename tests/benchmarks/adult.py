@@ -17,18 +17,15 @@ from hierdata.policy.load import from_data
 from hierdata.policy.plan.plan import Prepared, prepare
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import survey
-from tests.benchmarks.anatomy import COUNTS, EDUCATION
+from hierdata.reproduction.adult import MISSING, synthesize_adult
+from hierdata.reproduction.le.experiment import TREE_OF_EDUCATION
 from tests.benchmarks.data_folder import data_folder
 
 WITHOUT_MISSING, COMPLETE = "adult_arx_30162.csv", "adult.csv"
 ROWS = {WITHOUT_MISSING: 30_162, COMPLETE: 32_561}
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
 SENSITIVE, WEIGHT = "occupation", "fnlwgt"
-MISSING = "?"
-_WITH_MISSING = (SENSITIVE, "workclass", "native-country")
 _AGES = range(17, 91)
-_SIZES = {"sex": 2, "race": 5, "marital-status": 7, "native-country": 41, "workclass": 8, "salary-class": 2}
-_SIZES |= {SENSITIVE: 14}
 
 
 @dataclass(frozen=True)
@@ -72,23 +69,10 @@ def _column(cells: list[str], name: str) -> Column:
 
 
 def synthetic(columns: tuple[str, ...], rows: int) -> Table:
-    """A table of Adult's shape: its numbers of values, education as there, the columns independent."""
-    rng = np.random.default_rng(1996)
-    found = {}
-    for name in columns:
-        if name == "age":
-            cells = np.clip(rng.normal(38, 13, rows), 17, 90).astype(np.int64).astype(str)
-        elif name == "education":
-            cells = rng.choice(list(COUNTS), rows, p=np.array([*COUNTS.values()]) / sum(COUNTS.values()))
-        elif name == WEIGHT:
-            cells = rng.lognormal(12, 0.5, rows).astype(np.int64).astype(str)
-        else:
-            shares = 0.6 ** np.arange(_SIZES[name])
-            cells = rng.choice([f"{name} {at}" for at in range(len(shares))], rows, p=shares / shares.sum())
-        if name in _WITH_MISSING and WEIGHT in columns:
-            cells[rng.random(rows) < 0.05] = MISSING
-        found[name] = _column(cells.tolist(), name)
-    return found
+    """A table of Adult's shape; with missing values if it has the weight, as the complete file has."""
+    made = synthesize_adult(rows * 5 // 4)
+    found = made.draw(columns, complete=WEIGHT not in columns)[:rows]
+    return {name: _column([str(own[name]) for own in found], name) for name in columns}
 
 
 def scaled(own: Table, factor: int, seed: int) -> Table:
@@ -125,7 +109,7 @@ def policy(sensitive: str, models: list[dict[str, Any]], engine: str | None, **m
     rules: dict[str, dict[str, Any]] = {
         SENSITIVE: {"role": "sensitive", "missing": [MISSING]},
         WEIGHT: {"role": "sensitive", "number": True},
-        "education": {"role": "sensitive", "taxonomy": {"tree": {"*": EDUCATION}}},
+        "education": {"role": "sensitive", "taxonomy": {"tree": {"*": TREE_OF_EDUCATION}}},
     }
     fields = {f"$['{name}']": _quasi(name) for name in QUASI if name != sensitive}
     fields[f"$['{sensitive}']"] = rules[sensitive]

@@ -1,99 +1,36 @@
-"""The experiment of LE section V, and growth: ``python -m tests.benchmarks.anatomy``.
+"""Growth of MBF, and the experiment of LE section V in short: ``python -m tests.benchmarks.anatomy``.
 
-Six attributes of Adult, education sensitive; without the file a synthetic table of the same shape. The paper
-gives no tree for education, so the one here is ours (erratum LE-13). CPU seconds of one machine on one day.
+``hierdata reproduce LE`` has the whole experiment; policy, search and measures are those of its page. Six
+attributes of Adult, education sensitive; without the file a synthetic table of the same shape. CPU seconds
+of one machine on one day.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import math
-import random
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from hierdata.engines import ENGINES
 from hierdata.errors import HierdataError
-from hierdata.forest.forest import Forest, Scope
-from hierdata.forest.partition import Partition
-from hierdata.forest.publication import publish_grouped
-from hierdata.metrics import METRICS
-from hierdata.policy.load import from_data
-from hierdata.policy.policy import Policy
-from tests.benchmarks.collections import Encoded, encoded
+from hierdata.forest.forest import Forest
+from hierdata.reproduction.adult import Adult, read_adult, synthesize_adult
+from hierdata.reproduction.encoded import EncodedRecords, encode_records
+from hierdata.reproduction.le.experiment import COLUMNS, measure_setting, policy_for, search_classes
 from tests.benchmarks.data_folder import data_folder
 from tests.benchmarks.engine import header, row
 
-COLUMNS = ("age", "workclass", "marital-status", "sex", "race", "education")
-EDUCATION = {
-    "school": {
-        "primary": ["Preschool", "1st-4th", "5th-6th", "7th-8th"],
-        "secondary": ["9th", "10th", "11th", "12th", "HS-grad"],
-    },
-    "higher": {
-        "college": ["Some-college", "Assoc-voc", "Assoc-acdm"],
-        "university": ["Bachelors", "Masters"],
-        "professional": ["Prof-school", "Doctorate"],
-    },
-}
-"""Leaves at depth 3. With e = 1 the five groups above them are the buckets."""
-COUNTS = {
-    "HS-grad": 10501, "Some-college": 7291, "Bachelors": 5355, "Masters": 1723, "Assoc-voc": 1382,
-    "11th": 1175, "Assoc-acdm": 1067, "10th": 933, "7th-8th": 646, "Prof-school": 576, "9th": 514,
-    "12th": 433, "Doctorate": 413, "5th-6th": 333, "1st-4th": 168, "Preschool": 51,
-}  # fmt: skip
-"""How often each value occurs in the 32,561 rows of Adult."""
 Answer = TypeVar("Answer")
 
 
-def synthetic(rows: int) -> Iterator[dict[str, str]]:
-    """A table of Adult's shape: education as there, the rest independent of it and of each other."""
-    rng = random.Random(rows)
-    values = rng.choices(list(COUNTS), list(COUNTS.values()), k=rows)
-    sizes = {"workclass": 8, "marital-status": 7, "sex": 2, "race": 5}
-    for value in values:
-        others = {name: f"{name} {rng.randrange(size)}" for name, size in sizes.items()}
-        yield {"age": str(rng.randint(17, 90)), **others, "education": value}
-
-
-def rows_of(adult: Path | None) -> list[dict[str, str]]:
-    if adult is None:
-        return list(synthetic(sum(COUNTS.values())))
-    with adult.open(newline="", encoding="utf-8") as stream:
-        return [{name: own[name] for name in COLUMNS} for own in csv.DictReader(stream)]
-
-
-def policy(preset: str, least: int) -> Policy:
-    quasi = {f"$['{name}']": {"role": "quasi", "flat": True} for name in COLUMNS[1:-1]}
-    age = {"role": "quasi", "interval": {"steps": [1, 5, 10, 20]}}
-    sensitive = {"role": "sensitive", "taxonomy": {"tree": {"*": EDUCATION}}}
-    model: dict[str, Any] = {"kind": "frequency-l-diversity", "l": least}
-    if preset == "MBF":
-        model = {"kind": "l-e-diversity", "l": least, "e": 1}
-    return from_data(
-        {
-            "version": 1,
-            "fields": {"$.age": age, **quasi, "$.education": sensitive},
-            "models": [model],
-            "engine": {"preset": preset},
-        }
-    )
-
-
-def read(folder: Path, rows: Sequence[dict[str, str]], preset: str, least: int) -> Encoded:
-    file = folder / "table.csv"
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
-    return encoded(file, policy(preset, least))
+def encoded(adult: Adult, count: int | None, preset: str, least: int) -> EncodedRecords:
+    return encode_records(adult.draw(COLUMNS, count), policy_for(preset, least))
 
 
 def timed(work: Callable[[], Answer]) -> tuple[Answer, float]:
@@ -103,38 +40,7 @@ def timed(work: Callable[[], Answer]) -> tuple[Answer, float]:
     return answer, time.process_time() - start
 
 
-def classes(data: Encoded, forest: Forest, seed: int) -> Partition:
-    (stage,) = data.prepared.stages
-    rng = np.random.default_rng(seed)
-    return ENGINES["mbf"]().step(forest, Scope.of(forest), stage.constraints, None, rng)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Means over the seeds."""
-
-    suppressed: float
-    loss_published: float
-    loss: float
-    degree: float
-    mean_distance: float
-    seconds: float
-
-
-def measured(data: Encoded, seeds: int) -> Measured:
-    found = []
-    for seed in range(1, seeds + 1):
-        partition, seconds = timed(lambda seed=seed: classes(data, data.forest, seed))
-        publication = publish_grouped(data.forest, (partition,), ())
-        gone = int((partition.equivalence_class < 0).sum())
-        loss = METRICS["reconstruction_error"]().of(publication, data.forest)[0].value
-        degree, mean = (one.value for one in METRICS["diversity_degree"]().of(publication, data.forest))
-        figures = (gone, loss - gone, loss, degree, mean, seconds)
-        found.append([float(one) for one in figures])
-    return Measured(*np.mean(found, axis=0).tolist())
-
-
-def experiment(folder: Path, rows: list[dict[str, str]], sizes: Sequence[int], seeds: int) -> None:
+def experiment(adult: Adult, sizes: Sequence[int], seeds: int) -> None:
     header(
         f"Information loss and diversity degree, e = 1, mean over {seeds} seeds",
         "n", "l", "preset", "suppressed", "IL of published", "IL, suppressed charged", "DOT as printed",
@@ -144,13 +50,15 @@ def experiment(folder: Path, rows: list[dict[str, str]], sizes: Sequence[int], s
     settings = [(n, 4) for n in smaller] + [(largest, least) for least in (2, 3, 4, 5)]
     for n, least in settings:
         for preset in ("anatomy-l", "MBF"):
-            one = measured(read(folder, rows[:n], preset, least), seeds)
+            runs = [measure_setting(adult, preset, n, least, seed) for seed in range(1, seeds + 1)]
+            mean = {name: float(sum(Fraction(run[name]) for run in runs) / seeds) for name in runs[0]}
             row(
-                n, least, preset, f"{one.suppressed:,.0f}", f"{one.loss_published:,.0f}",
-                f"{one.loss:,.0f}", f"{one.degree:.3f}", f"{one.mean_distance:.3f}", f"{one.seconds:.2f}",
+                n, least, preset, f"{mean['suppressed']:,.0f}", f"{mean['loss_published']:,.0f}",
+                f"{mean['loss']:,.0f}", f"{mean['degree']:.3f}", f"{mean['mean_distance']:.3f}",
+                f"{mean['seconds']:.2f}",
             )  # fmt: skip
     try:
-        sentence = classes(data := read(folder, rows[:largest], "MBF", 6), data.forest, 1).reason
+        sentence = search_classes(encoded(adult, largest, "MBF", 6), 1).reason
     except HierdataError as error:
         sentence = str(error)
     print(f"\nMBF at l = 6: {sentence}.")
@@ -175,27 +83,27 @@ def copied(forest: Forest, times: int) -> Forest:
     )
 
 
-def growth(folder: Path, rows: list[dict[str, str]], copies: int) -> None:
+def growth(adult: Adult, copies: int) -> None:
     header(
         "Growth of the engine, l = 4, copies of the table, CPU seconds", "preset", "rows", "s", "exponent",
         "reading s",
     )  # fmt: skip
     for preset in ("anatomy-l", "MBF"):
-        data, reading = timed(lambda preset=preset: read(folder, rows, preset, 4))
+        data, reading = timed(lambda preset=preset: encoded(adult, None, preset, 4))
         before = None
         for times in (own for own in (1, 10, 100) if own <= copies):
-            forest = copied(data.forest, times)
-            _, seconds = timed(lambda forest=forest, data=data: classes(data, forest, 1))
+            many = replace(data, forest=copied(data.forest, times))
+            _, seconds = timed(lambda many=many: search_classes(many, 1))
             exponent = "" if before is None else f"{math.log10(seconds / before):.2f}"
             shown = f"{reading:.2f}" if times == 1 else ""
-            row(preset, f"{forest.record_count:,}", f"{seconds:.2f}", exponent, shown)
+            row(preset, f"{many.forest.record_count:,}", f"{seconds:.2f}", exponent, shown)
             before = seconds
 
 
 def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(description=__doc__)
-    file = data_folder() / "adult" / "adult.csv"
-    arguments.add_argument("--adult", type=Path, default=file, help="adult.csv with a header")
+    folder = data_folder() / "adult"
+    arguments.add_argument("--adult", type=Path, default=folder, help="a folder with adult.csv")
     arguments.add_argument(
         "--rows",
         type=int,
@@ -212,12 +120,10 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: list[str] | None = None) -> None:
     asked = parser().parse_args(argv)
-    adult = asked.adult if asked.adult.exists() else None
-    rows = rows_of(adult)
-    print("Adult" if adult else "A synthetic table of Adult's shape", f"({len(rows):,} rows)")
-    with tempfile.TemporaryDirectory() as folder:
-        experiment(Path(folder), rows, asked.rows, asked.seeds)
-        growth(Path(folder), rows, asked.copies)
+    adult = read_adult(asked.adult) if asked.adult.exists() else synthesize_adult()
+    print(adult.origin)
+    experiment(adult, asked.rows, asked.seeds)
+    growth(adult, asked.copies)
 
 
 if __name__ == "__main__":

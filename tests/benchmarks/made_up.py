@@ -15,8 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from hierdata.reproduction.adult import COLUMNS
 from tests.benchmarks import adult
 
 RECORDS = 40
@@ -45,10 +44,9 @@ def write_collections(folder: Path) -> None:
 def write_adult(folder: Path, rng: random.Random) -> None:
     """Both tables, and a hierarchy of two steps for each column."""
     columns = (*adult.QUASI[:-1], adult.SENSITIVE, adult.QUASI[-1])
-    plain, complete = adult.synthetic(columns, ROWS), adult.synthetic((*columns, adult.WEIGHT), ROWS)
-    kin = adult.Column(["Husband", "Own-child", "Unmarried"], np.array(rng.choices(range(3), k=ROWS)))
+    plain, complete = adult.synthetic(columns, ROWS), adult.synthetic(COLUMNS, ROWS)
     adult.write(plain, folder / adult.WITHOUT_MISSING)
-    adult.write({**complete, "relationship": kin}, folder / adult.COMPLETE, ",")
+    adult.write(complete, folder / adult.COMPLETE, ",")
     (folder / "hierarchies").mkdir()
     for name in columns:
         values = sorted({*plain[name].values, *complete[name].values} - {adult.MISSING})

@@ -53,6 +53,12 @@ def load(file: str) -> Golden:
     return Golden(inputs, cases)
 
 
+def printed_figures(file: str) -> dict[str, Any]:
+    """What the paper prints, by case; cases without a printed figure are left out."""
+    content = json.loads((FOLDER / file).read_text(encoding="utf-8"))
+    return {case["id"]: case["printed"] for case in content["cases"] if case["printed"] is not None}
+
+
 def agrees(expected: Any, value: Any) -> bool:
     """Whether a computed value is the expected one.
 

@@ -22,6 +22,7 @@ from hierdata.privacy import (
     PrivacyModel,
 )
 from hierdata.privacy.base import ClassView
+from hierdata.reproduction.dl.definitions import run_printed_check
 from tests import naive_models
 from tests import naive_semantics as naive
 from tests.golden.cases import Case, agrees, load
@@ -211,7 +212,7 @@ def delta_l_union_bound(side: Side, n1: int, n2: int, l: int) -> Any:  # noqa: E
 
 def delta_l_algorithm(side: Side, values: Values, delta: str) -> Any:
     radius = Fraction(delta)
-    printed = naive.printed_check(numbers(values), radius)
+    printed = run_printed_check(numbers(values), radius)
     return {
         "l": side.best_l(values, radius),
         "l_of_the_printed_procedure": "unbounded" if printed is None else printed,
@@ -221,7 +222,7 @@ def delta_l_algorithm(side: Side, values: Values, delta: str) -> Any:
 
 
 def delta_l_decision(side: Side, values: Values, delta: str, l: int) -> Any:  # noqa: E741
-    printed = naive.printed_check(numbers(values), Fraction(delta))
+    printed = run_printed_check(numbers(values), Fraction(delta))
     return {
         "correct": side.delta_l(values, Fraction(delta), Fraction(l)),
         "printed_procedure": printed is None or printed >= l,

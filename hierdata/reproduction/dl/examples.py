@@ -1,0 +1,207 @@
+"""DL's figures 1 and 2 and examples 1 to 3: by its definitions, and by the models of hierdata."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from hierdata.domains.proximity import Neighbourhoods, fullest_window
+from hierdata.privacy import DeltaLDiversity, DistinctLDiversity, EpsilonMAnonymity, FrequencyLDiversity
+from hierdata.reproduction.dl.definitions import count_near, count_similar, largest_l, largest_m
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.one_class import judge_class
+from hierdata.reproduction.printed import describe_differences, grid_of, read_printed
+
+Values = Sequence[int]
+WIDTH = 15
+"""Both epsilon of examples 1 and 2, and delta of example 3."""
+CLASSES = ((40, 60), (50, 80), (40, 50, 60), (40, 50, 60, 80))
+"""The classes of sections 3.1 and 3.2; the last is the union of the first two."""
+GROUPS = {"G1": (40, 60), "G2": (40, 50, 60)}
+LOW, HIGH = 490, 510
+"""The interval that section 1 says a salary of the first class lies in."""
+
+
+def show_examples() -> list[Exhibit]:
+    """Return figure 1 with the text to it, example 1, and figure 2 with examples 2 and 3."""
+    return [_show_figure_1(), _show_section_1(), _show_example_1(), _show_figure_2()]
+
+
+def classes_of_figure_1() -> dict[str, list[int]]:
+    """Return the salaries of each class of figure 1, by its ages."""
+    found: dict[str, list[int]] = {}
+    for age, _, salary in grid_of(read_printed("DL")["figure 1"]).rows:
+        found.setdefault(str(age), []).append(int(str(salary)))
+    return found
+
+
+def achieved_m(values: Values, epsilon: Fraction) -> Fraction:
+    """Return the largest m of a class, by hierdata's model."""
+    return judge_class(EpsilonMAnonymity(epsilon=epsilon, m=1), values).achieved["m"]
+
+
+def achieved_l(values: Values, delta: Fraction) -> Fraction:
+    """Return the largest l of a class, by hierdata's model."""
+    return judge_class(DeltaLDiversity(delta=delta, l=1), values).achieved["l"]
+
+
+def _show_figure_1() -> Exhibit:
+    near = Fraction(HIGH - LOW, 2)
+    columns = (
+        "class",
+        "salaries",
+        "distinct l",
+        "frequency l",
+        f"l at delta = {near}",
+        f"m at epsilon = {near}",
+    )
+
+    def rows(
+        distinct: Callable[[Values], Cell], frequency: Callable[[Values], Cell],
+        of_l: Callable[[Values, Fraction], Cell], of_m: Callable[[Values, Fraction], Cell],
+    ) -> tuple[tuple[Cell, ...], ...]:  # fmt: skip
+        return tuple(
+            (age, ", ".join(map(str, own)), distinct(own), frequency(own), of_l(own, near), of_m(own, near))
+            for age, own in classes_of_figure_1().items()
+        )
+
+    derived = rows(lambda own: len({*own}), _frequency, largest_l, largest_m)
+    ours = rows(_achieved_distinct, _achieved_frequency, achieved_l, achieved_m)
+    return Exhibit(
+        "Figure 1",
+        "Salaries that are 3-diverse and near each other",
+        "Ten employees in three classes. Each class has at least three different salaries, none of them "
+        "twice.",
+        grid_of(read_printed("DL")["figure 1"]),
+        Grid(columns, derived),
+        Grid(columns, ours),
+        differs=describe_differences(Grid(columns, derived), Grid(columns, ours)),
+    )
+
+
+def _show_section_1() -> Exhibit:
+    printed = grid_of(read_printed("DL")["section 1"])
+    classes = list(classes_of_figure_1().values())
+    first = classes[0]
+    inside = sum(LOW <= salary <= HIGH for salary in first)
+    names = [row[0] for row in printed.rows]
+    derived: tuple[Cell, ...] = (
+        min(len({*own}) for own in classes),
+        min(map(_frequency, classes)),
+        1 / _frequency(first),
+        Fraction(inside, len(first)),
+    )
+    ours: tuple[Cell, ...] = (
+        min(map(_achieved_distinct, classes)),
+        min(map(_achieved_frequency, classes)),
+        1 / _achieved_frequency(first),
+        Fraction(fullest_window(first, Fraction(HIGH - LOW)), len(first)),
+    )
+    grid = Grid(printed.columns, tuple(zip(names, derived, strict=True)))
+    return Exhibit(
+        "Section 1",
+        "What figure 1 is said to show",
+        "By either kind of l-diversity the table is 3-diverse; the salary of somebody in the first class "
+        f"is said to be known within {LOW} to {HIGH} with certainty.",
+        printed,
+        grid,
+        Grid(printed.columns, tuple(zip(names, ours, strict=True))),
+        differs=describe_differences(printed, grid),
+        errata=("DL-4", "DL-5"),
+    )
+
+
+def _show_example_1() -> Exhibit:
+    printed = grid_of(read_printed("DL")["example 1"])
+    width = Fraction(WIDTH)
+
+    def row(values: Values, near: dict[int, int], m: Fraction) -> tuple[Cell, ...]:
+        at_50 = near.get(50)
+        risk = None if at_50 is None else Fraction(at_50, len(values))
+        return (f"{{{', '.join(map(str, values))}}}", at_50, risk, "yes" if m >= 2 else "no")
+
+    derived = tuple(
+        row(own, dict(zip(own, count_near(own, width), strict=True)), largest_m(own, width))
+        for own in CLASSES
+    )
+    ours = tuple(row(own, _neighbours(own, width), achieved_m(own, width)) for own in CLASSES)
+    grid = Grid(printed.columns, derived)
+    return Exhibit(
+        "Example 1",
+        "(epsilon,m)-anonymity of two classes, of one more value, and of their union",
+        "Two classes satisfy epsilon = 15, m = 2. With 50 between 40 and 60 the first does not, and "
+        "neither does the union of both: the paper's two drawbacks of (epsilon,m)-anonymity.",
+        printed,
+        grid,
+        Grid(printed.columns, ours),
+        differs=describe_differences(printed, grid),
+    )
+
+
+def _show_figure_2() -> Exhibit:
+    printed = grid_of(read_printed("DL")["figure 2"])
+    half, width, double = Fraction(WIDTH, 2), Fraction(WIDTH), Fraction(2 * WIDTH)
+    asked = [("epsilon", width), ("delta", width), ("epsilon", double), ("delta", half)]
+    derived, ours = [], []
+    for letter, size in asked:
+        for name, own in GROUPS.items():
+            label = f"{name}, {letter} = {size}"
+            counted = count_near(own, size) if letter == "epsilon" else count_similar(own, size)
+            best = largest_m(own, size) if letter == "epsilon" else largest_l(own, size)
+            derived.append((label, *_by_value(dict(zip(own, counted, strict=True))), best))
+            counts = _neighbours(own, size if letter == "epsilon" else 2 * size)
+            best = achieved_m(own, size) if letter == "epsilon" else achieved_l(own, size)
+            ours.append((label, *_by_value(counts), best))
+    grid = Grid(printed.columns, tuple(derived))
+    return Exhibit(
+        "Figure 2",
+        "Examples 2 and 3: two groups under both principles",
+        "By (epsilon,m)-anonymity G1 has m = 2 and G2 m = 1 at epsilon = 15; by (delta,l)-diversity G1 "
+        "has l = 1 at delta = 15, which is to show that the new principle sees what the old one does not.",
+        printed,
+        grid,
+        Grid(printed.columns, tuple(ours)),
+        differs=f"{describe_differences(printed, grid)} {describe_fair_partner(half)}".strip(),
+        errata=("DL-1",),
+    )
+
+
+def describe_fair_partner(delta: Fraction) -> str:
+    """Return what the two principles say of figure 2 at epsilon = 2 delta, where they are the same."""
+    pairs = [(largest_l(own, delta), largest_m(own, 2 * delta)) for own in GROUPS.values()]
+    if any(l != m for l, m in pairs):  # noqa: E741
+        return f"At delta = {delta} and epsilon = {2 * delta} the two principles differ."
+    smaller, larger = pairs[0][0], pairs[1][0]
+    drawback = (
+        f"and (delta,l) too gives the group without 50 the larger figure, {smaller} against {larger}"
+        if smaller > larger
+        else f"and the group without 50 has no larger figure, {smaller} against {larger}"
+    )
+    return (
+        f"The paper compares delta = {WIDTH} with epsilon = {WIDTH}; delta = {delta} and epsilon = "
+        f"{2 * delta} ask the same of both groups, {drawback}."
+    )
+
+
+def _by_value(counts: dict[int, int]) -> tuple[Cell, ...]:
+    return tuple(counts.get(value) for value in (40, 50, 60))
+
+
+def _neighbours(values: Values, radius: Fraction) -> dict[int, int]:
+    """Return how many values of a class lie within ``radius`` of each, as hierdata counts them."""
+    codes = sorted({*values})
+    sizes = Neighbourhoods.absolute(codes, radius).sizes(Counter(map(codes.index, values)))
+    return {codes[code]: size for code, size in sizes.items()}
+
+
+def _frequency(values: Values) -> Fraction:
+    return Fraction(len(values), max(Counter(values).values()))
+
+
+def _achieved_distinct(values: Values) -> Fraction:
+    return judge_class(DistinctLDiversity(l=1), values).achieved["l"]
+
+
+def _achieved_frequency(values: Values) -> Fraction:
+    return judge_class(FrequencyLDiversity(l=1), values).achieved["l"]

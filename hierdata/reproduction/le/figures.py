@@ -1,0 +1,224 @@
+"""LE table VI and figures 2 to 7: (l,e)-diversity against l-diversity on Adult."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from hierdata.charts import Line, LineChart
+from hierdata.reproduction.adult import MISSING, NUMBERS
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.le.claims import Contrast, Repeats, describe_degree, describe_loss, describe_time
+from hierdata.reproduction.le.experiment import COLUMNS, PRESETS, TREE_OF_EDUCATION, measure_setting
+from hierdata.reproduction.le.tree import draw
+from hierdata.reproduction.printed import describe_differences, grid_of, read_printed
+from hierdata.reproduction.study import Study
+
+SIZES = (5_000, 10_000, 15_000, 20_000, 25_000, 30_000)
+"""n of figures 2, 4 and 6; the last is that of figures 3, 5 and 7."""
+DIVERSITIES = (2, 3, 4, 5, 6)
+"""l of figures 3, 5 and 7. The axes of the paper's plots are not known."""
+L = 4
+"""l of figures 2, 4 and 6."""
+_NAMES = {
+    "age": "Age",
+    "workclass": "Workclass",
+    "marital-status": "Marriage",
+    "sex": "Gender",
+    "race": "Race",
+}
+_NAMES |= {"education": "Education"}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a chart shows: the name of a figure, the chart's title and the label of its axis."""
+
+    name: str
+    title: str
+    label: str
+    cell: Callable[[Fraction], Cell] = float
+
+
+LOSS = (
+    Quantity("loss_published", "IL of what is published", "information loss", lambda value: round(value)),
+    Quantity("loss", "IL with 1 for each suppressed row", "information loss", lambda value: round(value)),
+    Quantity("suppressed", "suppressed rows", "rows", lambda value: round(value)),
+)
+DEGREE = (
+    Quantity("degree", "diversity degree as printed", "DOT"),
+    Quantity("mean_distance", "mean distance of two values", "distance"),
+)
+TIME = (Quantity("seconds", "execution time", "CPU seconds"),)
+
+
+@dataclass(frozen=True)
+class FigurePair:
+    """Two figures of one subject, over n and over l, with the paper's claim about both."""
+
+    labels: tuple[str, str]
+    title: str
+    says: str
+    quantities: tuple[Quantity, ...]
+    describe: Callable[[Sequence[Contrast], str], str]
+    errata: tuple[str, ...]
+
+
+PAIRS = (
+    FigurePair(
+        ("Figure 2", "Figure 3"),
+        "Information loss",
+        "(l,e)-diversity is said to lose more than l-diversity.",
+        LOSS,
+        describe_loss,
+        ("LE-5", "LE-6", "LE-13"),
+    ),
+    FigurePair(
+        ("Figure 4", "Figure 5"),
+        "Diversity degree",
+        "(l,e)-diversity is said to have the higher diversity degree, and so to protect more.",
+        DEGREE,
+        describe_degree,
+        ("LE-8", "LE-13"),
+    ),
+    FigurePair(
+        ("Figure 6", "Figure 7"),
+        "Execution time",
+        "MBF is said to take longer for (l,e)-diversity than for l-diversity.",
+        TIME,
+        describe_time,
+        ("LE-11", "LE-13"),
+    ),
+)
+
+
+def show_table_vi(study: Study) -> Exhibit:
+    """Return table VI, with what the table at hand has, and our tree of education (LE-13)."""
+    printed = grid_of(read_printed("LE")["table VI"])
+    rows = study.adult.draw(COLUMNS)
+    counted = {name: Counter(row[name] for row in rows if row[name] != MISSING) for name in COLUMNS}
+    kinds = {name: "Numeric" if name in NUMBERS else "Categorical" for name in COLUMNS} | {
+        COLUMNS[-1]: "Sensitive"
+    }
+    ours = Grid(
+        printed.columns, tuple((_NAMES[name], kinds[name], len(counted[name]), None) for name in COLUMNS)
+    )
+    tree = _with_counts(TREE_OF_EDUCATION, counted[COLUMNS[-1]])
+    return Exhibit(
+        "Table VI",
+        "The six attributes of Adult",
+        "The heights of the quasi-identifiers' trees are printed, though anatomy publishes them "
+        "unchanged. For education, which needs a tree, none is given: the one below is ours. With e = 1 "
+        "its five lowest groups are the buckets.",
+        printed,
+        ours=ours,
+        drawing="\n".join(["education", *draw(tree, "  ")]),
+        differs=f"{describe_differences(printed, ours)} {describe_rows(len(rows))}".strip(),
+        errata=("LE-13",),
+    )
+
+
+def describe_rows(count: int) -> str:
+    """Return a sentence on the number of rows, empty if it is the paper's."""
+    (stated,) = (row[1] for row in grid_of(read_printed("LE")["section V"]).rows if row[0] == "records")
+    return "" if count == stated else f"The paper has {stated:,} rows, this table {count:,}."
+
+
+def show_figures(study: Study) -> list[Exhibit]:
+    """Return figures 2 to 7."""
+    sizes = sorted({study.effort.scale_records(n) for n in SIZES})
+    largest = sizes[-1]
+    found = measure_settings(study, [*((n, L) for n in sizes), *((largest, least) for least in DIVERSITIES)])
+    over_n = [Contrast(n, *(found[model, n, L] for model in PRESETS)) for n in sizes]
+    over_l = [Contrast(least, *(found[model, largest, least] for model in PRESETS)) for least in DIVERSITIES]
+    return [
+        _show_figure(pair, at, axis, contrasts, fixed)
+        for pair in PAIRS
+        for at, axis, contrasts, fixed in ((0, "n", over_n, f"l = {L}"), (1, "l", over_l, f"n = {largest:,}"))
+    ]
+
+
+def measure_settings(
+    study: Study, settings: Sequence[tuple[int, int]]
+) -> Mapping[tuple[str, int, int], Repeats]:
+    """Return the runs of each model at each n and l, one for each repeat of the study."""
+    asked = [(model, n, least) for n, least in dict.fromkeys(settings) for model in PRESETS]
+    repeats = range(1, study.effort.repeats + 1)
+    points = study.measure_on_adult(
+        measure_setting,
+        [
+            {"preset": PRESETS[model], "n": n, "l": least, "seed": seed}
+            for model, n, least in asked
+            for seed in repeats
+        ],
+    )
+    runs = [{name: Fraction(value) for name, value in point.items()} for point in points]
+    each = len(repeats)
+    return {one: Repeats(tuple(runs[at * each : (at + 1) * each])) for at, one in enumerate(asked)}
+
+
+def _show_figure(pair: FigurePair, at: int, axis: str, contrasts: Sequence[Contrast], fixed: str) -> Exhibit:
+    return Exhibit(
+        pair.labels[at],
+        f"{pair.title} over {axis}, {fixed}, e = 1",
+        f"{pair.says} The paper has a plot only.",
+        ours=_grid(pair, axis, contrasts),
+        charts=tuple(_chart(quantity, axis, contrasts, fixed) for quantity in pair.quantities),
+        differs=pair.describe(contrasts, axis),
+        errata=pair.errata,
+    )
+
+
+def _grid(pair: FigurePair, axis: str, contrasts: Sequence[Contrast]) -> Grid:
+    columns = (axis, *(f"{model}: {own.title}" for model in PRESETS for own in pair.quantities))
+    rows = tuple(
+        (
+            one.x,
+            *(
+                own.cell(repeats.mean(own.name)) if _is_shown(own, repeats) else None
+                for repeats in (one.plain, one.semantic)
+                for own in pair.quantities
+            ),
+        )
+        for one in contrasts
+    )
+    return Grid(columns, rows)
+
+
+def _chart(quantity: Quantity, axis: str, contrasts: Sequence[Contrast], fixed: str) -> LineChart:
+    series = [[(one.x, getattr(one, model)) for one in contrasts] for model in ("plain", "semantic")]
+    return LineChart(
+        quantity.title.capitalize() if quantity.title.islower() else quantity.title,
+        f"{quantity.title} over {axis} at {fixed}: l-diversity and (l,e)-diversity with e = 1.",
+        axis,
+        quantity.label,
+        tuple(
+            Line(model, tuple(own.point(x, quantity.name) for x, own in points if _is_shown(quantity, own)))
+            for model, points in zip(PRESETS, series, strict=True)
+        ),
+    )
+
+
+def _is_shown(quantity: Quantity, repeats: Repeats) -> bool:
+    """Return whether there is such a number: without classes only the suppressed rows are known."""
+    return repeats.publishes or quantity.name == "suppressed"
+
+
+def _with_counts(tree: Any, counted: Counter[Any]) -> Any:
+    """Return a tree with the number of rows behind each label."""
+    if isinstance(tree, list):
+        return {f"{value} ({counted[value]:,})": {} for value in tree}
+    return {
+        f"{label} ({_count(below, counted):,})": _with_counts(below, counted) for label, below in tree.items()
+    }
+
+
+def _count(tree: Any, counted: Counter[Any]) -> int:
+    return (
+        sum(_count(below, counted) for below in tree.values())
+        if isinstance(tree, dict)
+        else sum(map(counted.__getitem__, tree))
+    )

@@ -1,0 +1,237 @@
+"""LE's definitions and formulas on its own tables: (3,1)-diversity, information loss, diversity degree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from hierdata.engines.rows.table import partition_of
+from hierdata.forest.forest import Scope
+from hierdata.forest.publication import publish_grouped
+from hierdata.metrics import METRICS
+from hierdata.policy.load import from_data
+from hierdata.privacy import DistinctLDiversity, LEDiversity
+from hierdata.reproduction.encoded import encode_records
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.le.formulas import (
+    Parents,
+    distance,
+    diversity_degree,
+    is_l_e_diverse,
+    lose,
+    mean_pair_distance,
+)
+from hierdata.reproduction.le.tree import build_taxonomy, measure_distance, variants
+from hierdata.reproduction.one_class import judge_class
+from hierdata.reproduction.printed import describe_differences, grid_of, read_printed
+
+Classes = Sequence[Sequence[str]]
+L, E = 3, 1
+TABLES = ("table III", "table V")
+
+
+def show_formulas() -> list[Exhibit]:
+    """Return the exhibits of section IV: formulas 2 to 10."""
+    return [_show_information_loss(), _show_sign(), _show_diversity_degree()]
+
+
+def classes_of_table(name: str) -> list[list[str]]:
+    """Return the diseases of each group of table III or V."""
+    found: dict[Cell, list[str]] = {}
+    for group, value in grid_of(read_printed("LE")[name]).rows:
+        found.setdefault(group, []).append(str(value))
+    return list(found.values())
+
+
+def measure_classes(parents: Parents, classes: Classes, metric: str) -> dict[str, Fraction]:
+    """Return the figures of a metric of hierdata for a table that is published in these classes."""
+    values = [value for own in classes for value in own]
+    policy = from_data(
+        {
+            "version": 1,
+            "fields": {
+                "$.row": {"role": "quasi", "interval": {"steps": [1], "domain": [0, max(len(values), 1)]}},
+                "$.value": {"role": "sensitive", "taxonomy": {"tree": build_taxonomy(parents)}},
+            },
+            "models": [{"kind": "l-e-diversity", "l": 1, "e": 0}],
+            "engine": {"preset": "MBF"},
+        }
+    )
+    forest = encode_records(({"row": at, "value": value} for at, value in enumerate(values)), policy).forest
+    class_of = np.repeat(np.arange(len(classes)), [len(own) for own in classes])
+    partition = partition_of(forest, Scope.of(forest), class_of, Counter())
+    figures = METRICS[metric]().of(publish_grouped(forest, (partition,), ()), forest)
+    return {figure.name: Fraction(figure.value) for figure in figures}
+
+
+def show_definition() -> Exhibit:
+    """Return definition 3, judged on tables III and V."""
+    trees = variants()
+    columns = ("class", "l of distinct l-diversity", *(f"(3,1)-diverse, tree {name}" for name in trees))
+    own = [(table, at, values) for table in TABLES for at, values in enumerate(classes_of_table(table), 1)]
+
+    def name(table: str, at: int, values: Sequence[str]) -> str:
+        return f"{table}, {at}: {', '.join(values)}"
+
+    derived: list[tuple[Cell, ...]] = [
+        (
+            name(*each),
+            len({*each[2]}),
+            *(_answer(is_l_e_diverse(tree, each[2], L, Fraction(E))) for tree in trees.values()),
+        )
+        for each in own
+    ]
+    ours: list[tuple[Cell, ...]] = [
+        (
+            name(*each),
+            judge_class(DistinctLDiversity(l=1), each[2], build_taxonomy(trees["A"])).achieved["l"].numerator,
+            *(
+                _answer(judge_class(LEDiversity(l=L, e=E), each[2], build_taxonomy(tree)).holds)
+                for tree in trees.values()
+            ),
+        )
+        for each in own
+    ]
+    return Exhibit(
+        "Definition 3",
+        "Which tables are (3,1)-diverse",
+        "The groups of table III are 3-diverse, but all values of the third are diseases of the stomach; "
+        "the groups of table V are (3,1)-diverse.",
+        derived=Grid(columns, tuple(derived)),
+        ours=Grid(columns, tuple(ours)),
+        differs=_describe_diversity(ours),
+        errata=("LE-1", "LE-9"),
+    )
+
+
+def _describe_diversity(rows: Sequence[tuple[Cell, ...]]) -> str:
+    """Return a sentence if more groups of table III fail than the third, or one of table V does."""
+    failing = {
+        table: [row for row in rows if str(row[0]).startswith(f"{table},") and "no" in row]
+        for table in TABLES
+    }
+    sentences = []
+    if len(failing["table III"]) > 1:
+        sentences.append(
+            f"The paper speaks of the third group of table III; {len(failing['table III'])} of its groups "
+            "show two values at most 1 apart."
+        )
+    if failing["table V"]:
+        sentences.append(f"{len(failing['table V'])} groups of table V are not (3,1)-diverse.")
+    return " ".join(sentences)
+
+
+def _show_information_loss() -> Exhibit:
+    printed = grid_of(read_printed("LE")["formula 5"])
+    first, *_ = classes = classes_of_table("table V")
+    (probability, _), (loss, _) = printed.rows
+    totals = {
+        table: sum((lose(own, v) for own in classes_of_table(table) for v in own), Fraction(0))
+        for table in TABLES
+    }
+    derived = (
+        (probability, Fraction(1, len(first))),
+        (loss, lose(first, first[0])),
+        ("IL of tuple 1, true point only", lose(first, first[0], true_point_only=True)),
+        *((f"IL of the table, {table}", total) for table, total in totals.items()),
+    )
+    measured = {
+        table: measure_classes(variants()["A"], classes_of_table(table), "reconstruction_error")
+        for table in TABLES
+    }
+    ours = (
+        (loss, measure_classes(variants()["A"], classes[:1], "reconstruction_error")["per_tuple"]),
+        *((f"IL of the table, {table}", found["total"]) for table, found in measured.items()),
+    )
+    grid = Grid(printed.columns, derived)
+    equal = totals[TABLES[0]] == totals[TABLES[1]]
+    also = " Both tables lose the same, so the measure does not tell them apart." if equal else ""
+    return Exhibit(
+        "Formulas (2) to (6)",
+        "Information loss of tuple 1 and of the tables",
+        "Tuple 1 is one of three in its group, so each of three points has probability 1/3. The example "
+        "squares the difference at the true point only; formula 5 sums over all points.",
+        printed,
+        grid,
+        Grid(printed.columns, ours),
+        differs=f"{describe_differences(printed, grid)}{also}".strip(),
+        errata=("LE-5", "LE-6"),
+    )
+
+
+def _show_sign() -> Exhibit:
+    tree = variants()["A"]
+    columns = ("quantity", "value")
+    name = "Dist(Flu, Gastritis)"
+    as_printed, right = -distance(tree, "Flu", "Gastritis"), distance(tree, "Flu", "Gastritis")
+    derived = (
+        ("Dist(Flu, Gastritis) as printed", as_printed),
+        (f"{name} with the sign of definition 2", right),
+    )
+    return Exhibit(
+        "Formula (7)",
+        "The distance of two values",
+        "The formula subtracts the levels of the values from that of their common ancestor, which lies "
+        "above them.",
+        derived=Grid(columns, derived),
+        ours=Grid(columns, ((name, measure_distance(tree, "Flu", "Gastritis")),)),
+        differs=f"As printed the distance is {as_printed}, below 0." if as_printed < 0 else "",
+        errata=("LE-7",),
+    )
+
+
+def _show_diversity_degree() -> Exhibit:
+    columns = ("table and tree", "DOT, formula (10)", "mean distance of a pair")
+    derived: list[tuple[Cell, ...]] = []
+    ours: list[tuple[Cell, ...]] = []
+    for table in TABLES:
+        classes = classes_of_table(table)
+        for name, tree in variants().items():
+            label = f"{table}, tree {name}"
+            derived.append(
+                (label, *(_mean(tree, classes, own) for own in (diversity_degree, mean_pair_distance)))
+            )
+            found = measure_classes(tree, classes, "diversity_degree")
+            ours.append((label, found["as_printed"], found["mean_pair_distance"]))
+    siblings: Parents = {"root": None, **{f"value {at}": "root" for at in range(8)}}
+    eight = [value for value, above in siblings.items() if above]
+    label = "eight siblings in one class"
+    derived.append((label, diversity_degree(siblings, eight), mean_pair_distance(siblings, eight)))
+    ours.append((label, *measure_classes(siblings, [eight], "diversity_degree").values()))
+    return Exhibit(
+        "Formulas (8) to (10)",
+        "Diversity degree of tables III and V",
+        "The sum of the distances of all pairs of a class is divided by its number of values, and the "
+        "mean is taken over classes. A larger degree is said to mean stronger protection.",
+        derived=Grid(columns, tuple(derived)),
+        ours=Grid(columns, tuple(ours)),
+        differs=_describe_degrees(derived),
+        errata=("LE-8", "LE-12"),
+    )
+
+
+def _describe_degrees(rows: Sequence[tuple[Cell, ...]]) -> str:
+    *tables, (name, degree, mean) = rows
+    label = str(name)
+    beaten = [str(table) for table, other, _ in tables if _decimal(degree) > _decimal(other)]
+    if not beaten:
+        return ""
+    return (
+        f"{label.capitalize()} have {degree} although any two of them are only {mean} apart: more than "
+        f"{'; '.join(beaten)}. The degree grows with the size of a class."
+    )
+
+
+def _decimal(cell: Cell) -> float:
+    return float(cell) if isinstance(cell, int | float | Fraction) else 0.0
+
+
+def _mean(tree: Parents, classes: Classes, measure: Callable[[Parents, Sequence[str]], Fraction]) -> Fraction:
+    return sum((measure(tree, own) for own in classes), Fraction(0)) / len(classes)
+
+
+def _answer(holds: bool) -> str:
+    return "yes" if holds else "no"

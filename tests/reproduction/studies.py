@@ -1,0 +1,19 @@
+"""Small studies for the tests of the papers' pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hierdata.pipeline.resources import Resources
+from hierdata.progress import silent
+from hierdata.reproduction.adult import Adult, synthesize_adult
+from hierdata.reproduction.study import Effort, Study
+
+
+@contextmanager
+def small_study(folder: Path, *, scale: float, adult: Adult | None = None) -> Iterator[Study]:
+    """A study of one repeat in this process."""
+    with Resources(executor="serial").open_context(1, folder, silent) as context:
+        yield Study(Effort("tiny", 1, scale), adult or synthesize_adult(1_000), context.executor, folder)
