@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -45,11 +45,19 @@ def lint(
         Path | None,
         typer.Option(help="A new CSV file for all rows of the level tables, readable only by you."),
     ] = None,
+    degrees: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH=VALUE",
+            help="Print level and membership degrees of a sensitive value, such as $.gpa=3.2; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Find everything that is wrong with a policy, alone or for a collection; exit code 2 for errors."""
     with session(as_json, reveal):
         with Feedback(quiet or as_json) as feedback:
-            findings, tables = _check(policy, data, root, as_format, feedback)
+            asked = [_pair(text) for text in degrees or []]
+            findings, tables = _check(policy, data, root, as_format, asked, feedback)
         errors = sum(finding.severity == "error" for finding in findings)
         if as_json:
             print_json(_as_dict(findings, tables))
@@ -66,14 +74,28 @@ def lint(
 
 @dataclass(frozen=True)
 class _Tables:
-    """Tables shown with the findings, by path: membership degrees, and what a class may contain."""
+    """Tables shown with the findings, by path: membership degrees, and what a class may contain.
+
+    ``asked`` are the degrees of the values that the user named.
+    """
 
     degrees: dict[str, list[Degrees]] = field(default_factory=dict)
     capacities: dict[str, Capacities] = field(default_factory=dict)
+    asked: dict[str, list[Degrees]] = field(default_factory=dict)
+
+
+_Asked: TypeAlias = list[tuple[str, str]]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    path, equals, value = text.partition("=")
+    if not equals:
+        raise PolicyError("--degrees takes PATH=VALUE, such as --degrees '$.gpa=3.2'")
+    return path, value
 
 
 def _check(
-    file: Path, data: str | None, root: Path | None, as_format: str | None, feedback: Feedback
+    file: Path, data: str | None, root: Path | None, as_format: str | None, asked: _Asked, feedback: Feedback
 ) -> tuple[list[Finding], _Tables]:
     """Return all findings, and the tables of a policy that can be used."""
     from hierdata.policy.lint.lint import Finding
@@ -88,7 +110,7 @@ def _check(
     ]
     if examined.policy is None:
         return findings, _Tables()
-    findings, tables = _check_policy(examined, findings, data, as_format, feedback)
+    findings, tables = _check_policy(examined, findings, data, as_format, asked, feedback)
     return [_locate(finding, examined) for finding in findings], tables
 
 
@@ -104,6 +126,7 @@ def _check_policy(
     findings: list[Finding],
     data: str | None,
     as_format: str | None,
+    asked: _Asked,
     feedback: Feedback,
 ) -> tuple[list[Finding], _Tables]:
     """Return the findings so far with those of the policy itself, and the tables of one that can be used."""
@@ -111,7 +134,7 @@ def _check_policy(
     from hierdata.policy.checks.sizes import class_size
     from hierdata.policy.lint.capacities import capacities
     from hierdata.policy.lint.lint import Finding, lint
-    from hierdata.policy.lint.memberships import memberships
+    from hierdata.policy.lint.memberships import degrees_of, memberships
 
     assert examined.policy is not None
     policy = in_format(examined.policy, as_format)
@@ -135,7 +158,8 @@ def _check_policy(
         findings = _against_steps(policy, survey, hints) + findings
     if not usable:
         return findings, _Tables()
-    return findings, _Tables(memberships(policy, survey), capacities(policy, class_size(policy)))
+    of_classes = capacities(policy, class_size(policy))
+    return findings, _Tables(memberships(policy, survey), of_classes, degrees_of(policy, asked, survey))
 
 
 def _against_steps(policy: Policy, survey: Survey, hints: frozenset[Keys]) -> list[Finding]:
@@ -188,10 +212,8 @@ def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
             }
             for finding in findings
         ],
-        "memberships": {
-            path: [{"at": row.label, "level": row.level, "degrees": row.degrees} for row in rows]
-            for path, rows in tables.degrees.items()
-        },
+        "memberships": _rows(tables.degrees),
+        "asked": _rows(tables.asked),
         "capacities": {
             path: [
                 {"class_size": size, "by_level": row}
@@ -199,6 +221,13 @@ def _as_dict(findings: list[Finding], tables: _Tables) -> dict[str, object]:
             ]
             for path, table in tables.capacities.items()
         },
+    }
+
+
+def _rows(degrees: dict[str, list[Degrees]]) -> dict[str, object]:
+    return {
+        path: [{"at": row.label, "level": row.level, "degrees": row.degrees} for row in rows]
+        for path, rows in degrees.items()
     }
 
 
@@ -228,14 +257,14 @@ def _list_levels(degrees: dict[str, list[Degrees]]) -> list[str]:
 
 
 def _show(findings: list[Finding], tables: _Tables) -> None:
+    for path, rows in tables.asked.items():
+        _show_degrees(f"Degrees of values of {path}", "value", rows)
     for path, table in tables.capacities.items():
         levels = [f"level {level}" for level in range(1, len(table.by_level[0]) + 1)]
         numbers = [[str(size), *map(str, row)] for size, row in zip(table.sizes, table.by_level, strict=True)]
         show(f"Most values of {path} in a class", ["records", *levels], numbers)
     for path, rows in tables.degrees.items():
-        sets = [f"A{level}" for level in range(1, len(rows[0].degrees) + 1)]
-        cells = [[row.label, str(row.level), *(f"{degree:.3g}" for degree in row.degrees)] for row in rows]
-        show(f"Membership degrees of {path}", ["at", "level", *sets], cells[:_MOST_ROWS])
+        _show_degrees(f"Membership degrees of {path}", "at", rows[:_MOST_ROWS])
         if len(rows) > _MOST_ROWS:
             say(f"{len(rows) - _MOST_ROWS} more rows: --levels FILE writes all of them to a new file")
     if findings:
@@ -245,6 +274,12 @@ def _show(findings: list[Finding], tables: _Tables) -> None:
         show("Findings", ["severity", "line:column", "where", "what"], cells)
     else:
         say("Nothing is wrong.")
+
+
+def _show_degrees(title: str, head: str, rows: list[Degrees]) -> None:
+    sets = [f"A{level}" for level in range(1, len(rows[0].degrees) + 1)]
+    cells = [[row.label, str(row.level), *(f"{degree:.3g}" for degree in row.degrees)] for row in rows]
+    show(title, [head, "level", *sets], cells)
 
 
 def _position(finding: Finding) -> str:

@@ -46,9 +46,9 @@ def measure(
     dicts; keys and ``sensitive`` are names of columns. Where these are paths, such as ``$.courses[*].grade``
     or ``/students/student/course/@code``, or with a ``policy``, the source is anything that ``anonymize``
     takes. The ``policy`` then says how it is read: its ``tables``, ``records``, ``namespaces``, ``format``,
-    ``csv``, ``individual`` and ``shape``, and ``map``, ``vertex``, ``missing``, ``number`` and ``same`` of its fields. In trees persons
-    count, not items: X is the value of one item of the person, each with the same probability, and keys
-    must be at the vertex of ``sensitive`` or above it.
+    ``csv``, ``individual`` and ``shape``, and ``map``, ``vertex``, ``missing``, ``number`` and ``same`` of
+    its fields. In trees persons count, not items: X is the value of one item of the person, each with the
+    same probability, and keys must be at the vertex of ``sensitive`` or above it.
 
     With a ``partition`` the sensitive attribute is the block of its value (SeDR): a file, or the content of
     one (``blocks``, ``depth`` with ``taxonomy``, or ``levels``); a taxonomy that the file names must be below

@@ -18,6 +18,7 @@ def test_a_sound_policy_passes(run: Run, desk: Desk) -> None:
     assert run("lint", desk.policy, "--json").json == {
         "findings": [],
         "memberships": {},
+        "asked": {},
         "capacities": {},
     }
 
@@ -157,3 +158,67 @@ def test_at_most_twenty_rows_of_levels_are_printed_and_the_rest_goes_to_a_file(r
     assert run("lint", desk.policy, "--data", desk.people, "--levels", rest).code == 6
     as_json = run("lint", desk.policy, "--data", desk.people, "--json").json
     assert len(as_json["memberships"]["$.visits[*].reason"]) == 45
+
+
+# Degrees of any value (ML table 1)
+
+LEVELS = """version: 1
+models: [{kind: k-anonymity, k: 2}]
+fields:
+  $.gpa: {role: sensitive, levels: {domain: [0, 4], sensitive: low}}
+  $.illness: {role: sensitive, same: [trim], levels: {by: frequency, sensitive: rare}}
+  $.grade: {role: sensitive, optional: true, levels: {by: {A: 1, B: 2}}}
+  $.age: {role: quasi, flat: true}
+"""
+
+
+def test_degrees_of_any_value(run: Run, desk: Desk) -> None:
+    """The six values of table 1, and their sensitivity levels of table 2."""
+    desk.policy.write_text(LEVELS)
+    values = ("0.8", "1.6", "2.3", "2.7", "3.5", "3.9")
+    asked = [part for value in values for part in ("--degrees", f"$.gpa={value}")]
+    ran = run("lint", desk.policy, *asked, "--degrees", "$.grade=B", "--json")
+    rows = ran.json["asked"]["$.gpa"]
+    assert [(row["at"], row["level"]) for row in rows] == list(zip(values, (5, 4, 3, 2, 1, 1), strict=True))
+    assert [row["degrees"] for row in rows] == [
+        [0.4, 0.2, 0, 0, 0],
+        [0, 0.6, 0.4, 0, 0],
+        [0, 0, 0.55, 0.45, 0],
+        [0, 0, 0, 0.95, 0.025],
+        [0, 0, 0, 0, 0.625],
+        [0, 0, 0, 0, 0.925],
+    ]
+    assert ran.json["asked"]["$.grade"] == [{"at": "B", "level": 2, "degrees": []}]
+    out = run("lint", desk.policy, *asked).out
+    assert "Degrees of values of $.gpa" in out
+    assert ["2.3", "3", "0", "0", "0.55", "0.45", "0"] in [line.split() for line in out.splitlines()]
+
+
+def test_degrees_by_frequency_need_the_data(run: Run, desk: Desk) -> None:
+    """Counts 9, 5 and 1 over 1..9: 5 is the middle."""
+    desk.policy.write_text(LEVELS)
+    held = ["flu"] * 9 + ["cold "] * 5 + ["hiv"]
+    desk.write([{"age": 1, "gpa": 2, "illness": own} for own in held])
+    asked = [part for own in ("flu", "cold", "hiv") for part in ("--degrees", f"$.illness={own}")]
+    rows = run("lint", desk.policy, "--data", desk.people, *asked, "--json").json["asked"]["$.illness"]
+    assert [(row["at"], row["level"]) for row in rows] == [("flu", 1), ("cold", 3), ("hiv", 5)]
+    assert [row["degrees"] for row in rows] == [[0, 0, 0, 0, 1], [0, 0, 1, 0, 0], [1, 0, 0, 0, 0]]
+    ran = run("lint", desk.policy, *asked)
+    assert (ran.code, "levels by frequency need the data: name it with --data" in ran.err) == (2, True)
+    ran = run("lint", desk.policy, "--data", desk.people, "--degrees", "$.illness=rash")
+    assert (ran.code, ran.err) == (2, "hierdata: $.illness: the value given does not occur in the data\n")
+
+
+def test_degrees_that_cannot_be_told(run: Run, desk: Desk) -> None:
+    desk.policy.write_text(LEVELS)
+    for asked, message in {
+        "$.gpa": "--degrees takes PATH=VALUE, such as --degrees '$.gpa=3.2'",
+        "$.gpb=1": "$.gpb: no sensitive attribute with levels; did you mean $.gpa?",
+        "$.age=1": "$.age: no sensitive attribute with levels",
+        "$.gpa=4.5": "$.gpa: the value given has no level",
+        "$.gpa=low": "$.gpa: the value given has no level",
+        "$.grade=Z": "$.grade: the value given has no level",
+    }.items():
+        ran = run("lint", desk.policy, "--degrees", asked)
+        assert ran.code == 2
+        assert ran.err.startswith(f"hierdata: {message}")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 
 from hierdata.documents.document import Scalar
-from hierdata.domains.base import Observed
+from hierdata.domains.base import Observed, Uncovered
 from hierdata.domains.membership import knots
-from hierdata.domains.number import canonical
+from hierdata.domains.number import canonical, exact
 from hierdata.domains.scales import DomainScale, FrequencyScale, LevelScale, SetScale
+from hierdata.errors import PolicyError
 from hierdata.policy.policy import Policy
+from hierdata.policy.problems import nearest
 from hierdata.records.survey import Survey
 
 _SHOWN = 6
@@ -57,6 +61,49 @@ def memberships(policy: Policy, survey: Survey | None = None) -> dict[str, list[
                 if scale.covers(value)
             ]
     return tables
+
+
+def degrees_of(
+    policy: Policy, asked: Iterable[tuple[str, str]], survey: Survey | None = None
+) -> dict[str, list[Degrees]]:
+    """Return the membership degrees of values that somebody names, given as (path, value), by path.
+
+    This is ML table 1 for any value of any sensitive attribute with levels; where these are stated value by
+    value there are no fuzzy sets, and no degrees. Levels by frequency need a survey. Labels are the values as
+    they were given. Raises PolicyError for a path without levels, and for a value without one.
+    """
+    tables: dict[str, list[Degrees]] = {}
+    for text, value in asked:
+        keys = policy.path(text).keys
+        rule = policy.sensitive.get(keys)
+        if rule is None or rule.levels is None:
+            levelled = [
+                str(policy.rules_by_keys[own][0]) for own, one in policy.sensitive.items() if one.levels
+            ]
+            raise PolicyError(f"no sensitive attribute with levels{nearest(text, levelled)}", path=text)
+        observed: Observed = survey.values.get(keys, {}) if survey is not None else {}
+        if rule.levels.by == "frequency" and survey is None:
+            raise PolicyError("levels by frequency need the data: name it with --data", path=text)
+        scale = rule.scale(observed)
+        readings = map(rule.sameness.value_of, _readings(value))
+        found = next((own for own in readings if scale is not None and scale.covers(own)), None)
+        if scale is None or found is None:
+            why = "does not occur in the data" if rule.levels.by == "frequency" else "has no level"
+            raise PolicyError(f"the value given {why}", path=text)
+        degrees = _round_degrees(scale.memberships(found))
+        tables.setdefault(str(policy.rules_by_keys[keys][0]), []).append(
+            Degrees(value, scale.level(found), degrees)
+        )
+    return tables
+
+
+def _readings(text: str) -> Iterator[Scalar]:
+    """Yield what a text may stand for in the data: itself, a number, a truth value."""
+    yield text
+    with suppress(Uncovered):
+        yield canonical(exact(text))
+    if text in ("true", "false"):
+        yield text == "true"
 
 
 def _round_degrees(degrees: tuple[float, ...]) -> tuple[float, ...]:
