@@ -130,8 +130,9 @@ def _exhibit_lines(exhibit: Exhibit) -> Iterator[str]:
     if exhibit.drawing:
         yield ""
         yield from ("    " + escape(line) for line in exhibit.drawing.splitlines())
-    yield ""
-    yield _plain(exhibit.differs or "All agree.")
+    if exhibit.differs or len(grids(exhibit)) > 1:
+        yield ""
+        yield _plain(exhibit.differs or "All agree.")
     if exhibit.errata:
         yield f"Errata: {', '.join(exhibit.errata)}."
 

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from hierdata.reproduction.exhibit import Exhibit, Grid
-from hierdata.reproduction.le import claims, example, exhibits, experiment, formulas, judged, tree
+from hierdata.reproduction.le import (
+    claims,
+    example,
+    exhibits,
+    experiment,
+    formulas,
+    judged,
+    suppression,
+    tree,
+)
 from hierdata.reproduction.le.claims import Contrast, Repeats
 from hierdata.reproduction.printed import grid_of, read_printed
 from tests.golden.cases import Case, agrees, load, printed_figures
@@ -72,6 +81,12 @@ def degree(measure: Any, name: str) -> Any:
     return of
 
 
+def mbf_bucket_sizes(bucket_sizes: list[int], l: int) -> Any:  # noqa: E741
+    published = suppression.publish_buckets(bucket_sizes, l)
+    assert published == suppression.most_publishable(bucket_sizes, l)
+    return published
+
+
 KINDS: dict[str, Any] = {
     "similarity": similarity,
     "le_diversity_check": check,
@@ -83,6 +98,27 @@ KINDS: dict[str, Any] = {
     "mean_pair_distance": degree(formulas.mean_pair_distance, "mean_pair_distance"),
 }
 CASES = [case for case in GOLDEN.cases if case.kind in KINDS]
+
+
+def test_suppression_is_that_of_the_golden_cases() -> None:
+    for case in GOLDEN.by_kind()["mbf_bucket_sizes"]:
+        assert mbf_bucket_sizes(**case.input) == case.expected["published"]
+
+
+def test_a_gap_to_what_is_possible_is_told() -> None:
+    most, ours = (Grid(("sizes", "published"), (("2, 1; l = 2", rows),)) for rows in (2, 0))
+    assert suppression.describe_gap(most, most) == ""
+    assert suppression.describe_gap(most, ours) == "MBF does not publish what is possible for 2, 1; l = 2."
+
+
+def test_a_union_that_satisfies_the_model_is_not_called_a_failure() -> None:
+    found = judged.show_definition()
+    assert found.ours is not None
+    assert found.ours == found.derived
+    assert "The union of groups 1 and 2 of table V fails" in found.differs
+    *groups, union = found.ours.rows
+    held = tuple("yes" if cell == "no" else cell for cell in union)
+    assert "union" not in judged.describe_diversity([*groups, held])
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
@@ -166,9 +202,9 @@ def test_the_sentence_on_time_follows_the_numbers(seconds: tuple[int, int], word
 @pytest.mark.parametrize("describe", [claims.describe_loss, claims.describe_degree, claims.describe_time])
 def test_settings_without_classes_are_told_and_not_compared(describe: Any) -> None:
     lost = contrast(6, {}, {"classes": 0, "suppressed": 100})
-    assert describe([lost], "l") == "At l = 6 one of the two publishes nothing; that is not compared."
+    assert describe([lost], "l") == "At l = 6 (l,e)-diversity publishes nothing; that is not compared."
     assert describe([contrast(5, {}, {}), lost], "l").endswith(
-        "At l = 6 one of the two publishes nothing; that is not compared."
+        "At l = 6 (l,e)-diversity publishes nothing; that is not compared."
     )
 
 

@@ -109,11 +109,15 @@ def _select_comparable(contrasts: Sequence[Contrast]) -> list[Contrast]:
 
 
 def _describe_nothing(contrasts: Sequence[Contrast], axis: str, before: str = "") -> str:
-    """Return a sentence on the settings where one model publishes nothing, which are not compared."""
-    lost = ", ".join(str(one.x) for one in contrasts if not (one.plain.publishes and one.semantic.publishes))
-    return (
-        f"{before}At {axis} = {lost} one of the two publishes nothing; that is not compared." if lost else ""
-    )
+    """Return a sentence on the settings where a model publishes nothing, which are not compared."""
+    lost = [one for one in contrasts if not (one.plain.publishes and one.semantic.publishes)]
+    if not lost:
+        return ""
+    plain = any(not one.plain.publishes for one in lost)
+    semantic = any(not one.semantic.publishes for one in lost)
+    who = " or ".join(["l-diversity"] * plain + ["(l,e)-diversity"] * semantic)
+    values = ", ".join(str(one.x) for one in lost)
+    return f"{before}At {axis} = {values} {who} publishes nothing; that is not compared."
 
 
 def _verdict(signs: Sequence[int]) -> str:

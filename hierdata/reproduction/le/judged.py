@@ -31,6 +31,7 @@ from hierdata.reproduction.printed import describe_differences, grid_of, read_pr
 Classes = Sequence[Sequence[str]]
 L, E = 3, 1
 TABLES = ("table III", "table V")
+UNION = "1 and 2 united"
 
 
 def show_formulas() -> list[Exhibit]:
@@ -71,9 +72,13 @@ def show_definition() -> Exhibit:
     """Return definition 3, judged on tables III and V."""
     trees = variants()
     columns = ("class", "l of distinct l-diversity", *(f"(3,1)-diverse, tree {name}" for name in trees))
-    own = [(table, at, values) for table in TABLES for at, values in enumerate(classes_of_table(table), 1)]
+    own: list[tuple[str, int | str, list[str]]] = [
+        (table, at, values) for table in TABLES for at, values in enumerate(classes_of_table(table), 1)
+    ]
+    first, second, *_ = classes_of_table("table V")
+    own.append(("table V", UNION, first + second))
 
-    def name(table: str, at: int, values: Sequence[str]) -> str:
+    def name(table: str, at: int | str, values: Sequence[str]) -> str:
         return f"{table}, {at}: {', '.join(values)}"
 
     derived: list[tuple[Cell, ...]] = [
@@ -102,13 +107,14 @@ def show_definition() -> Exhibit:
         "the groups of table V are (3,1)-diverse.",
         derived=Grid(columns, tuple(derived)),
         ours=Grid(columns, tuple(ours)),
-        differs=_describe_diversity(ours),
+        differs=describe_diversity(ours),
         errata=("LE-1", "LE-9"),
     )
 
 
-def _describe_diversity(rows: Sequence[tuple[Cell, ...]]) -> str:
+def describe_diversity(rows: Sequence[tuple[Cell, ...]]) -> str:
     """Return a sentence if more groups of table III fail than the third, or one of table V does."""
+    *rows, union = rows
     failing = {
         table: [row for row in rows if str(row[0]).startswith(f"{table},") and "no" in row]
         for table in TABLES
@@ -121,6 +127,8 @@ def _describe_diversity(rows: Sequence[tuple[Cell, ...]]) -> str:
         )
     if failing["table V"]:
         sentences.append(f"{len(failing['table V'])} groups of table V are not (3,1)-diverse.")
+    if "no" in union and not failing["table V"]:
+        sentences.append("The union of groups 1 and 2 of table V fails: the model is not monotone.")
     return " ".join(sentences)
 
 
@@ -219,9 +227,10 @@ def _describe_degrees(rows: Sequence[tuple[Cell, ...]]) -> str:
     beaten = [str(table) for table, other, _ in tables if _decimal(degree) > _decimal(other)]
     if not beaten:
         return ""
+    than = "all of the above" if len(beaten) == len(tables) else "; ".join(beaten)
     return (
-        f"{label.capitalize()} have {degree} although any two of them are only {mean} apart: more than "
-        f"{'; '.join(beaten)}. The degree grows with the size of a class."
+        f"{label.capitalize()} have {degree} although any two are only {mean} apart: more than {than}. "
+        "The degree grows with the size of a class."
     )
 
 
