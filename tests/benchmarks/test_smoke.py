@@ -23,6 +23,7 @@ import pytest
 from tests.benchmarks import adult, checks, tables
 from tests.benchmarks.made_up import write_collections
 from tests.benchmarks.same_bytes import __main__ as same_bytes
+from tests.benchmarks.test_commands_in_docs import module_of
 from tests.executors.conftest import no_spark
 
 ROOT = Path(__file__).parents[2]
@@ -68,6 +69,17 @@ SMOKES = (
         (
             "records | class size | as it came | dealt | swarm | seeded swarm | swap | optimum",
             "steps | t | largest distance | GCP | additional loss | suppressed | disclosure | seconds",
+        ),
+    ),
+    Smoke(
+        "comparison",
+        "--tools --rows 100 --only 'equal distance' --data A --records 40 --turns 1",
+        (
+            "tool | how | NCP | suppressed | classes | promise | fewer than 5 | unique | guessed"
+            " | certain | s | CPU s | peak MB",
+            "check | k | l | t | s | CPU s | peak MB",
+            "data | records | way | LM a value | vertices kept | suppressed | promise | s | CPU s | peak MB",
+            "data | records | way | knows | fewer than 5 | unique | guessed | certain | grade guessed",
         ),
     ),
     Smoke(
@@ -229,7 +241,8 @@ def tables_in(printed: str) -> dict[str, list[str]]:
 
 
 def run(smoke: Smoke) -> None:
-    importlib.import_module(f"tests.benchmarks.{smoke.module}").main(shlex.split(smoke.options))
+    module = importlib.import_module(module_of(f"tests.benchmarks.{smoke.module}"))
+    module.main(shlex.split(smoke.options))
 
 
 @pytest.mark.parametrize("smoke", SMOKES, ids=lambda smoke: smoke.module)
@@ -283,7 +296,7 @@ def test_without_collections_benchmarks_say_so(
     elsewhere: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HIERDATA_COLLECTIONS", str(elsewhere[0]))
-    for module in ("lattice", "peers"):
+    for module in ("comparison", "lattice", "peers"):
         with pytest.raises(SystemExit, match="the Adult table does not lie beside the repository"):
             run(Smoke(module, "", ()))
     run(Smoke("real", "", ()))

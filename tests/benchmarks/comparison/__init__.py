@@ -1,0 +1,1 @@
+"""hierdata beside other tools, measured and as a page."""

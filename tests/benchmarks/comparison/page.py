@@ -1,0 +1,199 @@
+"""The page on other tools, from figures alone: nothing here measures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Line = Mapping[str, Any]
+HERE = Path(__file__).parent
+ATTACK = ("fewer than 5", "unique", "guessed", "certain")
+WAYS = ("hierdata, trees", "one wide row")
+PARTS = {"adult": "Adult", "checks": "checks", "students": "students"}
+TOOK = ("s", "CPU s", "peak MB")
+ADULT = ("tool", "how", "NCP", "suppressed", "classes", "promise", *ATTACK, *TOOK)
+CHECKS = ("check", "k", "l", "t", *TOOK)
+STUDENTS = ("data", "records", "way", "LM a value", "vertices kept", "suppressed", "promise", *TOOK)
+LINKED = ("data", "records", "way", "knows", *ATTACK, "grade guessed")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def share(value: float) -> str:
+    return f"{100 * value:.1f} %" if value >= 0.0005 else "0" if value == 0 else f"{100 * value:.2g} %"
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.4f}"
+
+
+def loss(line: Line) -> str:
+    """The loss in the middle, and the range where runs differ."""
+    ends = {f"{line.get(key, line['loss']):.4f}" for key in ("least_loss", "largest_loss")}
+    return f"{line['loss']:.4f}" + (f" ({' to '.join(sorted(ends))})" if len(ends) > 1 else "")
+
+
+def promise(line: Line) -> str:
+    """What the judge says, and where less than the default is promised to suppressed records."""
+    achieved = ", ".join(
+        f"{letter} {number(value)}" for letter, value in line["achieved"].items() if letter in ("k", "l", "t")
+    )
+    told = ["kept" if line["kept"] else "**broken**", f" ({achieved})" if achieved else ""]
+    less = "; nothing promised to suppressed records" if line.get("suppressed_are") == "as published" else ""
+    return "".join(told) + less
+
+
+def took(line: Line) -> list[str]:
+    cpu = f"{line['cpu']:.1f}" if "cpu" in line else ""
+    return [f"{line['seconds']:.1f}", cpu, f"{line['megabytes']:,.0f}"]
+
+
+def attack(found: Mapping[str, float]) -> list[str]:
+    return [share(found[key]) for key in ("below", "unique", "guessed", "certain")]
+
+
+def adult_line(line: Line) -> list[str]:
+    """A row of a setting of Adult, measured, cited or refused."""
+    own = [line["tool"], line["how"]]
+    if "refused" in line:
+        return [*own, line["refused"], *[""] * (len(ADULT) - 3)]
+    told = [loss(line), f"{line['suppressed']:,}", f"{line['classes']:,}"]
+    if "attack" not in line:
+        return [*own, *told, *["not run"] * (1 + len(ATTACK)), *took(line)]
+    return [*own, *told, promise(line), *attack(line["attack"]), *took(line)]
+
+
+def adult_tables(found: Mapping[str, Any], cited: Sequence[Line]) -> str:
+    """A table for each setting; cited figures come last, on the whole table only."""
+    texts = []
+    versions = found["versions"]
+    for setting in dict.fromkeys(line["setting"] for line in found["adult"]):
+        lines = [{**line, "tool": _versioned(line["tool"], versions)} for line in found["adult"]]
+        lines += [{**line, "tool": "ARX 3.9.2"} for line in cited]
+        rows = [adult_line(line) for line in lines if line["setting"] == setting]
+        texts.append(f"### {setting}\n\n{table(ADULT, rows)}")
+    return "\n".join(texts)
+
+
+def _versioned(tool: str, versions: Mapping[str, str]) -> str:
+    return f"{tool} {versions[tool]}" if tool in versions else tool
+
+
+def check_table(found: Mapping[str, Any]) -> str:
+    rows = [[line["tool"], *(number(line[key]) for key in "klt"), *took(line)] for line in found["checks"]]
+    return table(CHECKS, rows)
+
+
+def student_tables(found: Mapping[str, Any]) -> str:
+    """Two tables for each promise: what it costs, and what an attacker reaches."""
+    texts = []
+    for promised in dict.fromkeys(line["promise"] for line in found["students"]):
+        lines = [line for line in found["students"] if line["promise"] == promised]
+        cost = table(STUDENTS, map(student_line, lines))
+        linked = table(LINKED, [row for line in lines if "attack" in line for row in linked_lines(line)])
+        texts.append(f"### {promised}\n\n{cost}\n{linked}")
+    return "\n".join(texts)
+
+
+def student_line(line: Line) -> list[str]:
+    own = [line["data"], f"{line['records']:,}", line["way"]]
+    if "refused" in line:
+        return [*own, line["refused"], *[""] * (len(STUDENTS) - 4)]
+    told = [loss(line), share(line["vertices_kept"]), f"{line['suppressed']:,}", promise(line)]
+    return [*own, *told, *took(line)]
+
+
+def linked_lines(line: Line) -> list[list[str]]:
+    """What is reached by somebody who knows the whole tree, and by somebody who knows a few facts."""
+    return [
+        [line["data"], f"{line['records']:,}", line["way"], known, *attack(own), share(own["child_guessed"])]
+        for known, own in (("whole tree", line["attack"]), ("a few facts", line["facts"]))
+    ]
+
+
+def feature_table(features: Mapping[str, Any]) -> str:
+    """Features by tool; each cell with its source, the sources below."""
+    tools, sources = features["tools"], features["sources"]
+    places = {key: at for at, key in enumerate(sources, 1)}
+    rows = []
+    for name, cells in features["rows"]:
+        found = [cells.get(tool) for tool in tools]
+        rows.append([name, *(_cell(cell, sources, places) for cell in found)])
+    listed = "".join(f"{places[key]}. [{name}]({place})\n" for key, (name, place) in sources.items())
+    return f"{table(('feature', *tools), rows)}\nSources:\n\n{listed}"
+
+
+def _cell(cell: Sequence[str] | None, sources: Line, places: Mapping[str, int]) -> str:
+    if cell is None:
+        return "not found"
+    text, *used = cell
+    return " ".join([text, *(f"[({places[source]})]({sources[source][1]})" for source in used)])
+
+
+def summary_table(found: Mapping[str, Any], cited: Sequence[Line]) -> str:
+    """For each setting the least loss of hierdata and of any other tool."""
+    rows = []
+    for setting in dict.fromkeys(line["setting"] for line in found["adult"]):
+        lines = [line for line in (*found["adult"], *cited) if line["setting"] == setting and "loss" in line]
+        own = [line for line in lines if line.get("tool") == "hierdata"]
+        others = [line for line in lines if line.get("tool") != "hierdata"]
+        rows.append([setting, *_least(own), *_least(others)])
+    return table(("setting", "hierdata", "suppressed", "other tools", "suppressed"), rows)
+
+
+def _least(lines: Sequence[Line]) -> list[str]:
+    if not lines:
+        return ["none", ""]
+    best = min(lines, key=lambda line: line["loss"])
+    named = "" if best.get("tool") == "hierdata" else f" ({best.get('tool', 'ARX')})"
+    return [f"{best['loss']:.4f}{named}", f"{best['suppressed']:,}"]
+
+
+def nested_table(found: Mapping[str, Any]) -> str:
+    """For each data set and promise the loss as trees and as wide rows."""
+    places: dict[tuple[str, int, str], dict[str, str]] = {}
+    for line in found["students"]:
+        ways = places.setdefault((line["data"], line["records"], line["promise"]), {})
+        ways[line["way"]] = f"{line['loss']:.4f}" if "loss" in line else "none"
+    rows = [
+        [data, f"{records:,}", promised, *(ways.get(way, "not measured") for way in WAYS)]
+        for (data, records, promised), ways in places.items()
+    ]
+    return table(("data", "records", "promise", "trees", "one wide row"), rows)
+
+
+def tables(found: Mapping[str, Any]) -> str:
+    """All figures of a run, as they are printed."""
+    parts = adult_tables(found, ()), check_table(found), student_tables(found)
+    return "\n" + "\n".join(parts)
+
+
+def page(found: Mapping[str, Any]) -> str:
+    """The whole page."""
+    cited = json.loads((HERE / "arx.json").read_text("utf-8"))
+    features = json.loads((HERE / "features.json").read_text("utf-8"))
+    frame = (HERE / "page.md.in").read_text("utf-8")
+    filled = {
+        "date": found["date"],
+        "machine": found["machine"],
+        "turns": ", ".join(f"{count} for {PARTS[part]}" for part, count in found["turns"].items()),
+        "rows": f"{found['rows']:,}",
+        "versions": ", ".join(f"{name} {version}" for name, version in found["versions"].items()),
+        "summary": summary_table(found, cited["lines"]),
+        "nested": nested_table(found),
+        "adult": adult_tables(found, cited["lines"]),
+        "checks": check_table(found),
+        "students": student_tables(found),
+        "arx": f"{cited['settings']}; {cited['measured']}",
+        "features": feature_table(features),
+        "looked_up": features["looked_up"],
+    }
+    for key, text in filled.items():
+        frame = frame.replace(f"@{key}@", text.rstrip("\n"))
+    return frame
