@@ -81,8 +81,8 @@ def describe_degree(contrasts: Sequence[Contrast], axis: str) -> str:
     return (
         f"The claim that (l,e)-diversity has the higher degree {_verdict(printed)}: "
         f"{_count(printed, 'higher', 'lower')}. The mean distance of two values of a class, which does not "
-        f"grow with the class, is {_count(mean, 'higher', 'lower')}.{growth} The (l,e)-diverse table has "
-        f"fewer rows: {_range(both, _semantic_suppression)} are suppressed, against "
+        f"grow with the class, is {_count(mean, 'higher', 'lower')}.{growth} (l,e)-diversity "
+        f"suppresses {_range(both, _semantic_suppression)} of the rows, l-diversity "
         f"{_range(both, _plain_suppression)}.{_describe_nothing(contrasts, axis, ' ')}"
     )
 
