@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hierdata
 from hierdata import measure
@@ -223,3 +225,46 @@ def test_a_release_of_keyed_tables_is_measured(tmp_path: Path) -> None:
     assert found.metrics["discrimination_rate"].figures == rate
     for own in found.values:
         assert math.isclose(sum(1 - one.rate for one in own.values.values()), 1 - rate[own.path])
+
+
+records_of_trees = st.lists(
+    st.fixed_dictionaries(
+        {
+            "major": st.sampled_from(["art", "law", None]),
+            "courses": st.lists(
+                st.fixed_dictionaries(
+                    {"code": st.sampled_from("xyz"), "grade": st.sampled_from(["A", "B", "C"])}
+                ),
+                max_size=4,
+            ),
+        }
+    ),
+    max_size=8,
+)
+
+
+@given(records_of_trees)
+@settings(max_examples=25, deadline=None)
+def test_what_does_not_matter_and_what_never_falls(drawn: list[dict[str, Any]]) -> None:
+    """Lists that repeat all items, and persons that all exist twice; a further key never lowers a rate."""
+    records = [*drawn, *people(0)[-2:]]
+    asked: dict[str, Any] = {"keys": ["$.major", "$.courses[*].code"], "sensitive": GRADE}
+    found = measure(records, **asked)
+    rates = alone, _, together = [float(own.rate) for own in found.keys]
+    assert alone <= together + 1e-12
+    longer = [{**one, "courses": one["courses"] * 2} for one in records]
+    for same in (longer, [*records, *records], records[::-1]):
+        again = measure(same, **asked)
+        assert [float(own.rate) for own in again.keys] == pytest.approx(
+            [float(own.rate) for own in found.keys]
+        )
+        for own, before in zip(again.keys, found.keys, strict=True):
+            assert {label: one.share for label, one in own.values.items()} == {
+                label: one.share for label, one in before.values.items()
+            }
+
+
+def test_values_are_listed_in_the_order_of_their_labels() -> None:
+    records = [{"a": at % 3, "b": at % 2, "list": [{"s": at % 5}]} for at in range(30)][::-1]
+    found = measure(records, keys=["$.a", "$.b"], sensitive="$.list[*].s")
+    assert [*found.keys[-1].values] == [f"v{a}, v{b}" for a in (1, 2, 3) for b in (1, 2)]

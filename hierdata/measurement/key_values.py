@@ -68,6 +68,8 @@ def plain_values(values: Mapping[str, ValueRate]) -> list[dict[str, Any]]:
 class KeyLabels:
     """The labels of what is known of vertices: ``labels`` by the lanes of a key, ``names`` by path and label.
 
+    Both are in the order of the values.
+
     Whole records have labels and no names: what is known of them is a form, not a value.
     """
 
@@ -89,15 +91,21 @@ class KeyLabels:
         lanes = list(zip(*(lane[first].tolist() for lane in known.lanes), strict=True))
         if keys is None:
             return cls({lane: f"v{place}" for place, lane in enumerate(lanes, 1)}, {})
-        parts, names = [], {}
+        columns, names = [], {}
         for path, values in _values_by_key(forest, shown, nodes, vertices[first], keys):
             found = order_values({(type(value), value): value for value in values}.values())
             labels = label_values(found)
-            label_of = {(type(value), value): label for value, label in zip(found, labels, strict=True)}
+            place_of = {(type(value), value): place for place, value in enumerate(found)}
             names[path] = dict(zip(labels, found, strict=True))
-            parts.append([label_of[type(value), value] for value in values])
-        joined = map(", ".join, zip(*parts, strict=True)) if parts else ["any"] * len(lanes)
-        return cls(dict(zip(lanes, joined, strict=True)), names)
+            columns.append(([place_of[type(value), value] for value in values], labels))
+        order = sorted(range(len(lanes)), key=lambda row: [places[row] for places, _ in columns])
+        return cls(
+            {
+                lanes[row]: ", ".join(labels[places[row]] for places, labels in columns) or "any"
+                for row in order
+            },
+            names,
+        )
 
 
 def _values_by_key(

@@ -17,7 +17,7 @@ import hierdata
 from hierdata.documents.document import Scalar
 from hierdata.domains.levels import Levels
 from hierdata.domains.number import canonical
-from hierdata.domains.semantic_partition import SemanticPartition
+from hierdata.domains.semantic_partition import SemanticCover, SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.taxonomy import Taxonomy
 from hierdata.errors import PolicyError
@@ -264,3 +264,31 @@ def test_bins_of_what_is_no_number_are_refused_before_the_search() -> None:
     with pytest.raises(PolicyError, match="number: true") as refused:
         hierdata.anonymize(words, stated(equal_width=3), seed=SEED)
     assert "word 1" not in str(refused.value)
+
+
+def test_overlapping_blocks_are_for_attackers_only() -> None:
+    """A model bounds the share of each block, so a value in two blocks would count in one only."""
+    own = domain("a", "b", "c")
+    blocks = {"low": ["a", "b", "b"], "high": ["b", "c"]}
+    cover = SemanticCover(blocks=blocks, overlapping=True)
+    assert cover.block_of(own) == (0, 1, 2)
+    assert hash(cover) == hash(SemanticCover(blocks=blocks, overlapping=True))
+    with pytest.raises(PolicyError, match="3 values in one block: 0 in none, 1 repeated"):
+        SemanticCover(blocks=blocks).block_of(own)
+    with pytest.raises(PolicyError, match="4 values in a block: 1 in none"):
+        cover.block_of(domain("a", "b", "c", "d"))
+    with pytest.raises(ValidationError):
+        SemanticPartition.model_validate({"blocks": blocks, "overlapping": True})
+    policy = {
+        "version": 1,
+        "models": [{"kind": "k-anonymity", "k": 2}],
+        "fields": {"$.q": {"role": "quasi", "flat": True}, "$.a": {"role": "sensitive"}},
+        "attackers": {"asker": {"on": "$.a", "partition": {"blocks": blocks, "overlapping": True}}},
+    }
+    records = [{"q": at % 2, "a": "abc"[at % 3]} for at in range(12)]
+    release = hierdata.anonymize(records, policy, seed=bytes(16))
+    assert release.report.attackers["asker"]["discrimination_rate"].figures == {"$.a": 0}
+    model = {"kind": "frequency-l-diversity", "l": 2, "by": "partition"}
+    model["partition"] = policy["attackers"]["asker"]["partition"]
+    with pytest.raises(PolicyError, match="unknown key 'overlapping'"):
+        hierdata.anonymize(records, {**policy, "models": [model]}, seed=bytes(16))
