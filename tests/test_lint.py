@@ -81,7 +81,8 @@ def test_everything_is_found_at_once_and_errors_come_first() -> None:
         "record, so it will be suppressed"
     ]
     assert messages(found, "$.id") == [
-        "10 values (20 occurrences) of this identifier repeat: k counts records, not individuals"
+        "10 values (20 occurrences) of this identifier repeat: k counts records, not individuals; "
+        "`individual` unites the records of each"
     ]
     severities = [finding.severity for finding in found]
     assert severities == sorted(severities)
@@ -214,7 +215,8 @@ def test_references_may_repeat_and_the_identity_they_refer_to_may_not() -> None:
     assert not [one for one in check(stated, friends) if "identifier repeat" in one.message]
     twice = check(stated, [*friends, friends[1]])
     assert messages(twice, "$.id") == [
-        "1 value (2 occurrences) of this identifier repeat: k counts records, not individuals"
+        "1 value (2 occurrences) of this identifier repeat: k counts records, not individuals; "
+        "`individual` unites the records of each"
     ]
 
 

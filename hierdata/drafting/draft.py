@@ -117,6 +117,13 @@ def _lines(draft: Draft) -> Iterator[str]:
         yield from _comment("Vertex types below the record, with the average number in each parent:", "")
     for below in draft.vertices:
         yield f"#   {text(below.path)}: {below.each:.1f}"
+    deep = _count_nested(draft)
+    if deep and "tables" not in draft.stated:
+        yield from _comment(
+            f"Lists inside lists: {deep}. There most is lost. Where it does not matter in which item of the "
+            "outer list an item was, `shape` can lift it to the record before anything else.",
+            "",
+        )
     waiting = f"decide the {open_questions} marked CONFIRM, " if open_questions else ""
     yield f"draft: {text(f'look at every field, {waiting}then remove this line')}"
     yield "version: 1"
@@ -242,3 +249,9 @@ def percent(share: float) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _count_nested(draft: Draft) -> int:
+    """Return how many vertex types are below others."""
+    outer = tuple(f"{below.path}{end}" for below in draft.vertices for end in "./[")
+    return sum(below.path.startswith(outer) for below in draft.vertices)
