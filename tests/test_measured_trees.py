@@ -173,7 +173,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[HierdataError], str]] = {
     "no such key": (
         {"keys": ["$.mayor"]},
         PolicyError,
-        r"\$\.mayor: the rule matches nothing in the records; did you mean \$\.major",
+        r"\$\.mayor: nothing in the records matches this path; did you mean \$\.major",
     ),
     "no such attribute": (
         {"sensitive": "$.courses[*].mark"},
@@ -182,7 +182,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[HierdataError], str]] = {
     ),
     "a list": ({"keys": ["$.courses"], "sensitive": "$.major"}, PolicyError, "this is an array"),
     "an object": ({"keys": ["$.address"]}, PolicyError, "this is an object"),
-    "a list without its sign": ({"keys": ["$.courses.code"]}, PolicyError, r"some rules write \[\*\]"),
+    "a list without its sign": ({"keys": ["$.courses.code"]}, PolicyError, r"some paths write \[\*\]"),
     "a key in a list that the attribute is above": (
         {"keys": ["$.courses[*].code"], "sensitive": "$.major"},
         PolicyError,

@@ -188,7 +188,7 @@ def test_fields_that_contradict_each_other_are_refused() -> None:
         "$.e.f": flat,
     }
     found = problems(minimal(fields=fields))
-    assert [line for line in found if "$.a[*]: some rules write [*]" in line]
+    assert [line for line in found if "$.a[*]: some paths write [*]" in line]
     assert [line for line in found if "there are two rules" in line]
     assert [line for line in found if "dropped as a whole" in line]
 

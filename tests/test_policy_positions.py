@@ -85,8 +85,8 @@ def test_what_the_records_show_has_a_position(tmp_path: Path) -> None:
     with pytest.raises(hierdata.PolicyError) as refused:
         hierdata.anonymize([{"a": "7319"}] * 4, policy)
     assert str(refused.value).splitlines() == [
-        "policy.yaml, line 5, column 3: $['b c']: the rule matches nothing in the records",
-        "policy.yaml, line 6, column 3: $.a2: the rule matches nothing in the records; did you mean $.a?",
+        "policy.yaml, line 5, column 3: $['b c']: nothing in the records matches this path",
+        "policy.yaml, line 6, column 3: $.a2: nothing in the records matches this path; did you mean $.a?",
     ]
 
 

@@ -130,7 +130,7 @@ def _nodes(node: Node) -> Iterator[Node]:
 
 def _conflicts(node: Node) -> Iterator[Problem]:
     if len(node.marks) == 2:
-        yield Problem("conflict", node.text, "some rules write [*] here and some do not")
+        yield Problem("conflict", node.text, "some paths write [*] here and some do not")
     if node.children and node.role is not None:
         yield Problem("conflict", node.text, "a field with a role cannot have rules below it")
     if node.drops and any(not child.drops for child in node.children.values()):
@@ -175,7 +175,7 @@ def _suggest_nearest(rule: Rule, shape: PathSurvey, declared: Collection[Keys]) 
     shown, whole = suggest(rule.path, shape, declared)
     hint = f"; did you mean {shown}?" if shown else ""
     revealed = (whole,) if whole != shown else ()
-    return Problem("unmatched", str(rule.path), f"the rule matches nothing in the records{hint}", revealed)
+    return Problem("unmatched", str(rule.path), f"nothing in the records matches this path{hint}", revealed)
 
 
 def _walk(node: Node, shape: PathSurvey, unlisted: Unlisted) -> Iterator[Problem]:
@@ -230,7 +230,7 @@ def _leaf(node: Node, shape: PathSurvey) -> Iterator[Problem]:
             "the element has attributes or children: give rules for those, and for its text as /text()",
         )
     else:
-        yield Problem("misfit", node.text, "this is an object: give rules for its fields")
+        yield Problem("misfit", node.text, "this is an object: name its fields")
 
 
 _WRAPPED = "these are values of MongoDB's Extended JSON: state `format: extended-json`"

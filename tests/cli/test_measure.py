@@ -186,7 +186,7 @@ def test_trees(run: Run, desk: Desk, tmp_path: Path) -> None:
     assert "2 persons, 2 categories" in " ".join(ran.out.split())
     assert ["v1", "1", "0.5", "1"] in [line.split()[:4] for line in ran.out.splitlines()]
     for keys, message in {
-        "$.height": "$.height: the rule matches nothing",
+        "$.height": "$.height: nothing in the records matches this path",
         "$.visits": "a field with a role cannot have rules below it",
         "$.visits[*].ward[*]": "$.visits[*].ward[*]",
     }.items():

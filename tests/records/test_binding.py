@@ -260,9 +260,9 @@ def test_resolve_refuses_with_every_problem_and_reveals_names_apart():
     with pytest.raises(PolicyError) as caught:
         binding_of(rules(**{"$.mayor": Q, "$.a": Q}), [{"major": 1, "a": {"x": 1}}])
     assert str(caught.value).splitlines() == [
-        "$.mayor: the rule matches nothing in the records; did you mean $.major?",
+        "$.mayor: nothing in the records matches this path; did you mean $.major?",
         "$.<key>: a field is not listed in the policy",
-        "$.a: this is an object: give rules for its fields",
+        "$.a: this is an object: name its fields",
     ]
     assert caught.value.revealed == ("major",)
 

@@ -40,7 +40,7 @@ def test_nothing_to_say_where_all_fits():
 def test_a_rule_that_matches_nothing_names_the_nearest_field(path, hint):
     documents = [{"major": 1, "courses": [{"code": 1}]}]
     assert found([path], documents, "drop") == [
-        ("unmatched", path, f"the rule matches nothing in the records{hint}")
+        ("unmatched", path, f"nothing in the records matches this path{hint}")
     ]
 
 
@@ -65,7 +65,7 @@ def test_the_nearest_field_is_named_by_its_whole_path(path, hint):
         for problem in problems(policy, survey([VISITS]).shape, "drop")
         if problem.kind == "unmatched"
     ]
-    assert message == f"the rule matches nothing in the records; did you mean {hint}?"
+    assert message == f"nothing in the records matches this path; did you mean {hint}?"
     assert revealed == ()
 
 
@@ -89,7 +89,7 @@ def test_a_parent_that_no_rule_names_is_not_shown():
 )
 def test_the_nearest_name_in_xml_may_lie_in_another_namespace(path, hint):
     (problem,) = found([path], [{"@nro": "1", "{urn:t}mark": Siblings(["1.3"])}], "drop")
-    assert problem == ("unmatched", path, f"the rule matches nothing in the records; did you mean {hint}?")
+    assert problem == ("unmatched", path, f"nothing in the records matches this path; did you mean {hint}?")
 
 
 def test_optional_rules_and_empty_collections_match_nothing_in_peace():
@@ -135,7 +135,7 @@ def test_bare_content_of_an_element_with_attributes_is_a_field_too():
         (["$.a[*]"], [{"a": 1}], "misfit", "the policy says [*], but this is never an array"),
         (["$.a"], [{"a": [1]}], "misfit", "this is an array: write [*] after its name"),
         (["$.a"], [{"a": Siblings("xyz")}], "misfit", "this occurs up to 3 times: write [*] after its name"),
-        (["$.a"], [{"a": {}}], "misfit", "this is an object: give rules for its fields"),
+        (["$.a"], [{"a": {}}], "misfit", "this is an object: name its fields"),
         (["$.a[*]"], [{"a": [[1]]}], "misfit", "arrays directly inside arrays are not supported"),
         (
             ["/r/s/a"],
@@ -161,7 +161,7 @@ def test_fields_below_a_single_value():
     ("paths", "path", "message"),
     [
         (["$.a", "a"], "a", "there are two rules for this path"),
-        (["$.a[*].b", "$.a.c"], "$.a[*]", "some rules write [*] here and some do not"),
+        (["$.a[*].b", "$.a.c"], "$.a[*]", "some paths write [*] here and some do not"),
         (["a", "a.b"], "a", "a field with a role cannot have rules below it"),
         (["a!", "a.b"], "a", "this is dropped as a whole, but there are rules below it"),
         (["$"], "$", "a rule cannot name the record itself; name its fields"),
