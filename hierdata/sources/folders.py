@@ -217,7 +217,7 @@ def _format(files: Sequence[PathSource], policy: Policy) -> Format:
         why = f"they are {' and '.join(sorted(formats))}"
     raise PolicyError(
         "the files of a collection must all have one format, which is not a table format: select the files "
-        f"by a pattern such as 'folder/*.xml' ({why})"
+        f"by a pattern such as 'folder/*.xml' ({why}); keyed tables need `tables` in the policy"
     )
 
 

@@ -197,6 +197,20 @@ def test_trees(run: Run, desk: Desk, tmp_path: Path) -> None:
     assert "name what is below it by a path, such as $.visits[*].ward" in ran.err
 
 
+def test_what_is_no_flat_table(run: Run, tmp_path: Path) -> None:
+    """Folders and XML are measured by paths; one sentence says so."""
+    folder, page = tmp_path / "tables", tmp_path / "people.xml"
+    folder.mkdir()
+    (folder / "people.csv").write_text("a,b\n1,2\n")
+    page.write_text("<people><one a='1'><b>2</b></one></people>")
+    asked = ("--key", "a", "--sensitive", "b")
+    assert run("measure", folder, *asked).err.endswith("or for keyed tables a policy with their `tables`\n")
+    assert run("measure", page, *asked).err.endswith("name columns by paths, such as $.a or /list/item/@a\n")
+    by_path = ("--key", "/people/one/@a", "--sensitive", "/people/one/b")
+    assert run("measure", page, *by_path).code == 0
+    assert "keyed tables need `tables`" in run("measure", folder, "--key", "$.a", "--sensitive", "$.b").err
+
+
 def test_a_release_of_other_people(run: Run, desk: Desk, release: tuple[object, ...], tmp_path: Path) -> None:
     desk.write([{**one, "visits": [{**one["visits"][0], "ward": "north"}]} for one in PEOPLE])
     ran = run(*release)

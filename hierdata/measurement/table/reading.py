@@ -130,13 +130,15 @@ def _open_source(
 
 def _file(path: Path, format: str | None) -> tuple[Sequence[str] | None, Iterator[tuple[Document, int]]]:
     if path.exists() and not path.is_file():
-        raise PolicyError("the table must be a single file: name the file")
+        raise PolicyError(
+            "the table must be a single file: name the file, or for keyed tables a policy with their `tables`"
+        )
     if format not in (None, *FLAT):
         raise PolicyError(f"a table must have one of the formats {', '.join(FLAT)}")
     kind = FORMATS[format]() if format else detect(path.name)
     if kind.name not in FLAT:
         raise PolicyError(
-            f"a table must be flat, but {kind.name.upper()} is not: write the records as JSON or CSV"
+            f"a table must be flat, but {kind.name.upper()} is not: name columns by paths, such as $.a or /list/item/@a"
         )
     layout = open_input(PathSource(path), kind, ())
     return layout.columns or None, FileForm(kind, layout, kind.extension).count_documents(path)
