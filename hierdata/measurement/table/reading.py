@@ -138,7 +138,8 @@ def _file(path: Path, format: str | None) -> tuple[Sequence[str] | None, Iterato
     kind = FORMATS[format]() if format else detect(path.name)
     if kind.name not in FLAT:
         raise PolicyError(
-            f"a table must be flat, but {kind.name.upper()} is not: name columns by paths, such as $.a or /list/item/@a"
+            f"a table must be flat, but {kind.name.upper()} is not: name columns by paths, such as $.a or "
+            "/list/item/@a"
         )
     layout = open_input(PathSource(path), kind, ())
     return layout.columns or None, FileForm(kind, layout, kind.extension).count_documents(path)
