@@ -180,7 +180,9 @@ def _gather_individuals(
     if format.has_elements:
         repeated = repeated.union(*spread.executor.hold(splits).map(_find_repeated).collect())
     bins = max(_BINS, len(splits))
-    scattered = spread.executor.hold(list(enumerate(splits))).exchange(ScatterDocuments(identity, bins), bins)
+    _, watch = spread.progress_callbacks("uniting", None, len(splits))
+    numbered = spread.executor.hold(list(enumerate(splits)))
+    scattered = numbered.exchange(ScatterDocuments(identity, bins), bins, watch)
     listed = frozenset(policy.rules_by_keys) if policy.unlisted == "drop" else None
     merged = scattered.map(MergeIndividuals(identity, policy.forbidden_fields, listed, frozenset(repeated)))
     scattered.release()
@@ -267,7 +269,8 @@ def _find_frequent(
     splits: Sequence[InputSplit], shaping: Shaping, number: int, k: int, spread: RunContext
 ) -> frozenset[bytes]:
     """Return the digests of the values that at least ``k`` individuals have where a step looks for them."""
-    counted = spread.executor.hold(splits).exchange(CountIndividuals(shaping, number), _BINS)
+    _, watch = spread.progress_callbacks("counting", None, len(splits))
+    counted = spread.executor.hold(splits).exchange(CountIndividuals(shaping, number), _BINS, watch)
     found = counted.map(partial(_keep_frequent, k=k))
     counted.release()
     return frozenset().union(*found.collect())

@@ -241,6 +241,29 @@ def test_records_of_one_individual_become_one(tmp_path: Path) -> None:
     assert "were united" in (tmp_path / "out/public/codebook.json").read_text()
 
 
+def test_individuals_are_counted_and_not_records() -> None:
+    parts = [{"id": "p1", "codes": [{"code": "u"}]}, {"id": "p1", "codes": [{"code": "u"}]}]
+    parts += [{"id": "p2", "codes": [{"code": "v"}]}, {"id": "p3", "codes": [{"code": "v"}, {"code": "w"}]}]
+    fields = {"$.id": FIELDS["$.id"], "$.codes[*].code": {"role": "quasi", "flat": True}}
+    step = {"drop_below": {"path": "$.codes", "by": "code", "k": 2}}
+    stated = policy([step], individual="$.id", fields=fields, models=[{"kind": "k-anonymity", "k": 1}])
+    found = [record.get("codes", []) for record in hierdata.anonymize(parts, stated, seed=SEED).records()]
+    assert sorted(map(len, found)) == [0, 1, 1]
+    assert all(item == {"code": "v"} for items in found for item in items)
+
+
+def test_rows_of_one_individual_must_agree(tmp_path: Path) -> None:
+    source, stated = tmp_path / "rows.csv", policy([], individual="$.id")
+    stated["fields"] = {"$.id": FIELDS["$.id"], "$.born": FIELDS["$.born"]}
+    source.write_text("id,born\n" + "".join(f"p{at % 9},{1950 + at % 9 % 2}\n" for at in range(20)))
+    release = hierdata.anonymize(source, stated, out=tmp_path / "out", seed=SEED)
+    assert release.report.counts.records.input == 9
+    assert hierdata.verify(tmp_path / "out", stated, original=source).passed
+    source.write_text("id,born\np1,1950\np1,1951\n")
+    with pytest.raises(InputError, match="the documents of 1 individuals have different values here"):
+        hierdata.anonymize(source, stated, seed=SEED)
+
+
 def test_a_witness_that_names_another_individual_fails(tmp_path: Path) -> None:
     parts, stated, out = in_parts(people()), policy(individual="$.id"), tmp_path / "out"
     release = hierdata.anonymize(parts, stated, out=out, seed=SEED)

@@ -283,6 +283,9 @@ WRONG: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {"visits": [{"codes": [{"at": 1}, {}, {"at": None}]}]},
         "no value in the field of `by` (in 2 cases)",
     ),
+    (EACH[2], {"visits": [{"codes": [{"cod": 1}, {}]}]}, "the field code has no value at any of 2 items"),
+    (EACH[5], {"visits": [{"codes": [{"cod": 1}]}]}, "the field code has no value at any of 1 items"),
+    (LIFT, {"visits": [{"date": 1, "codes": [{}]}]}, "the field day has no value at any of 1 items"),
     (EACH[6], {"visits": [{"codes": [{"at": [1]}]}]}, "the field of `by` is a list or an object"),
     (EACH[6], {"visits": [{"codes": [{"at": 1}, {"at": "x"}]}]}, "which have no common order"),
 ]
@@ -316,3 +319,31 @@ def test_what_steps_meet_is_counted() -> None:
 
 def test_every_member_is_tested() -> None:
     assert {kind for step in EACH for kind in step} == set(STEPS)
+
+
+def test_a_list_may_be_lifted_to_an_object_in_between() -> None:
+    document = {
+        "a": [
+            {"x": 1, "b": [{"y": 2, "c": [{"code": "u"}]}, {"c": [{"code": "v"}, {"code": "w"}]}]},
+            {"x": 3},
+        ]
+    }
+    step = {"lift": {"from": "$.a[*].b[*].c", "to": "$.a[*].c", "carry": {"why": "y"}}}
+    (found,) = shaped([document], [step])
+    items = [{"code": "u", "why": 2}, {"code": "v"}, {"code": "w"}]
+    assert found == {"a": [{"x": 1, "b": [{"y": 2}, {}], "c": items}, {"x": 3}]}
+
+
+def test_a_field_is_carried_from_one_object_only() -> None:
+    document = {"a": [{"x": 1, "b": [{"x": 2, "c": [{"code": "u"}]}]}]}
+    steps, tally = steps_of([{"lift": {"from": "$.a[*].b[*].c", "to": "$.c", "carry": ["x"]}}]), ShapeTally()
+    list(Shaping(steps).documents([document], tally))
+    with pytest.raises(InputError, match="several of the objects around an item have a field"):
+        tally.check(steps)
+
+
+def test_a_record_that_has_the_new_list_already_is_refused() -> None:
+    steps, tally = steps_of([LIFT]), ShapeTally()
+    list(Shaping(steps).documents([{"visits": [{"codes": []}]}, {"codes": ["own"]}], tally))
+    with pytest.raises(InputError, match=r"a value already where the list would go \(in 1 cases\)"):
+        tally.check(steps)

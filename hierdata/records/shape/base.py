@@ -24,12 +24,14 @@ class StepTally:
     """What a step met in some documents.
 
     ``lists`` is the number of lists that it read, ``before`` and ``after`` the number of their items;
-    ``misfits`` counts what keeps the step from being done, by the reason.
+    ``seen`` counts the values of fields that it names, by name; ``misfits`` counts what keeps the step from
+    being done, by the reason.
     """
 
     lists: int = 0
     before: int = 0
     after: int = 0
+    seen: Counter[str] = field(default_factory=Counter)
     misfits: Counter[str] = field(default_factory=Counter)
 
     def merge(self, other: StepTally) -> None:
@@ -37,6 +39,7 @@ class StepTally:
         self.lists += other.lists
         self.before += other.before
         self.after += other.after
+        self.seen.update(other.seen)
         self.misfits.update(other.misfits)
 
 
@@ -77,6 +80,11 @@ class ShapeStep(BaseModel, ABC):
     def target(self) -> str | None:
         """The path of a list that is new, None if there is none."""
         return None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of fields that the step reads; each must be there in some record (see StepTally.seen)."""
+        return ()
 
     @property
     def needs_secret(self) -> bool:

@@ -32,22 +32,29 @@ class Distinct(ListStep):
     count: Name | None = Field(default=None, description="a new field for the number of equal items")
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of fields that the step reads."""
+        return self.fields
+
+    @property
     def table_problem(self) -> StatedProblem | None:
         """Why the step cannot be done to tables, None if it can."""
         return None if self.count is None else ("count", "a table keeps its columns: leave `count` out")
 
     def choose(self, context: StepContext) -> Choose:
         """Return the function that keeps one of equal items."""
-        compared = [self.field_keys(context, name) for name in self.fields]
+        compared = [(name, self.field_keys(context, name)) for name in self.fields]
         count = None if self.count is None else self.field_keys(context, self.count)[0]
 
         def differ(items: Sequence[Value], holder: Document, tally: StepTally) -> Sequence[Value] | None:
             found: dict[bytes, list[tuple[bytes, int]]] = {}
             for place, item in enumerate(items):
                 content = digest_value(item)
-                values = [digest_value(field_at(item, keys)) for keys in compared]
-                found.setdefault(b"".join(values) or content, []).append((content, place))
-            chosen = {min(equal)[1]: len(equal) for equal in found.values()}
+                values = [(name, field_at(item, keys)) for name, keys in compared]
+                tally.seen.update(name for name, value in values if value is not None)
+                equal = b"".join(digest_value(value) for _, value in values) or content
+                found.setdefault(equal, []).append((content, place))
+            chosen = {min(own)[1]: len(own) for own in found.values()}
             if count is not None and not _can_count(items, chosen, count, tally):
                 return None
             return [

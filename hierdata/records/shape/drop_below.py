@@ -27,6 +27,11 @@ class DropBelow(ListStep):
     by: Name | None = Field(default=None, description="field of an item, by default the item itself")
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of fields that the step reads."""
+        return () if self.by is None else (self.by,)
+
+    @property
     def fewest_individuals(self) -> int:
         """The fewest individuals that must have a value."""
         return self.k
@@ -45,7 +50,14 @@ class DropBelow(ListStep):
         by = self.field_keys(context, self.by)
 
         def keep(items: Sequence[Value], holder: Document, tally: StepTally) -> Sequence[Value]:
-            return [item for item in items if digest_value(field_at(item, by)) in context.frequent]
+            values = [field_at(item, by) for item in items]
+            if self.by is not None:
+                tally.seen[self.by] += len(values) - values.count(None)
+            return [
+                item
+                for item, value in zip(items, values, strict=True)
+                if digest_value(value) in context.frequent
+            ]
 
         return keep
 

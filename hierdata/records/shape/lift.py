@@ -64,6 +64,11 @@ class Lift(ShapeStep):
         return self.to
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """The names of fields that the step reads."""
+        return tuple(self.carry_by_name.values())
+
+    @property
     def table_problem(self) -> StatedProblem:
         """Why the step cannot be done to tables."""
         return "from", "a table keeps its parent: state another one under `tables`, and join by its key"
@@ -97,19 +102,17 @@ class Lift(ShapeStep):
         """Return the function that changes documents."""
         notation = context.notation
         source, target = notation.read(self.from_), notation.read(self.to)
-        carried = {
-            notation.read_field(self.to, name)[0]: notation.read_field(self.to, field)
-            for name, field in self.carry_by_name.items()
-        }
+        names = {notation.read_field(self.to, name)[0]: field for name, field in self.carry_by_name.items()}
+        carried = {name: notation.read_field(self.to, field) for name, field in names.items()}
         below = source[len(target) - 1 :]
 
         def change(document: Document, tally: StepTally) -> None:
             for holder in objects_at(document, target[:-1]):
-                lifting = _Lifting(below, carried, notation, tally, [])
-                if not lifting.can_lift(holder):
-                    continue
                 if holder.get(target[-1]) is not None:
                     tally.misfits[EXISTS] += 1
+                    continue
+                lifting = _Lifting(below, carried, names, notation, tally, [])
+                if not lifting.can_lift(holder):
                     continue
                 lifting.lift_from(holder, ())
                 holder[target[-1]] = notation.make_list(lifting.items)
@@ -131,6 +134,7 @@ class _Lifting:
 
     below: Keys
     carried: Mapping[str, Keys]
+    names: Mapping[str, str]
     notation: ShapeNotation
     tally: StepTally
     items: list[Value]
@@ -172,6 +176,7 @@ class _Lifting:
             elif found and not is_scalar(found[0]):
                 self.tally.misfits[NOT_SCALAR] += 1
             elif found:
+                self.tally.seen[self.names[name]] += 1
                 copied[name] = self.notation.write_value(scalar_of(found[0]), name)
         return copied
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hierdata.documents.document import Document
 from hierdata.errors import InputError
+from hierdata.escaping import quote
 from hierdata.records.shape.base import ShapeStep, StepContext, StepTally
 from hierdata.records.shape.places import ShapeNotation
 
@@ -35,6 +36,10 @@ class ShapeTally:
                 raise InputError(f"{step.kind}: {'; '.join(lines)}", path=step.source)
             if not tally.lists and not step.optional:
                 raise InputError(f"{step.kind}: {NOTHING}", path=step.source)
+            unseen = [name for name in step.reads if tally.before and not tally.seen[name]]
+            if unseen:
+                message = f"the field {quote(unseen[0])} has no value at any of {tally.before} items"
+                raise InputError(f"{step.kind}: {message}", path=step.source)
 
 
 @dataclass(frozen=True)
