@@ -205,6 +205,13 @@ class Engine(ABC, BaseModel):
     def find_classes(self, given: StepInput) -> Partition:
         """Return a partition of the scope in which all classes satisfy the constraints."""
 
+    def estimate_work(self, records: int, constraints: Constraints) -> float:
+        """Return about how many pairs of records this engine aligns; 0 where that takes no time to speak of.
+
+        A pair of trees with v vertices each takes time in the order of v * v.
+        """
+        return 0.0
+
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
     ) -> Mapping[Hashable, Trial]:

@@ -14,6 +14,7 @@ from hierdata.forest.encoded import Encoded, join_encoded
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.drop_references import drop_dangling
 from hierdata.pipeline.encode import Blocks
+from hierdata.pipeline.forecast import announce_search
 from hierdata.pipeline.guard_blocks import guard_blocks
 from hierdata.pipeline.memory import require
 from hierdata.pipeline.merge_blocks import FormsOfBlock, SplitBlock, find_shared_forms, unite_parts
@@ -109,6 +110,7 @@ def cluster_blocks(
     heaviest = max(load.heaviest for load in loads)
     alone = len(loads) == 1
     require(loads, spread)
+    announce_search(loads, prepared, spread.executor.workers, notice)
     if alone:  # the whole collection; later steps need it in this process
         pieces, spread = spread.collect_locally(pieces)
     else:

@@ -287,7 +287,7 @@ def test_many_groups_and_few_are_the_same(name: str, depth: int, most: int) -> N
         built = random_collections.collection(seed, records=10, depth=depth, most=most)
         few, many = (GrownClass(built, MODELS[name], 4) for _ in range(2))
         caps = few.alignment.rules.caps
-        nobodys = np.repeat([[9, len(caps), len(caps)]], FEW_GROUPS, axis=0)
+        nobodys = np.repeat([[9, len(caps), len(caps), 0, 0]], FEW_GROUPS, axis=0)
         many.alignment.rules = many.alignment.rules._replace(caps=np.vstack([caps, nobodys]))
         for grown in (few, many):
             grown.found(0)

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import (
     CAP,
+    CAP_COLUMNS,
     FIRST_NODE,
+    HIGH,
     KIND,
     POOL_COUNT,
     POOL_FIRST,
@@ -159,12 +161,12 @@ def _nests(ancestors: NDArray[np.int32], losses: NDArray[np.int64]) -> bool:
 
 def pack_caps(caps: Caps, size: int) -> NDArray[np.int64]:
     """Return by group the cap in a class of ``size``, min(floor(size * share), most), and its reach."""
-    packed = np.empty((sum(len(cap.share) for own in caps for _, _, cap in own), 3), np.int64)
+    packed = np.zeros((sum(len(cap.share) for own in caps for _, _, cap in own), CAP_COLUMNS), np.int64)
     for own in caps:
         for _, first, cap in own:
             for group, count in enumerate(cap.largest_counts(size)):
                 low, high = (group, group) if cap.reach is None else cap.reach[group]
-                packed[first + group] = count, first + low, first + high
+                packed[first + group, : HIGH + 1] = count, first + low, first + high
     return packed
 
 

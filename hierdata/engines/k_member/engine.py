@@ -88,6 +88,15 @@ class KMember(Engine):
         search = self._search(*given.problem)
         return search.partition(self._choice, given.rng, given.progress)
 
+    def estimate_work(self, records: int, constraints: Constraints) -> float:
+        """Return about how many pairs are aligned: for each place in the class that each record proposes.
+
+        The least and the largest size are counted, as the sizes between are seldom tried.
+        """
+        least, largest = self._sizes(constraints)
+        places = min(least, records) + min(largest, records)
+        return records / self._stride(records) * places * min(self.aligned, self.candidates, records)
+
     def run_trials(
         self, forest: Forest, scope: Scope, constraints: Constraints, rng: np.random.Generator
     ) -> Mapping[Hashable, Trial]:
@@ -106,13 +115,15 @@ class KMember(Engine):
         from hierdata.engines.k_member.draft import Reach
         from hierdata.engines.k_member.search import KMemberSearch
 
-        stride = self.stride or (1 if len(scope.records) <= _ALL_PROPOSE else 3)
         records = len(scope.records)
-        reach = Reach(min(self.candidates, records), self.aligned, stride)
+        reach = Reach(min(self.candidates, records), self.aligned, self._stride(records))
         least, largest = self._sizes(constraints)
         return KMemberSearch(
             forest, scope.records, constraints, least, max(least, min(largest, records)), reach
         )
+
+    def _stride(self, records: int) -> int:
+        return self.stride or (1 if records <= _ALL_PROPOSE else 3)
 
     def _sizes(self, constraints: Constraints) -> tuple[int, int]:
         allowed = constraints.min_class_size

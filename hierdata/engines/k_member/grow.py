@@ -83,11 +83,12 @@ class Growing(Alignment):
         first_slot = self.settings.first_slot
         plant(roots[records[0]], count, first_slot, self.rows, self.representative, self.members)
         count, _ = self._grow(count, 1, size, records[1:], joined, aligned=0)
+        others = others[~np.isin(others, records)]
         while not self._holds(count, size):
-            others = others[~np.isin(others, joined[:size])]
             count, have = self._grow(count, size, size + 1, others, joined)
             if have == size:
                 return None
+            others = others[others != joined[size]]
             size = have
         return self._close_class(joined[:size], count)
 

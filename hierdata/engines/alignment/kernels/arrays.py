@@ -24,9 +24,10 @@ A row of a record has one group for each slot, -1 for a missing value. A row of 
 ``size`` groups for each slot, one for each member. Nodes are numbered over all hierarchies, groups over all
 caps."""
 
-CAP, LOW, HIGH = range(3)
+CAP, LOW, HIGH, SHOWN, LAST, CAP_COLUMNS = range(6)
 """Columns of a cap: the largest number of values at one vertex of a class in the groups LOW to HIGH, or of
-records that show one of them at a pool."""
+records that show one of them at a pool. SHOWN and LAST are working memory of ``vertices.full_of`` and 0
+between calls: the members that show the group, and the last of them, counted from 1."""
 
 (
     ROW_WORTH, COLUMN_WORTH, ROW_OF, COLUMN_OF, DISTANCE, FROM, REACHED, WAITING, MATE, GAIN, LEFT, OTHERS,
@@ -73,7 +74,7 @@ class Rules(NamedTuple):
 
     pair_row: NDArray[np.int64]  # [node]
     pair_losses: NDArray[np.int64]  # twice LM' times the scale
-    caps: NDArray[np.int64]  # [group, (CAP, LOW, HIGH)]
+    caps: NDArray[np.int64]  # [group, column of a cap]
     losses: NDArray[np.int64]  # [node]: twice LM' times the scale
     ancestors: NDArray[np.int32]  # [node, depth]: -1 where the node's path has no entry
     nests: NDArray[np.bool_]  # [node]: its hierarchy is a tree in which LM' never grows downwards

@@ -10,11 +10,13 @@ from hierdata.engines.alignment.kernels.arrays import (
     FIRST_NODE,
     HELD,
     HIGH,
+    LAST,
     LOW,
     MASK,
     POOL_COUNT,
     POOL_FIRST,
     QUASI_COUNT,
+    SHOWN,
     SLOT_COUNT,
     STAMP,
 )
@@ -102,19 +104,23 @@ def full_of(
         stop = first + rep[first, POOL_COUNT]
     for slot in range(rep[x, SLOT_COUNT]):
         own = first_slot + slot * size
+        for member in range(size):
+            for z in range(first, stop):
+                group = rep[z, own + member]
+                if group >= 0 and caps[group, LAST] <= member:
+                    caps[group, LAST] = member + 1
+                    caps[group, SHOWN] += 1
         for z in range(first, stop):
             for member in range(size):
                 group = rep[z, own + member]
-                if group < 0 or caps[group, CAP] > size or (few and (mask >> group) & 1):
+                if group < 0:
                     continue
-                count = 1
-                for third in range(size):
-                    if meets(first, stop, own + third, group, group, rep):
-                        count += 1
-                if count > caps[group, CAP]:
+                known = caps[group, SHOWN] == 0 or (few and (mask >> group) & 1)
+                if not known and caps[group, SHOWN] + 1 > caps[group, CAP]:
                     mask |= one << CROWDED
                     if few:
                         mask |= one << group
+                caps[group, SHOWN] = caps[group, LAST] = 0
         if size == 1 and rep[x, own] >= 0 and caps[rep[x, own], CAP] <= 0:
             mask |= one << CLOSED  # the seed itself has not been checked yet
     full[x, MASK] = mask
@@ -157,6 +163,10 @@ def fits(
         if group >= 0:
             low = caps[group, LOW]
             high = caps[group, HIGH]
+            if low == high and (mask >> CROWDED) & 1 == 0:  # no group that is here has reached its cap
+                if caps[group, CAP] < 1:
+                    return False
+                continue
             count = 1
             for member in range(size):
                 if meets(first, stop, own + member, low, high, rep):
