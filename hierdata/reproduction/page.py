@@ -130,9 +130,9 @@ def _exhibit_lines(exhibit: Exhibit) -> Iterator[str]:
     if exhibit.drawing:
         yield ""
         yield from ("    " + escape(line) for line in exhibit.drawing.splitlines())
-    if exhibit.differs or len(grids(exhibit)) > 1:
+    if verdict(exhibit):
         yield ""
-        yield _plain(exhibit.differs or "All agree.")
+        yield _plain(verdict(exhibit))
     if exhibit.errata:
         yield f"Errata: {', '.join(exhibit.errata)}."
 
@@ -161,6 +161,11 @@ def grids(exhibit: Exhibit) -> list[tuple[str, Grid]]:
         ("We get", exhibit.ours),
     )
     return [(heading, grid) for heading, grid in found if grid is not None]
+
+
+def verdict(exhibit: Exhibit) -> str:
+    """Return the sentence on what differs; that all agree is only said where something was compared."""
+    return exhibit.differs or ("All agree." if len(grids(exhibit)) > 1 else "")
 
 
 def anchor(label: str) -> str:
@@ -194,6 +199,7 @@ def _environment() -> Environment:
     )
     made.globals.update(
         grids=grids,
+        verdict=verdict,
         anchor=anchor,
         is_number=is_number,
         draw=_draw,

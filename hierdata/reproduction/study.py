@@ -25,23 +25,24 @@ class Effort:
     """How much is measured. ``repeats`` is the number of data sets or seeds behind each point of a figure.
 
     ``scale`` (above 0, at most 1) is the share of the records that a figure would take; the commands take
-    all. Raises ValueError.
+    all. ``slow_scale`` is the same for the slowest figures, which say so. Raises ValueError.
     """
 
     name: str
     repeats: int
     scale: float = 1
+    slow_scale: float = 1
 
     def __post_init__(self) -> None:
-        if self.repeats < 1 or not 0 < self.scale <= 1:
-            raise ValueError("an effort has at least one repeat and a scale above 0, at most 1")
+        if self.repeats < 1 or not (0 < self.scale <= 1 and 0 < self.slow_scale <= 1):
+            raise ValueError("an effort has at least one repeat and scales above 0, at most 1")
 
     def scale_records(self, records: int, least: int = 1) -> int:
         """Return how many records to take where a figure would take ``records``, but not below ``least``."""
         return max(round(records * self.scale), min(least, records))
 
 
-EFFORTS = {"quick": Effort("quick", 2), "full": Effort("full", 10)}
+EFFORTS = {"quick": Effort("quick", 2, slow_scale=0.5), "full": Effort("full", 10)}
 """What the command offers, by name."""
 
 

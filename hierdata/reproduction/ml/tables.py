@@ -1,38 +1,188 @@
-"""Tables 1 and 2 of ML: fuzzy sets of value levels, and the sensitivity levels that follow from them."""
+"""Tables 1 and 2 and Figure 3 of ML: fuzzy sets of value levels, and the sensitivity levels they give."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
-from hierdata.domains.membership import value_sets
-from hierdata.reproduction.exhibit import Exhibit, Grid
-from hierdata.reproduction.study import Study
+from hierdata.charts import Line, LineChart, Point
+from hierdata.domains.levels import Levels
+from hierdata.domains.membership import breakpoints, value_sets
+from hierdata.privacy import LevelAlphaK
+from hierdata.privacy.wording import number
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.ml.formulas import Interval, crossings, degree_in, divide_domain, intervals
+from hierdata.reproduction.printed import describe_differences, grid_of, read_printed
+from hierdata.synth.vocabulary import GRADES
 
 SETS = ("low", "very low", "middle", "very high", "high")
 """The paper's names of A1..A5."""
-_GPAS = ("0.8", "1.6", "2.3", "2.7", "3.5", "3.9")
-_DEGREES = (
-    ("0.4", "0", "0", "0", "0", "0"),
-    ("0.2", "0.6", "0", "0", "0", "0"),
-    ("0", "0.4", "0.55", "0", "0", "0"),
-    ("0", "0", "0.45", "0.95", "0", "0"),
-    ("0", "0", "0", "0.025", "0.625", "0.925"),
-)
+_GPA, _SCORE = (0, 4), (0, 1)
 
 
-def exhibits(study: Study) -> list[Exhibit]:
-    """Return the exhibits of ML."""
-    found = [[own.degree(Fraction(gpa)) for gpa in _GPAS] for own in value_sets(0, 4)]
-    printed = [[Fraction(degree) for degree in row] for row in _DEGREES]
-    columns = ("value level", *_GPAS)
-    return [
-        Exhibit(
-            "Table 1",
-            "degrees of membership of six GPAs in the five value levels",
-            "The domain is 0 to 4; the sets are those of section 3.3.",
-            printed=Grid(columns, tuple((name, *row) for name, row in zip(SETS, printed, strict=True))),
-            ours=Grid(columns, tuple((name, *row) for name, row in zip(SETS, found, strict=True))),
-            differs="" if found == printed else "Some degrees differ.",
-            errata=("ML-1",),
-        )
+def table_1() -> Exhibit:
+    """Return Table 1, with the sensitivity levels that the text adds."""
+    printed = grid_of(read_printed("ML")["table 1"])
+    gpas = [Fraction(column) for column in printed.columns[1:]]
+    sets, scale = value_sets(*_GPA), Levels(domain=_GPA, sensitive="low").compile({})
+    derived = [[degree_in(at, gpa, *_GPA) for gpa in gpas] for at in range(1, 6)]
+    ours = [[own.degree(gpa) for gpa in gpas] for own in sets]
+    by_formula = [
+        6 - max((row[at], level) for level, row in enumerate(derived, 1))[1] for at in range(len(gpas))
     ]
+    by_scale = [scale.level(_decimal(gpa)) for gpa in gpas]
+    found = _degrees(printed.columns, ours, by_scale)
+    return Exhibit(
+        "Table 1",
+        "degrees of membership of six GPAs in the five value levels",
+        "GPAs from 0 to 4 in the fuzzy sets of section 3.3; the text adds the levels in the last row.",
+        printed=printed,
+        derived=_degrees(printed.columns, derived, by_formula),
+        ours=found,
+        differs=describe_differences(printed, found),
+        errata=("ML-1",),
+    )
+
+
+def _degrees(columns: tuple[str, ...], degrees: list[list[Fraction]], levels: list[int]) -> Grid:
+    rows: list[tuple[Cell, ...]] = [(name, *row) for name, row in zip(SETS, degrees, strict=True)]
+    return Grid(columns, (*rows, ("sensitivity level", *levels)))
+
+
+def table_2() -> Exhibit:
+    """Return Table 2: what is of which level."""
+    printed = read_printed("ML")["table 2"]
+    print_bounds = {name: [Fraction(bound) for bound in printed[name]] for name in ("gpa", "score")}
+    alphas = [Fraction(alpha) for alpha in printed["alpha"]]
+    ours = [(breakpoints(*domain), domain) for domain in (_GPA, _SCORE)]
+    levels = [_level_between(*cut) for cut in intervals(breakpoints(*_GPA), *_GPA)]
+    capped = LevelAlphaK(k=2).alpha
+    grades = [[grade for grade, own in GRADES.items() if own == level] for level in levels]
+    return Exhibit(
+        "Table 2",
+        "value levels, sensitivity levels and alphas of three sensitive attributes",
+        "Which GPAs, grades and scores are of which level, rounded to two digits.",
+        printed=_level_table(
+            [[*pairwise(bounds)] for bounds in print_bounds.values()],
+            printed["grades"],
+            printed["levels"],
+            alphas,
+        ),
+        derived=_level_table(
+            [intervals(crossings(*domain), *domain) for domain in (_GPA, _SCORE)],
+            [[]] * 5,
+            [5, 4, 3, 2, 1],
+            [None] * 5,
+        ),
+        ours=_level_table(
+            [intervals(points, *domain) for points, domain in ours],
+            grades,
+            levels,
+            [capped[level - 1] for level in levels],
+        ),
+        differs=_compare_levels(print_bounds, printed["grades"], grades, alphas, capped),
+        errata=("ML-2", "ML-3"),
+    )
+
+
+def _level_between(low: Fraction, high: Fraction) -> int:
+    """Return the sensitivity level of a GPA in the middle of an interval."""
+    middle = (low + high) / 2
+    return Levels(domain=_GPA, sensitive="low").compile({}).level(_decimal(middle))
+
+
+def _decimal(exact: Fraction) -> Decimal:
+    return Decimal(exact.numerator) / exact.denominator
+
+
+def _level_table(
+    bounds: Sequence[Sequence[Interval]],
+    grades: Sequence[Sequence[str]],
+    levels: Sequence[int],
+    alphas: Sequence[Fraction | None],
+) -> Grid:
+    rows = tuple(
+        (
+            name,
+            _write_interval(bounds[0][at], at == 4),
+            ", ".join(sorted(grades[at], key=_sign)) or None,
+            _write_interval(bounds[1][at], at == 4),
+            levels[at],
+            alphas[at],
+        )
+        for at, name in enumerate(SETS)
+    )
+    return Grid(("value level", "GPA", "grade", "score", "sensitivity level", "alpha"), rows)
+
+
+def _write_interval(interval: Interval, closed: bool) -> str:
+    return f"[{number(interval[0])}, {number(interval[1])}{']' if closed else ')'}"
+
+
+def _sign(grade: str) -> int:
+    """Order grades of one letter from low to high."""
+    return {"-": 0, "+": 2}.get(grade[-1], 1)
+
+
+def _compare_levels(
+    printed: dict[str, list[Fraction]],
+    printed_grades: list[list[str]],
+    grades: list[list[str]],
+    alphas: list[Fraction],
+    capped: Sequence[Fraction],
+) -> str:
+    """Say which bounds are not those of the formulas, rounded, and which grades or alphas differ."""
+    told = []
+    for name, domain in (("gpa", _GPA), ("score", _SCORE)):
+        for bound, exact in zip(printed[name][1:-1], breakpoints(*domain), strict=True):
+            if round(exact, 2) != bound:
+                told.append(
+                    f"the bound {number(bound)} of {name} is {number(exact)} by the formulas, so values"
+                    " between the two are of another level than printed"
+                )
+    if [*map(sorted, printed_grades)] != [*map(sorted, grades)]:
+        told.append("the grades differ")
+    if alphas != list(reversed(capped)):
+        told.append("the alphas differ")
+    sentence = "; ".join(told)
+    return f"{sentence[0].upper()}{sentence[1:]}." if told else ""
+
+
+def figure_3() -> Exhibit:
+    """Return Figure 3: the membership functions, drawn over GPA."""
+    columns = ("point", "of a domain 0 to 4", "of a domain 0 to 1")
+    derived, ours = (
+        Grid(columns, tuple((f"p{at}", *pair) for at, pair in enumerate(zip(*found, strict=True), 1)))
+        for found in (
+            [crossings(*domain) for domain in (_GPA, _SCORE)],
+            [breakpoints(*domain) for domain in (_GPA, _SCORE)],
+        )
+    )
+    corners = sorted({*divide_domain(*_GPA), *breakpoints(*_GPA)})
+    lines = tuple(
+        Line(
+            f"A{at}, {name}",
+            tuple(Point(float(u), float(own.degree(u))) for u in corners if own.a <= u <= own.d),
+        )
+        for at, (name, own) in enumerate(zip(SETS, value_sets(*_GPA), strict=True), 1)
+    )
+    chart = LineChart(
+        "Membership functions over GPA",
+        "Five overlapping triangles: the first falls from 0, the last rises to 4; neighbours cross.",
+        "GPA",
+        "degree of membership",
+        lines,
+        marked=False,
+    )
+    return Exhibit(
+        "Figure 3",
+        "the membership functions of the five value levels",
+        "A drawing of five functions; p1 to p4 are where neighbours cross, and so where levels change.",
+        derived=derived,
+        ours=ours,
+        charts=(chart,),
+        differs=describe_differences(derived, ours),
+        errata=("ML-1", "ML-2"),
+    )

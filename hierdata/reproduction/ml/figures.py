@@ -1,0 +1,221 @@
+"""Figures 5 to 7 of ML: loss, dissimilarity and time of MLevCluTree and ClusTree, with our engine beside."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any
+
+from hierdata.charts import Line, LineChart, Point
+from hierdata.reproduction.exhibit import Cell, Exhibit, Grid
+from hierdata.reproduction.ml.experiment import ALGORITHMS, BASELINE, DEPTHS, PAPER, measure_algorithms
+from hierdata.reproduction.study import Study
+
+SIZES = (2, 3, 4, 5, 6)
+"""k, and l with it."""
+SKEWS = {0.0: "all levels equally frequent", 0.5: "leaning to level 1", 1.0: "80 % at level 1"}
+RECORDS = 1000
+_LEAST = 60
+
+Figures = Mapping[tuple[float, int, str], tuple[float, ...]]
+"""The values of the repeats by skew, k and algorithm."""
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A figure of the paper: its number, what it shows, and the claim about the two algorithms.
+
+    ``holds(paper, baseline)`` is the claim at one k: of the means of MLevCluTree and ClusTree.
+    """
+
+    number: int
+    key: str
+    title: str
+    unit: str
+    says: str
+    claim: str
+    holds: Callable[[float, float], bool]
+    rises: str
+    errata: tuple[str, ...]
+
+
+_FIGURES = (
+    _Figure(
+        5,
+        "loss",
+        "information loss of a record",
+        "LM a record",
+        "A plot of the mean loss of a record. The paper says that it rises with k, and that MLevCluTree loses"
+        " less than ClusTree.",
+        "MLevCluTree loses less than ClusTree",
+        lambda paper, baseline: paper < baseline,
+        "The loss",
+        ("ML-6", "ML-17", "ML-18"),
+    ),
+    _Figure(
+        6,
+        "dissimilarity",
+        "dissimilarity degree of a class",
+        "dissimilarity degree",
+        "A plot of the mean dissimilarity degree of a class. The paper says that it rises with k, and that it"
+        " is higher with MLevCluTree than with ClusTree.",
+        "MLevCluTree has the higher dissimilarity",
+        lambda paper, baseline: paper > baseline,
+        "The dissimilarity",
+        ("ML-6", "ML-15", "ML-18"),
+    ),
+    _Figure(
+        7,
+        "seconds",
+        "time of the search",
+        "CPU seconds",
+        "A plot of the time. The paper says that it rises with k, and that MLevCluTree takes slightly more"
+        " than ClusTree.",
+        "MLevCluTree takes more time than ClusTree",
+        lambda paper, baseline: paper > baseline,
+        "The time",
+        ("ML-17",),
+    ),
+)
+
+
+def exhibits(study: Study) -> list[Exhibit]:
+    """Return Figures 5 to 7, each for the data sets A and B."""
+    records = study.effort.scale_records(round(RECORDS * study.effort.slow_scale), _LEAST)
+    seeds = range(1, study.effort.repeats + 1)
+    points = [
+        {"data_set": data_set, "skew": skew, "k": k, "records": records, "seed": seed}
+        for data_set, k, skew, seed in product(reversed(DEPTHS), reversed(SIZES), SKEWS, seeds)
+    ]
+    found = list(zip(points, study.measure(measure_algorithms, points), strict=True))
+    return [
+        _exhibit(figure, part, data_set, records, [each for each in found if each[0]["data_set"] == data_set])
+        for figure in _FIGURES
+        for part, data_set in zip("ab", DEPTHS, strict=True)
+    ]
+
+
+def _exhibit(
+    figure: _Figure,
+    part: str,
+    data_set: str,
+    records: int,
+    found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+) -> Exhibit:
+    values = _collect(figure.key, found)
+    repeats = len({point["seed"] for point, _ in found})
+    return Exhibit(
+        f"Figure {figure.number} ({part})",
+        f"{figure.title}, data set {data_set} with h = {DEPTHS[data_set]}",
+        f"{figure.says} {_describe_data(data_set, records, repeats, found)}",
+        ours=_grid(figure, values, found),
+        charts=tuple(_chart(figure, data_set, skew, values) for skew in SKEWS),
+        differs=_judge(figure, values),
+        errata=figure.errata,
+    )
+
+
+def _collect(key: str, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Figures:
+    values: dict[tuple[float, int, str], tuple[float, ...]] = {}
+    for (point, measured), name in product(found, ALGORITHMS):
+        value = measured[name][key]
+        at = (point["skew"], point["k"], name)
+        values[at] = (*values.get(at, ()), *([] if value is None else [value]))
+    return values
+
+
+def _describe_data(
+    data_set: str, records: int, repeats: int, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+) -> str:
+    """Say what data the figure is over: they are not the paper's, which are not public."""
+    taken = f"{records:,} records" if records == RECORDS else f"{records:,} records instead of {RECORDS:,}"
+    levels = {point["skew"]: measured["levels"] for point, measured in found if point["seed"] == 1}
+    shares = "; ".join(
+        f"{SKEWS[skew]} ({', '.join(f'{100 * share:.0f} %' for share in levels[skew])})" for skew in SKEWS
+    )
+    return (
+        f"The paper's data are not public: here are synthetic students of the shape of {data_set}, {taken},"
+        f" the mean of {repeats} data sets. The sensitivity levels 1 to 5 are skewed in three ways: {shares}."
+    )
+
+
+def _grid(
+    figure: _Figure, values: Figures, found: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+) -> Grid:
+    """Tabulate the means by skew and k; with the loss the share of suppressed records, a part of it."""
+    columns = ["levels", "k", *ALGORITHMS]
+    shown = [values]
+    if figure.key == "loss":
+        columns += [f"{name}, suppressed %" for name in ALGORITHMS]
+        shown.append(_collect("suppressed", found))
+    rows: list[tuple[Cell, ...]] = []
+    for skew, k in product(SKEWS, SIZES):
+        means = [_mean(those.get((skew, k, name), ())) for those in shown for name in ALGORITHMS]
+        shares = [None if mean is None else round(100 * mean, 1) for mean in means[len(ALGORITHMS) :]]
+        rows.append((SKEWS[skew], k, *means[: len(ALGORITHMS)], *shares))
+    return Grid(tuple(columns), tuple(rows))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
+
+
+def _chart(figure: _Figure, data_set: str, skew: float, values: Figures) -> LineChart:
+    lines = []
+    for name in ALGORITHMS:
+        points = [
+            Point(k, statistics.fmean(those), min(those), max(those))
+            for k in SIZES
+            if (those := values[skew, k, name])
+        ]
+        lines.append(Line(name, tuple(points)))
+    return LineChart(
+        f"Data set {data_set}, {SKEWS[skew]}",
+        f"{figure.title} over k from {SIZES[0]} to {SIZES[-1]}; bars show the least and most of the repeats."
+        " The numbers are in the table.",
+        "k = l",
+        figure.unit,
+        tuple(lines),
+    )
+
+
+def _judge(figure: _Figure, values: Figures) -> str:
+    """Say at which skew and k the claims of section 5.2 hold."""
+    holding, total = [], 0
+    grown: dict[str, list[str]] = {PAPER: [], BASELINE: []}
+    for skew, words in SKEWS.items():
+        means = {name: [_mean(values[skew, k, name]) for k in SIZES] for name in (PAPER, BASELINE)}
+        at = [
+            k
+            for k, paper, baseline in zip(SIZES, means[PAPER], means[BASELINE], strict=True)
+            if paper is not None and baseline is not None and figure.holds(paper, baseline)
+        ]
+        total += len(at)
+        holding.append(f"{words}: {_name_sizes(at)}")
+        for name, those in means.items():
+            grown[name] += [words] if _rises(those) else []
+    most = len(SIZES) * len(SKEWS)
+    told = "nowhere" if not total else "everywhere" if total == most else "; ".join(holding)
+    rising = " and ".join(f"{name} {_name_skews(those)}" for name, those in grown.items())
+    return (
+        f"{figure.claim} at {total} of {most} points ({told}). {figure.rises} rises at every step of k for"
+        f" {rising}."
+    )
+
+
+def _name_skews(words: Sequence[str]) -> str:
+    if not words:
+        return "in none of the three"
+    return "in all three" if len(words) == len(SKEWS) else f"where the levels are: {', '.join(words)}"
+
+
+def _name_sizes(sizes: Sequence[int]) -> str:
+    if not sizes:
+        return "at no k"
+    return "at every k" if len(sizes) == len(SIZES) else f"at k = {', '.join(map(str, sizes))}"
+
+
+def _rises(means: Sequence[float | None]) -> bool:
+    return all(a is not None and b is not None and a < b for a, b in pairwise(means))

@@ -1,0 +1,91 @@
+"""A study measures each point once, keeps it, and never takes a point of something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hierdata.reproduction import study as module
+from hierdata.reproduction.adult import Adult, synthesize_adult
+from hierdata.reproduction.study import Effort, Study
+
+CALLS: list[Any] = []
+
+
+def square(number: int) -> int:
+    CALLS.append(number)
+    if number < 0:
+        raise ValueError("negative")
+    return number * number
+
+
+def count_rows(adult: Adult, factor: int) -> int:
+    CALLS.append(factor)
+    return factor * len(adult.rows)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_called() -> None:
+    CALLS.clear()
+
+
+def asked(*numbers: int) -> list[dict[str, int]]:
+    return [{"number": number} for number in numbers]
+
+
+def test_results_are_in_order_and_each_point_is_measured_once(study: Study) -> None:
+    assert study.measure(square, asked(3, 2, 3)) == [9, 4, 9]
+    assert study.measure(square, asked(2, 5)) == [4, 25]
+    assert CALLS == [3, 2, 5]
+
+
+def test_an_interrupted_run_goes_on_where_it_was(study: Study) -> None:
+    with pytest.raises(ValueError, match="negative"):
+        study.measure(square, asked(2, 3, -1, 4))
+    CALLS.clear()
+    assert study.measure(square, asked(2, 3, 4)) == [4, 9, 16]
+    assert CALLS == [4]
+
+
+def test_a_point_that_was_being_written_is_measured_again(study: Study) -> None:
+    study.measure(square, asked(2))
+    (point,) = study.points.iterdir()
+    point.rename(point.with_suffix(".123"))  # what a killed worker leaves
+    assert study.measure(square, asked(2)) == [4]
+    assert CALLS == [2, 2]
+
+
+def test_points_of_another_version_are_not_taken(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    study.measure(square, asked(2))
+    monkeypatch.setattr(module, "__version__", "another")
+    assert study.measure(square, asked(2)) == [4]
+    assert CALLS == [2, 2]
+
+
+def test_points_on_another_table_are_not_taken(study: Study) -> None:
+    assert study.measure_on_adult(count_rows, [{"factor": 2}]) == [4000]
+    other = Study(study.effort, synthesize_adult(1000), study.executor, study.points)
+    assert other.measure_on_adult(count_rows, [{"factor": 2}]) == [2000]
+    assert study.measure_on_adult(count_rows, [{"factor": 2}]) == [4000]
+    assert CALLS == [2, 2]
+
+
+def test_progress_names_the_paper_and_what_is_measured(study: Study, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    watched = Study(study.effort, study.adult, study.executor, study.points, lambda *each: told.append(each))
+    watched.measure(square, asked(2))
+    assert told[-1][1:] == (1, 1)
+    assert "square" in told[-1][0]
+
+
+@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"scale": 0}, {"scale": 1.5}, {"slow_scale": 0}])
+def test_an_effort_out_of_range_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="at least one repeat"):
+        Effort(**{"name": "x", "repeats": 1, **wrong})  # type: ignore[arg-type]
+
+
+def test_an_effort_scales_records_but_not_below_the_least() -> None:
+    effort = Effort("x", 1, scale=0.1)
+    assert [effort.scale_records(each, 20) for each in (1000, 100, 10)] == [100, 20, 10]
