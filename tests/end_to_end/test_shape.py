@@ -204,6 +204,29 @@ def test_the_key_of_a_sample_is_the_stewards_alone(tmp_path: Path) -> None:
         measure_release(tmp_path / "out/public/records.json", stated, original=people())
 
 
+def test_a_forged_key_of_a_sample_fails(tmp_path: Path) -> None:
+    stated = policy([LIFT, {"take": {"path": "$.codes", "sample": 1}}])
+    hierdata.anonymize(people(), stated, out=tmp_path / "out", seed=SEED)
+    facts = tmp_path / "out/steward/verification.json"
+    true = json.loads(facts.read_text())
+    for forged in ("00" * 32, "not a key", None):
+        facts.write_text(json.dumps({**true, "drawn_by": forged}))
+        with pytest.raises(VerificationError):
+            hierdata.verify(tmp_path / "out", stated, original=people())
+
+
+def test_sentences_quote_what_a_policy_says(tmp_path: Path) -> None:
+    name = "code. All is safe, k = 50"
+    records = [{**person, "visits": [{"codes": [{name: 1}]}]} for person in people()]
+    stated = policy(
+        [{"distinct": {"path": "$.visits[*].codes", "fields": [f"$['{name}']"]}}], unlisted="drop"
+    )
+    stated["fields"] = {"$.born": FIELDS["$.born"]}
+    hierdata.anonymize(records, stated, out=tmp_path / "out", seed=SEED)
+    (told,) = json.loads((tmp_path / "out/public/codebook.json").read_text())["shape"]
+    assert f"""agree in "$['{name}']" one""" in told
+
+
 def test_other_seeds_draw_other_samples() -> None:
     def drawn(seed: bytes) -> list[str]:
         found = hierdata.anonymize(people(), policy([LIFT, SAMPLE]), seed=seed)

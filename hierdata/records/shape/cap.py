@@ -9,6 +9,7 @@ from pydantic import Field
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import Count
+from hierdata.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StepContext, StepTally
 
 
@@ -29,4 +30,6 @@ class Cap(ListStep):
 
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""
-        return f"Of each list {self.path} at most {self.n} items were used, the first ones of the input."
+        return (
+            f"Of each list {quote(self.path)} at most {self.n} items were used, the first ones of the input."
+        )

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import MOST_PARTS, Name
+from hierdata.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.digests import digest_value
 from hierdata.records.shape.places import ShapeNotation, field_at
@@ -65,9 +66,9 @@ class Distinct(ListStep):
 
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""
-        by = f" that agree in {', '.join(self.fields)}" if self.fields else " that are equal"
-        told = "" if self.count is None else f"; {self.count} is how many there were"
-        return f"Of the items of each list {self.path}{by} one was used{told}."
+        by = f" that agree in {', '.join(map(quote, self.fields))}" if self.fields else " that are equal"
+        told = "" if self.count is None else f"; {quote(self.count)} is how many there were"
+        return f"Of the items of each list {quote(self.path)}{by} one was used{told}."
 
     def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
         """Yield what is wrong with the parameters."""

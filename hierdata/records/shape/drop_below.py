@@ -9,6 +9,7 @@ from pydantic import Field
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import Count, Name
+from hierdata.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.digests import digest_value
 from hierdata.records.shape.places import ShapeNotation, field_at, lists_at
@@ -40,8 +41,8 @@ class DropBelow(ListStep):
     def limitation(self) -> str:
         """A sentence on what the step does not promise."""
         return (
-            f"Items of {self.path} were used only if at least {self.k} individuals of the input have their "
-            "value, those left out of the release included. This is no privacy model: whoever knows all of "
+            f"Items of {quote(self.path)} were used only if at least {self.k} individuals of the input have "
+            "their value, those left out of the release included. This is no privacy model: whoever knows all of "
             "these individuals but one may learn that the last one has the value."
         )
 
@@ -72,10 +73,10 @@ class DropBelow(ListStep):
 
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""
-        value = "" if self.by is None else f" in {self.by}"
+        value = "" if self.by is None else f" in {quote(self.by)}"
         return (
-            f"Items of {self.path} whose value{value} fewer than {self.k} individuals of the input have were "
-            "not used."
+            f"Items of {quote(self.path)} whose value{value} fewer than {self.k} individuals of the input have "
+            "were not used."
         )
 
     def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:

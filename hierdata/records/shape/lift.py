@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, field_validator
 
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import MOST_PARTS, Name, PathName
+from hierdata.escaping import quote
 from hierdata.records.shape.base import ChangeDocument, ShapeStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.places import (
     NOT_A_LIST,
@@ -121,11 +122,11 @@ class Lift(ShapeStep):
 
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""
-        names = [
-            name if name == field else f"{field} as {name}" for name, field in self.carry_by_name.items()
-        ]
+        carried = [(quote(name), quote(field)) for name, field in self.carry_by_name.items()]
+        names = [name if name == field else f"{field} as {name}" for name, field in carried]
         kept = f", with {', '.join(names)} of what was around them" if names else ""
-        return f"The items of {self.from_} were made items of {self.to}{kept}; where each was is not kept."
+        moved = f"The items of {quote(self.from_)} were made items of {quote(self.to)}"
+        return f"{moved}{kept}; where each was is not kept."
 
 
 @dataclass

@@ -15,6 +15,7 @@ from hierdata.documents.scalars.times import DateTime
 from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import Count, Name
 from hierdata.domains.number import exact
+from hierdata.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.digests import digest_value
 from hierdata.records.shape.places import ShapeNotation, field_at, is_scalar, scalar_of
@@ -104,10 +105,10 @@ class Take(ListStep):
 
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""
-        if self.sample is not None:
-            return f"Of each list {self.path} at most {self.sample} items were used, drawn at random."
-        which = "first" if self.first is not None else "last"
-        return f"Of each list {self.path} at most {self.count} items were used, the {which} by {self.by}."
+        used = f"Of each list {quote(self.path)} at most {self.count} items were used"
+        if self.by is None:
+            return f"{used}, drawn at random."
+        return f"{used}, the {'first' if self.first is not None else 'last'} by {quote(self.by)}."
 
     def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
         """Yield what is wrong with the parameters."""

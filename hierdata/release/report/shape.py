@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from hierdata.escaping import quote
 from hierdata.records.shape import ShapeStep
 from hierdata.records.shape.shaping import ShapeTally
 from hierdata.release.report.parts import Plain, Shown, Whole
@@ -52,7 +53,7 @@ def gather_facts(policy: Policy, met: ShapeTally, secret: bytes) -> ShapeFacts:
 
 def describe_steps(policy: Policy) -> tuple[str, ...]:
     """Describe for the codebook how records were shaped, one sentence a step."""
-    united = () if policy.individual is None else (_UNITED.format(path=policy.individual),)
+    united = () if policy.individual is None else (_UNITED.format(path=quote(policy.individual)),)
     return united + tuple(spec.step.describe() for spec in policy.shape)
 
 
