@@ -42,8 +42,8 @@ class DropBelow(ListStep):
         """A sentence on what the step does not promise."""
         return (
             f"Items of {quote(self.path)} were used only if at least {self.k} individuals of the input have "
-            "their value, those left out of the release included. This is no privacy model: whoever knows all of "
-            "these individuals but one may learn that the last one has the value."
+            "their value, those left out of the release included. This is no privacy model: whoever knows "
+            "all of these individuals but one may learn that the last one has the value."
         )
 
     def choose(self, context: StepContext) -> Choose:
@@ -75,8 +75,8 @@ class DropBelow(ListStep):
         """Return one sentence for the readers of the release."""
         value = "" if self.by is None else f" in {quote(self.by)}"
         return (
-            f"Items of {quote(self.path)} whose value{value} fewer than {self.k} individuals of the input have "
-            "were not used."
+            f"Items of {quote(self.path)} whose value{value} fewer than {self.k} individuals of the input "
+            "have were not used."
         )
 
     def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
