@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -108,6 +109,18 @@ def test_attributes_that_follow_from_each_other_share_a_table(preset: str) -> No
     assert division(release) == ["ab", "cd", "e"]
     assert hierdata.verify(release.folder, asked, original=people(90)).passed
     assert hierdata.verify(release.folder / "public", asked | {"models": asked["models"]}).tables
+
+
+def test_classes_are_made_for_k_however_large_the_groups_that_t_needs() -> None:
+    close = {"kind": "t-closeness", "t": "1/10"}
+    asked = policy(PRESETS[-1], *"ae")
+    asked["models"] = [*asked["models"], close]
+    rows = [person | {"q": at} for at, person in enumerate(people(120))]
+    release = hierdata.anonymize(rows, asked, seed=SEED)
+    groups = Counter(record["group_1"] for record in release.records())
+    assert release.report.counts.smallest_class < 5 < min(groups.values())
+    (told,) = (one for one in release.report.promises if one.kind == "t-closeness")
+    assert told.held
 
 
 def test_two_attributes_have_a_table_each_and_one_a_table() -> None:

@@ -106,7 +106,9 @@ def _plan_tables(policy: Policy, schema: Schema, constraints: Constraints) -> It
     classes = constraints.on_attributes(0, ())
     yield Stage(0, policy.sensitive_steps, replace(constraints, on_records=()), of_tables=True)
     steps = policy.steps or default_engines(policy, schema, classes)
-    yield Stage(0, steps, replace(classes, least=constraints.min_class_size))
+    # A mixture of groups that are close is close, however few records of them are in the class.
+    sizes = (one.min_class_size for one in constraints.all() if one.closeness is None)
+    yield Stage(0, steps, replace(classes, least=max(sizes, default=1)))
 
 
 def _one_table(policy: Policy) -> str:
