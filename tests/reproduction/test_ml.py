@@ -9,7 +9,7 @@ import pytest
 from hierdata.reproduction.exhibit import Exhibit
 from hierdata.reproduction.ml import drawings, exhibits, figures, tables
 from hierdata.reproduction.ml.experiment import BASELINE, PAPER
-from hierdata.reproduction.study import Study
+from tests.reproduction.studies import small_study
 
 NUMBERED = {
     "Table 1", "Table 2", "Figure 1 (a)", "Figure 1 (b)", "Figure 2", "Figure 3", "Figure 4",
@@ -19,13 +19,8 @@ NUMBERED = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exhibit]:
-    from hierdata.executors import open_executor
-    from hierdata.reproduction.adult import synthesize_adult
-    from tests.reproduction.conftest import TINY
-
-    folder = tmp_path_factory.mktemp("ml")
-    with open_executor("serial", folder=folder) as executor:
-        found = exhibits(Study(TINY, synthesize_adult(100), executor, folder))
+    with small_study(tmp_path_factory.mktemp("ml"), scale=0.02) as study:
+        found = exhibits(study)
     assert len({each.label for each in found}) == len(found)
     return {each.label: each for each in found}
 

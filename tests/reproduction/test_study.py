@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hierdata.reproduction import study as module
 from hierdata.reproduction.adult import Adult, synthesize_adult
 from hierdata.reproduction.study import Effort, Study
+from tests.reproduction.studies import small_study
 
 CALLS: list[Any] = []
 
@@ -24,6 +26,12 @@ def square(number: int) -> int:
 def count_rows(adult: Adult, factor: int) -> int:
     CALLS.append(factor)
     return factor * len(adult.rows)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    with small_study(tmp_path, scale=1, adult=synthesize_adult(2000)) as made:
+        yield made
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +59,7 @@ def test_an_interrupted_run_goes_on_where_it_was(study: Study) -> None:
 
 def test_a_point_that_was_being_written_is_measured_again(study: Study) -> None:
     study.measure(square, asked(2))
-    (point,) = study.points.iterdir()
+    (point,) = study.points.glob("*.json")
     point.rename(point.with_suffix(".123"))  # what a killed worker leaves
     assert study.measure(square, asked(2)) == [4]
     assert CALLS == [2, 2]

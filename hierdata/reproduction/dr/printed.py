@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from hierdata.reproduction.exhibit import Grid
+from hierdata.reproduction.printed import read_printed
 
 Row = Mapping[str, str]
 
 
-@cache
-def facts() -> dict[str, Any]:
+def facts() -> Mapping[str, Any]:
     """Return the data of the paper."""
-    text = (files("hierdata.reproduction") / "data" / "DR.json").read_text("utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    return read_printed("DR")
 
 
 def printed_table(number: str) -> Grid:
