@@ -19,6 +19,7 @@ PAPERS: dict[str, Paper] = {
         "H. Wang, J. Han, J. Wang, L. Wang; no year printed",
         "semantic-l-e.md",
         le.exhibits,
+        uses_adult=True,
     ),
     "DL": Paper(
         "DL",
@@ -26,6 +27,7 @@ PAPERS: dict[str, Paper] = {
         "M.-R. Zare-Mirakabad, 2012",
         "numeric-delta-l.md",
         dl.exhibits,
+        uses_adult=True,
     ),
     "TC": Paper(
         "TC",
@@ -33,6 +35,7 @@ PAPERS: dict[str, Paper] = {
         "S. Saraswathi, K. Thirukumar; no year printed",
         "t-closeness.md",
         tc.exhibits,
+        uses_adult=True,
     ),
     "DR": Paper(
         "DR",

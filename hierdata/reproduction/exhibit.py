@@ -52,13 +52,17 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its code, title, authors with year, its page in docs/explanation/papers, and its exhibits."""
+    """A paper: its code, title, authors with year, its page in docs/explanation/papers, and its exhibits.
+
+    ``uses_adult`` says whether some of them are measured on the table Adult.
+    """
 
     code: str
     title: str
     authors: str
     page: str
     exhibits: Callable[[Study], list[Exhibit]]
+    uses_adult: bool = False
 
 
 def write_cell(cell: Cell) -> str:

@@ -90,7 +90,7 @@ def test_the_sentence_follows_the_numbers() -> None:
     mixed = {**values(2, 1), (1.0, 3, PAPER): (0.5,), (1.0, 4, PAPER): ()}
     told = figures._judge(figure(0), mixed)
     assert "at 1 of 15 points" in told
-    assert "80 % at level 1: at k = 3)" in told
+    assert "mostly 1: at k = 3)" in told
 
 
 def test_at_k_2_the_dissimilarity_under_alpha_is_known(made: dict[str, Exhibit]) -> None:

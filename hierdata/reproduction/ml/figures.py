@@ -15,7 +15,8 @@ from hierdata.reproduction.study import Study
 
 SIZES = (2, 3, 4, 5, 6)
 """k, and l with it."""
-SKEWS = {0.0: "all levels equally frequent", 0.5: "leaning to level 1", 1.0: "80 % at level 1"}
+SKEWS = {0.0: "equal", 0.5: "leaning", 1.0: "mostly 1"}
+"""How the sensitivity levels of the data sets are skewed: what ``synth`` takes, and its name in figures."""
 RECORDS = 1000
 _LEAST = 60
 
@@ -137,7 +138,8 @@ def _describe_data(
     )
     return (
         f"The paper's data are not public: here are synthetic students of the shape of {data_set}, {taken},"
-        f" the mean of {repeats} data sets. The sensitivity levels 1 to 5 are skewed in three ways: {shares}."
+        f" the mean of {repeats} data sets. The shares of the sensitivity levels 1 to 5 are skewed in"
+        f" three ways: {shares}."
     )
 
 
@@ -172,7 +174,7 @@ def _chart(figure: _Figure, data_set: str, skew: float, values: Figures) -> Line
         ]
         lines.append(Line(name, tuple(points)))
     return LineChart(
-        f"Data set {data_set}, {SKEWS[skew]}",
+        f"Data set {data_set}, levels: {SKEWS[skew]}",
         f"{figure.title} over k from {SIZES[0]} to {SIZES[-1]}; bars show the least and most of the repeats."
         " The numbers are in the table.",
         "k = l",
