@@ -141,6 +141,17 @@ SMOKES = (
         ("data | model | engine | LM | compared | records lost % | ms a record",),
     ),
     Smoke(
+        "wide",
+        "--records 20 --encounters 1 4",
+        ("engine | vertices a record | CPU s | ratio | LM per value | records lost | vertices published %",),
+    ),
+    Smoke(
+        "wide",
+        "--records 20 --encounters 1 4 --flat",
+        ("engine | vertices a record | CPU s | ratio | LM per value | records lost | vertices published %",),
+    ),
+    Smoke("wide", "--encounters 1 4 --whole 20", ("patients | seconds | peak MiB | LM per value",)),
+    Smoke(
         "promise",
         "students A --records 60 --times 1",
         (
