@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hierdata.measurement.release.measuring import ReleaseMeasurement
     from hierdata.measurement.table import Measurement
     from hierdata.pipeline.anonymize import anonymize
+    from hierdata.pipeline.attack import Attack, attack
     from hierdata.pipeline.draft import init
     from hierdata.pipeline.measure import measure, measure_release
     from hierdata.pipeline.mlev_anonytree import AlignedPair, mlev_anonytree
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlignedPair",
+    "Attack",
     "Draft",
     "GateError",
     "HierdataError",
@@ -61,6 +63,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "anonymize",
+    "attack",
     "init",
     "load_policy",
     "measure",
@@ -72,6 +75,7 @@ __all__ = [
 
 _HOMES = {
     "AlignedPair": "pipeline.mlev_anonytree",
+    "Attack": "pipeline.attack",
     "Draft": "drafting.draft",
     "GateError": "errors",
     "HierdataError": "errors",
@@ -89,6 +93,7 @@ _HOMES = {
     "VerificationError": "errors",
     "WorkerError": "executors",
     "anonymize": "pipeline.anonymize",
+    "attack": "pipeline.attack",
     "init": "pipeline.draft",
     "load_policy": "policy.load",
     "measure": "pipeline.measure",

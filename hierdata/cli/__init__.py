@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from hierdata.cli.anonymize import anonymize
+from hierdata.cli.attack import attack
 from hierdata.cli.init import init
 from hierdata.cli.lint import lint
 from hierdata.cli.measure import measure
@@ -54,7 +55,7 @@ def options(
 
 _COMMANDS = {
     command.__name__: command
-    for command in (init, lint, anonymize, verify, measure, reproduce, synth, plugins)
+    for command in (init, lint, anonymize, verify, measure, attack, reproduce, synth, plugins)
 }
 
 for command in _COMMANDS.values():

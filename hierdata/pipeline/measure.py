@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.errors import PolicyError
 from hierdata.pipeline.look_over import PolicySource, look_over, read_policy
+from hierdata.pipeline.read_release import read_release
 from hierdata.policy.load import from_data
 from hierdata.policy.policy import Policy
-from hierdata.progress import Progress, count_items, silent
-from hierdata.release.gates import bind_attackers
-from hierdata.release.layout import find_release_files, read_published
-from hierdata.release.verification import read_facts
+from hierdata.progress import Progress, silent
 from hierdata.sources.open import fetch_source
 
 if TYPE_CHECKING:
@@ -154,35 +150,7 @@ def measure_release(
     Raises VerificationError if the release does not belong to this original and policy, InputError for
     records that do not fit, PolicyError for attackers that do not fit.
     """
-    from hierdata.measurement.release import rebuild
     from hierdata.measurement.release.measuring import measure_rebuilt
-    from hierdata.pipeline.encode import whole
 
-    policy = read_policy(policy)
-    with (
-        fetch_source(original, policy) as hand,
-        look_over(
-            hand.source, policy, key, None, None, progress, again=True, secret=_find_secret(published, policy)
-        ) as looked,
-    ):
-        overview, prepared, _, spread = looked
-        bind_attackers(prepared.policy, prepared.schema, prepared.domains)
-        forest = whole(overview, prepared, spread)
-    with fetch_source(published, prepared.policy, published=True) as hand:
-        files = (
-            find_release_files(Path(hand.source), policy)
-            if isinstance(hand.source, str | os.PathLike)
-            else None
-        )
-        documents, beside = read_published(hand.source, files, hand.policy)
-        documents = count_items(documents, "reading the release", None, progress or silent, itemgetter(1))
-        return measure_rebuilt(rebuild(documents, beside, prepared, forest), prepared)
-
-
-def _find_secret(published: object, policy: Policy) -> bytes | None:
-    """Return the key of what a release drew at random, None where the release is not a folder with it."""
-    drawn = any(spec.step.needs_secret for spec in policy.shape)
-    if not drawn or not isinstance(published, str | os.PathLike) or not Path(published).is_dir():
-        return None
-    facts = read_facts(find_release_files(Path(published), policy).facts, policy)
-    return None if facts is None else facts.drawn_by
+    read = read_release(published, policy, original=original, key=key, progress=progress)
+    return measure_rebuilt(read.rebuilt, read.prepared)

@@ -1,0 +1,217 @@
+"""Run the adversary: who is found among the published records, and how well values are guessed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierdata.adversary.forms import Forms, Index, find_shares, true_values
+from hierdata.adversary.kernel import KnownFacts, Shares
+from hierdata.adversary.knowledge import Curiosity, Knowledge, KnownTree
+from hierdata.forest.forest import Forest
+from hierdata.records.schema import Role
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The published records that agree with what is known of a victim, over all victims.
+
+    ``facts`` is the number of known facts, 0 for the root alone. ``smallest`` and ``median`` are numbers of
+    candidates of those who have any; ``below`` is the share 0..1 of victims with fewer candidates than the
+    promised class size, but at least one, ``unique`` of those with one, and ``none`` of those without.
+    """
+
+    facts: int
+    smallest: int
+    median: float
+    below: float
+    unique: float
+    none: float
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Guesses of a sensitive attribute: the likeliest value among the candidates of each victim.
+
+    The value is that at or below the deepest known vertex that has the attribute there. ``asked`` is the
+    number of victims with a value. ``right`` is the share 0..1 of them for whom the guess is a value of
+    theirs there; ``prior`` is the share for whom the value that is most frequent in the release is one.
+    ``sure`` is the mean share of the guessed value among the candidates, ``surest`` the largest.
+    """
+
+    path: str
+    facts: int
+    asked: int
+    prior: float
+    right: float
+    sure: float
+    surest: float
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What an attack on one publication found, for each number of facts."""
+
+    candidates: tuple[Candidates, ...]
+    guesses: tuple[Guess, ...]
+
+
+@dataclass
+class _Tally:
+    """What is counted for one attribute and number of facts."""
+
+    asked: int = 0
+    prior: int = 0
+    right: int = 0
+    sure: list[float] = field(default_factory=list)
+
+
+class Adversary:
+    """Knows something of each victim, and looks for the victim among published records.
+
+    Candidates are the records that agree with the most of what is known, since facts may have been
+    suppressed: the root's quasi-identifiers always, facts, absences and counts by their number.
+    """
+
+    def __init__(self, original: Forest, forms: Forms) -> None:
+        self._original = original
+        self._forms = forms
+        self._index = Index(forms)
+        self._targets = [
+            (kind.index, position, attribute.path)
+            for kind in original.schema.types
+            for position, attribute in enumerate(kind.of_role(Role.SENSITIVE))
+        ]
+        self._shares = [find_shares(forms, kind, position) for kind, position, _ in self._targets]
+        self._common = [self._most_common(own) for own in self._shares]
+
+    def attack(
+        self, victims: Sequence[Knowledge], facts: int, least: int, progress: Callable[[int], object] = bool
+    ) -> Attacked:
+        """Attack each victim with 0 to ``facts`` facts; ``least`` is the smallest class that is promised.
+
+        ``progress`` is called with the number of victims that are done.
+        """
+        sizes = np.zeros((facts + 1, len(victims)), np.int64)
+        tallies = [[_Tally() for _ in self._targets] for _ in range(facts + 1)]
+        for own, victim in enumerate(victims):
+            root = int(self._original.roots[victim.record])
+            chosen = self._index.at_root(victim.known_root)
+            for count in range(facts + 1):
+                tree = KnownTree(self._original, victim.facts[:count], root)
+                kntree = self._index.prepare_tree(tree)
+                found, agreed = self._find_candidates(victim.first(count), kntree, chosen)
+                sizes[count, own] = int(self._forms.records[found].sum())
+                self._guess(tree, kntree, found, agreed, tallies[count])
+            progress(own + 1)
+        return Attacked(
+            tuple(_summarize(count, sizes[count], least) for count in range(facts + 1)),
+            tuple(
+                _guess_of(path, count, tallies[count][own])
+                for own, (_, _, path) in enumerate(self._targets)
+                for count in range(facts + 1)
+            ),
+        )
+
+    def _find_candidates(
+        self, victim: Knowledge, known: KnownFacts, chosen: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the forms that agree with the most, and the number of facts that each agrees with."""
+        if not len(chosen):
+            return chosen, chosen
+        beside = self._count_beside(victim, chosen)
+        most = np.zeros(len(chosen), np.int64)
+        for fact in victim.facts:
+            most += self._index.with_fact(fact)[chosen]
+        agreed = np.zeros(len(chosen), np.int64)
+        best, reached = -1, most + beside
+        for bound in range(int(reached.max()), -1, -1):
+            if bound < best:
+                break
+            here = np.flatnonzero(reached == bound)
+            if len(here):
+                agreed[here] = self._index.count_agreeing(chosen[here], known)
+                best = max(best, int((agreed + beside)[here].max()))
+        found = np.flatnonzero((agreed + beside == best) & (reached >= best))
+        return chosen[found], agreed[found]
+
+    def _count_beside(self, victim: Knowledge, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return for each form how many absences and counts agree with it."""
+        found = np.zeros(len(chosen), np.int64)
+        for absence in victim.absences:
+            found += ~self._index.with_value(absence)[chosen]
+        if victim.counts is not None:
+            found += (self._forms.counts[chosen] == np.array(victim.counts)).sum(axis=1)
+        return found
+
+    def _guess(
+        self,
+        tree: KnownTree,
+        known: KnownFacts,
+        found: NDArray[np.int64],
+        agreed: NDArray[np.int64],
+        tallies: Sequence[_Tally],
+    ) -> None:
+        """Guess each sensitive attribute from the candidates."""
+        for own, (kind, position, _) in enumerate(self._targets):
+            path = tree.path_to(kind)
+            true = true_values(self._original, tree.vertices[path[-1]], kind, position)
+            if not true:
+                continue
+            tally = tallies[own]
+            tally.asked += 1
+            tally.prior += self._common[own] in true
+            values = len(self._original.domains[kind][position].values)
+            weights = self._index.weigh_values(found, agreed, known, path, self._shares[own], values)
+            total = float(weights.sum())
+            if total > 0:
+                guess = int(weights.argmax())
+                tally.sure.append(float(weights[guess]) / total)
+                tally.right += guess in true
+
+    def _most_common(self, shares: Shares) -> int:
+        """Return the value that is most frequent where vertices have one, from the release alone."""
+        kinds = np.flatnonzero(self._forms.vertices.kind == shares.kind)
+        weights: Counter[int] = Counter()
+        rows, counts = np.unique(shares.place[kinds], return_counts=True)
+        for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
+            span = slice(int(shares.first[row]), int(shares.first[row + 1]))
+            for code, share in zip(shares.codes[span].tolist(), shares.shares[span].tolist(), strict=True):
+                weights[code] += share * count
+        return max(weights, key=lambda code: (weights[code], -code), default=-1)
+
+
+def draw_victims(original: Forest, victims: int, curiosity: Curiosity, draw: int) -> list[Knowledge]:
+    """Draw victims, each once, and what is known of them; another ``draw`` draws others."""
+    rng = np.random.default_rng(draw)
+    chosen = rng.permutation(original.record_count)[:victims].tolist()
+    return [curiosity.learn(original, record, rng) for record in chosen]
+
+
+def _summarize(facts: int, sizes: NDArray[np.int64], least: int) -> Candidates:
+    there = sizes[sizes > 0]
+    return Candidates(
+        facts=facts,
+        smallest=int(there.min(initial=sizes.max(initial=0))),
+        median=float(np.median(there)) if len(there) else 0.0,
+        below=float(((sizes > 0) & (sizes < least)).mean()),
+        unique=float((sizes == 1).mean()),
+        none=float((sizes == 0).mean()),
+    )
+
+
+def _guess_of(path: str, facts: int, tally: _Tally) -> Guess:
+    asked = max(tally.asked, 1)
+    return Guess(
+        path=path,
+        facts=facts,
+        asked=tally.asked,
+        prior=tally.prior / asked,
+        right=tally.right / asked,
+        sure=sum(tally.sure) / max(len(tally.sure), 1),
+        surest=max(tally.sure, default=0.0),
+    )

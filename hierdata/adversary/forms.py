@@ -1,0 +1,284 @@
+"""Published records by what a reader sees of their quasi-identifiers, with an index of their values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from hierdata.adversary.kernel import KnownFacts, Shares, Vertices, count_agreeing, weigh_values
+from hierdata.adversary.knowledge import PRESENT, Absence, Fact, KnownTree
+from hierdata.domains.base import Hierarchy
+from hierdata.forest.forest import Forest
+from hierdata.forest.isomorphism import places
+from hierdata.forest.publication import Publication
+from hierdata.records.schema import Role
+
+_KEPT = 4096
+"""Values whose records are remembered."""
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The forms of published records: records of one form cannot be told apart by their quasi-identifiers.
+
+    ``first[f]`` is the first record of form f in ``forest`` and ``records[f]`` the number of its records.
+    ``place[v]`` is the first vertex that looks as v does; vertices that are not published have -1.
+    """
+
+    forest: Forest
+    publication: Publication
+    place: NDArray[np.int64]
+    first: NDArray[np.int64]
+    records: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, forest: Forest, publication: Publication) -> Forms:
+        """Find the forms of what is published."""
+        place = places(forest, publication.shown, publication.nodes)
+        return cls._group(forest, publication, place)
+
+    @classmethod
+    def of_original(cls, forest: Forest) -> Forms:
+        """Return the original as forms, one for each record: what dropping identifiers alone publishes."""
+        every = np.arange(forest.vertex_count)
+        publication = Publication((), every, forest.nodes, every, forest.record_of)
+        return cls._group(forest, publication, every)
+
+    @classmethod
+    def _group(cls, forest: Forest, publication: Publication, place: NDArray[np.int64]) -> Forms:
+        of_root = place[forest.roots[:-1]]
+        shown = np.flatnonzero(of_root >= 0)
+        _, first, records = np.unique(of_root[shown], return_index=True, return_counts=True)
+        return cls(forest, publication, place, shown[first], records)
+
+    @cached_property
+    def roots(self) -> NDArray[np.int64]:
+        """The root of each form's first record."""
+        return self.forest.roots[self.first]
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of vertices of each form, published or not."""
+        return self.forest.roots[self.first + 1] - self.roots
+
+    @cached_property
+    def vertices(self) -> Vertices:
+        """What the kernels need; a vertex that is not published has no type."""
+        forest = self.forest
+        kind = np.where(self.publication.shown >= 0, forest.type, -1)
+        return Vertices(
+            kind.astype(np.int64),
+            forest.first_child,
+            forest.child_count,
+            forest.first_node,
+            self.publication.nodes.astype(np.int64),
+        )
+
+    @cached_property
+    def _by_kind(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """By type the published vertices of the forms' first records, and the form of each."""
+        form_of = np.full(self.forest.record_count, -1)
+        form_of[self.first] = np.arange(len(self.first))
+        own = form_of[self.forest.record_of]
+        return [
+            (vertices, own[vertices])
+            for kind in range(len(self.forest.hierarchies))
+            for vertices in [np.flatnonzero((self.vertices.kind == kind) & (own >= 0))]
+        ]
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """The number of published vertices of each form by type."""
+        found = [np.bincount(forms, minlength=len(self.first)) for _, forms in self._by_kind]
+        return np.stack(found, axis=1)
+
+    def nodes_at(self, kind: int, position: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the nodes published at a quasi-identifier, and the form of each."""
+        vertices, forms = self._by_kind[kind]
+        return self.vertices.nodes[self.forest.first_node[vertices] + position], forms
+
+    def fill(self, kind: int, position: int, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which forms have a vertex with a wanted node."""
+        found = np.zeros(len(self.first), np.bool_)
+        if position == PRESENT:
+            found[self._by_kind[kind][1]] = True
+        else:
+            nodes, forms = self.nodes_at(kind, position)
+            found[forms[wanted[nodes]]] = True
+        return found
+
+
+class Index:
+    """Finds the forms that may agree with what is known, without looking at each."""
+
+    def __init__(self, forms: Forms) -> None:
+        self.forms = forms
+        self._nodes: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+        self._covers: dict[tuple[int, int, int], NDArray[np.bool_]] = {}
+        self._having: dict[tuple[int, int, int, bool], NDArray[np.bool_]] = {}
+        self._roots: dict[tuple[int, ...], NDArray[np.int64]] = {}
+
+    def covers(self, kind: int, position: int, node: int) -> NDArray[np.bool_]:
+        """Return for each node of a hierarchy whether it covers a value: what is published of it may be."""
+        key = (kind, position, node)
+        if key not in self._covers:
+            self._covers[key] = find_covering(self.forms.forest.hierarchies[kind][position], node)
+        return self._covers[key]
+
+    def at_root(self, nodes: tuple[int, ...]) -> NDArray[np.int64]:
+        """Return the forms whose root may be that of a person with these quasi-identifiers."""
+        if nodes not in self._roots:
+            agree = np.ones(len(self.forms.first), np.bool_)
+            for position, node in enumerate(nodes):
+                if position not in self._nodes:
+                    self._nodes[position] = self.forms.nodes_at(0, position)
+                published, forms = self._nodes[position]
+                agree[forms[~self.covers(0, position, node)[published]]] = False
+            self._roots[nodes] = np.flatnonzero(agree)
+        return self._roots[nodes]
+
+    def with_fact(self, fact: Fact) -> NDArray[np.bool_]:
+        """Return which forms have a vertex that may be the fact's."""
+        return self._find(fact.kind, fact.position, fact.node, exactly=False)
+
+    def with_value(self, absence: Absence) -> NDArray[np.bool_]:
+        """Return which forms show the very value, so that they are no one's who does not have it."""
+        return self._find(absence.kind, absence.position, absence.node, exactly=True)
+
+    def _find(self, kind: int, position: int, node: int, *, exactly: bool) -> NDArray[np.bool_]:
+        key = (kind, position, node, exactly)
+        if key not in self._having:
+            if len(self._having) >= _KEPT:
+                self._having.clear()
+            wanted = np.zeros(1, np.bool_)
+            if position != PRESENT:
+                wanted = self.covers(kind, position, node)
+                if exactly:
+                    wanted = np.arange(len(wanted)) == node
+            self._having[key] = self.forms.fill(kind, position, wanted)
+        return self._having[key]
+
+    def prepare_tree(self, tree: KnownTree) -> KnownFacts:
+        """Pack a known tree for the kernels."""
+        own, below = [0] * len(tree.vertices), [0] * len(tree.vertices)
+        rows: list[NDArray[np.bool_]] = []
+        for bit, fact in enumerate(tree.facts):
+            at = tree.index[fact.vertex]
+            own[at] |= 1 << bit
+            while at >= 0:
+                below[at] |= 1 << bit
+                at = tree.above[at]
+            empty = np.zeros(0, np.bool_)
+            rows.append(
+                empty if fact.position == PRESENT else self.covers(fact.kind, fact.position, fact.node)
+            )
+        masks = sorted(range(1 << len(rows)), key=lambda mask: (-mask.bit_count(), mask))
+        lengths = [len(row) for row in rows]
+        return KnownFacts(
+            np.array(tree.above, np.int64),
+            tree.forest.type[tree.vertices].astype(np.int64),
+            np.array(own, np.int64),
+            np.array(below, np.int64),
+            np.array([tree.index[fact.vertex] for fact in tree.facts], np.int64),
+            np.array([fact.position for fact in tree.facts], np.int64),
+            np.cumsum([0, *lengths])[:-1].astype(np.int64),
+            np.concatenate([np.zeros(0, np.bool_), *rows]),
+            np.array(masks, np.int64),
+        )
+
+    def count_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts) -> NDArray[np.int64]:
+        """Return for some forms the largest number of facts that each agrees with."""
+        return count_agreeing(self.forms.roots[chosen], self.forms.sizes[chosen], self.forms.vertices, known)
+
+    def weigh_values(
+        self,
+        chosen: NDArray[np.int64],
+        agreed: NDArray[np.int64],
+        known: KnownFacts,
+        path: Sequence[int],
+        shares: Shares,
+        values: int,
+    ) -> NDArray[np.float64]:
+        """Return the weight of each of an attribute's values, given the candidates; see the kernel."""
+        forms, weights = self.forms, np.zeros(values)
+        weigh_values(
+            forms.roots[chosen],
+            forms.sizes[chosen],
+            forms.records[chosen],
+            agreed,
+            forms.vertices,
+            known,
+            np.array(path, np.int64),
+            shares,
+            weights,
+        )
+        return weights
+
+
+def find_covering(tree: Hierarchy, node: int) -> NDArray[np.bool_]:
+    """Return for each node of a hierarchy whether a value of ``node`` may be published as it."""
+    above = {own for own in tree.ancestors[node] if own >= 0} | {node}
+    covers = np.zeros(len(tree.labels), np.bool_)
+    covers[list(above)] = True
+    first = len(tree.labels) - len(tree.made_of)
+    for own, ranges in enumerate(tree.made_of):
+        covers[first + own] |= any(one in covered for covered in ranges for one in above)
+    return covers
+
+
+def find_shares(forms: Forms, kind: int, position: int) -> Shares:
+    """Return what a release tells of a sensitive attribute by place: the shares of its values."""
+    forest, publication = forms.forest, forms.publication
+    path = forest.schema.types[kind].of_role(Role.SENSITIVE)[position].path
+    vertices = np.flatnonzero((publication.shown >= 0) & (forest.type == kind))
+    groups, group = np.unique(publication.positions_of(path)[vertices], return_inverse=True)
+    codes = forest.sensitive[forest.first_sensitive[vertices] + position]
+    values = len(forest.domains[kind][position].values)
+    having = codes >= 0
+    size = (len(groups), values)
+    counts = sparse.coo_matrix((np.ones(int(having.sum())), (group[having], codes[having])), size).tocsr()
+    split = sparse.diags(1 / np.bincount(group, minlength=len(groups))) @ counts
+    spots, spot = np.unique(forms.place[vertices], return_inverse=True)
+    mixed = sparse.coo_matrix((np.ones(len(vertices)), (spot, group)), (len(spots), len(groups))).tocsr()
+    found = (sparse.diags(1 / np.bincount(spot, minlength=len(spots))) @ mixed @ split).tocsr()
+    row = np.full(forest.vertex_count, 0)
+    row[vertices] = spot
+    return Shares(
+        kind,
+        depths_of(forest),
+        row,
+        found.indptr.astype(np.int64),
+        found.indices.astype(np.int64),
+        found.data.astype(np.float64),
+    )
+
+
+def depths_of(forest: Forest) -> NDArray[np.int64]:
+    """Return the depth of each vertex type; the root has 0."""
+    depths: list[int] = []
+    for own in forest.schema.types:
+        depths.append(0 if own.parent is None else depths[own.parent] + 1)
+    return np.array(depths, np.int64)
+
+
+def true_values(forest: Forest, vertex: int, kind: int, position: int) -> Counter[int]:
+    """Return the codes of an attribute at or below a vertex of the original, with their numbers."""
+    depths = depths_of(forest)
+    first, last = vertex, vertex + 1
+    for _ in range(int(depths[kind] - depths[forest.type[vertex]])):
+        if first >= last:
+            break
+        first, last = (
+            int(forest.first_child[first]),
+            int(forest.first_child[last - 1] + forest.child_count[last - 1]),
+        )
+    own = np.arange(first, last)
+    own = own[forest.type[own] == kind]
+    codes = forest.sensitive[forest.first_sensitive[own] + position]
+    return Counter(codes[codes >= 0].tolist())

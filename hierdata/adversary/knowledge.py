@@ -1,0 +1,174 @@
+"""What an adversary knows of a victim: the quasi-identifiers of the root, and facts below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hierdata.forest.forest import Forest
+
+PRESENT = -1
+"""The position of a fact that says only that its vertex is there."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One value of a quasi-identifier at one vertex of the original, or that the vertex is there."""
+
+    vertex: int
+    kind: int
+    position: int
+    node: int
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A value that no vertex of the victim has."""
+
+    kind: int
+    position: int
+    node: int
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of one record of a forest.
+
+    ``known_root`` are the nodes of the root's quasi-identifiers, all of them known; ``facts`` lie below the
+    root; ``absences`` are values that the person does not have; ``counts`` is the number of vertices by type,
+    None if it is not known.
+    """
+
+    record: int
+    known_root: tuple[int, ...]
+    facts: tuple[Fact, ...]
+    absences: tuple[Absence, ...] = ()
+    counts: tuple[int, ...] | None = None
+
+    def first(self, count: int) -> Knowledge:
+        """Return what is known with fewer facts, and as many absences."""
+        absences = self.absences[:count]
+        return Knowledge(self.record, self.known_root, self.facts[:count], absences, self.counts)
+
+
+@dataclass(frozen=True)
+class Curiosity:
+    """What adversaries learn of their victims, beside the root."""
+
+    facts: int
+    counts: bool = False
+    negative: bool = False
+
+    def learn(self, forest: Forest, record: int, rng: np.random.Generator) -> Knowledge:
+        """Draw what is known of a record: distinct facts, all equally likely, missing values left out."""
+        root, end = int(forest.roots[record]), int(forest.roots[record + 1])
+        known_root = tuple(forest.nodes[_nodes_of(forest, root)].tolist())
+        every = [fact for vertex in range(root + 1, end) for fact in _facts_at(forest, vertex)]
+        drawn = rng.permutation(len(every))[: self.facts].tolist()
+        absences = _draw_absences(forest, root, end, rng, self.facts) if self.negative else ()
+        counts = None
+        if self.counts:
+            counts = tuple(np.bincount(forest.type[root:end], minlength=len(forest.hierarchies)).tolist())
+        return Knowledge(record, known_root, tuple(every[own] for own in drawn), absences, counts)
+
+
+def _nodes_of(forest: Forest, vertex: int) -> slice:
+    first = int(forest.first_node[vertex])
+    return slice(first, first + len(forest.hierarchies[int(forest.type[vertex])]))
+
+
+def _facts_at(forest: Forest, vertex: int) -> list[Fact]:
+    kind = int(forest.type[vertex])
+    trees = forest.hierarchies[kind]
+    if not trees:
+        return [Fact(vertex, kind, PRESENT, 0)]
+    nodes = forest.nodes[_nodes_of(forest, vertex)].tolist()
+    return [
+        Fact(vertex, kind, position, node)
+        for position, (tree, node) in enumerate(zip(trees, nodes, strict=True))
+        if tree.labels[node] is not None
+    ]
+
+
+def _draw_absences(
+    forest: Forest, root: int, end: int, rng: np.random.Generator, count: int
+) -> tuple[Absence, ...]:
+    """Draw values of other records' vertices, as frequent as they are there, that this record lacks."""
+    own = {
+        (fact.kind, fact.position, fact.node)
+        for vertex in range(root + 1, end)
+        for fact in _facts_at(forest, vertex)
+    }
+    found: dict[Absence, None] = {}
+    for vertex in rng.integers(forest.vertex_count, size=_TRIES * count).tolist():
+        if len(found) == count:
+            break
+        if forest.parent[vertex] < 0:
+            continue
+        for fact in _facts_at(forest, vertex):
+            key = (fact.kind, fact.position, fact.node)
+            if fact.position != PRESENT and key not in own and len(found) < count:
+                found[Absence(*key)] = None
+    return tuple(found)
+
+
+_TRIES = 20
+"""Vertices that are looked at for each absence; a person who has nearly every value gets fewer absences."""
+
+
+@dataclass(frozen=True)
+class KnownTree:
+    """The vertices of some facts with their ancestors, parents first; the root is the first."""
+
+    forest: Forest
+    facts: Sequence[Fact]
+    root: int
+
+    @cached_property
+    def vertices(self) -> list[int]:
+        """The vertices in the original."""
+        found = {self.root}
+        for fact in self.facts:
+            vertex = fact.vertex
+            while vertex not in found:
+                found.add(vertex)
+                vertex = int(self.forest.parent[vertex])
+        return sorted(found)  # breadth first: a parent has a lower number
+
+    @cached_property
+    def index(self) -> dict[int, int]:
+        """The place of each vertex among ``vertices``."""
+        return {vertex: own for own, vertex in enumerate(self.vertices)}
+
+    @cached_property
+    def above(self) -> list[int]:
+        """The place of each vertex's parent; -1 for the root."""
+        parents = self.forest.parent[self.vertices].tolist()
+        return [-1, *(self.index[parent] for parent in parents[1:])]
+
+    def path_to(self, kind: int) -> list[int]:
+        """Return the places from the root to the deepest vertex that has vertices of a type at or below it.
+
+        Of several the one of the first fact.
+        """
+        types = self.forest.schema.types
+        line = {kind}
+        above = types[kind].parent
+        while above is not None:
+            line.add(above)
+            above = types[above].parent
+        order = [self.root, *(fact.vertex for fact in self.facts)]
+        paths = [self._path(self.index[vertex], line) for vertex in order]
+        return max(paths, key=len)
+
+    def _path(self, own: int, line: set[int]) -> list[int]:
+        path: list[int] = []
+        while own >= 0:
+            path.append(own)
+            own = self.above[own]
+        path.reverse()
+        kinds = self.forest.type[np.array(self.vertices)[path]].tolist()
+        return [place for place, kind in zip(path, kinds, strict=True) if kind in line]

@@ -1,0 +1,129 @@
+"""``hierdata attack``: run an adversary against a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hierdata.cli.arguments import AsJson, FormatName, KeyFd, Quiet, Reveal, Root, key_for, with_format
+from hierdata.cli.feedback import Feedback
+from hierdata.cli.session import session
+from hierdata.cli.terminal import print_json, say, show
+
+if TYPE_CHECKING:
+    from hierdata.adversary.attack import Attacked
+    from hierdata.pipeline.attack import Attack
+
+
+_LEGEND = (
+    "candidates: the published records that agree with the most of what is known",
+    "prior: how often the most frequent value is right for these victims",
+    "right: how often the most frequent value among the candidates is",
+    "surest: the largest share of one value among the candidates of a victim",
+)
+
+
+def attack(
+    published: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELEASE",
+            help="The folder of a release, or a file of its records.",
+            show_default=False,
+        ),
+    ],
+    original: Annotated[str, typer.Option(help="The input it was made from.", show_default=False)],
+    policy: Annotated[Path, typer.Option(help="Its policy.", show_default=False)],
+    facts: Annotated[
+        int, typer.Option(min=1, max=6, help="The most facts that an adversary knows of a victim.")
+    ] = 3,
+    victims: Annotated[int, typer.Option(min=1, max=1_000_000, help="The number of victims.")] = 1000,
+    counts: Annotated[
+        bool,
+        typer.Option("--counts", help="The adversary also knows how many vertices of each type there are."),
+    ] = False,
+    negative: Annotated[
+        bool,
+        typer.Option("--negative", help="The adversary also knows as many values that the victim lacks."),
+    ] = False,
+    draw: Annotated[
+        int, typer.Option(min=0, max=2**31 - 1, help="Another number draws other victims and facts.")
+    ] = 1,
+    key_fd: KeyFd = None,
+    root: Root = None,
+    as_format: FormatName = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    reveal: Reveal = None,
+) -> None:
+    """Print who can be found in a release, and what can be guessed, by what is known of a person.
+
+    An adversary knows the quasi-identifiers of the root of each victim and some facts below it, and looks for
+    the published records that agree. Beside it: the same against the input with its identifiers dropped only.
+    """
+    with session(as_json, reveal):
+        from hierdata.pipeline.attack import attack as run
+
+        loaded = with_format(policy, as_format, root)
+        with Feedback(quiet or as_json) as feedback:
+            found = run(
+                published,
+                loaded,
+                original=original,
+                facts=facts,
+                victims=victims,
+                counts=counts,
+                negative=negative,
+                draw=draw,
+                key=key_for(loaded, key_fd),
+                progress=feedback.listener,
+            )
+        if as_json:
+            print_json(found.as_dict())
+        else:
+            _show(found)
+
+
+def _show(found: Attack) -> None:
+    from hierdata.release.report.wording import plural
+
+    known = ["all quasi-identifiers of the root", f"0 to {plural(found.facts, 'fact')} below it"]
+    known += ["the number of vertices of each type"] if found.counts else []
+    known += ["as many values that the person lacks"] if found.negative else []
+    say(f"{plural(found.victims, 'victim')} of {plural(found.records, 'record')}; known of each:")
+    for line in known:
+        say(f"- {line}")
+    for title, own in (
+        ("Candidates in the release", found.release),
+        ("Candidates if only identifiers were dropped", found.identifiers_dropped),
+    ):
+        headings = ["facts", "smallest", "median", f"below {found.least}", "unique", "none"]
+        show(title, headings, [_candidates_row(own, count) for count in range(found.facts + 1)])
+    for count in (0, found.facts):
+        rows = _guess_rows(found, count)
+        if rows:
+            headings = ["attribute", "prior", "right", "surest", "dropped", "surest"]
+            show(f"Best guesses with {plural(count, 'fact')}", headings, rows)
+    for line in _LEGEND:
+        say(line)
+
+
+def _candidates_row(own: Attacked, count: int) -> list[str]:
+    row = own.candidates[count]
+    shares = (_percent(share) for share in (row.below, row.unique, row.none))
+    return [str(row.facts), str(row.smallest), f"{row.median:g}", *shares]
+
+
+def _guess_rows(found: Attack, count: int) -> list[list[str]]:
+    pairs = zip(found.release.guesses, found.identifiers_dropped.guesses, strict=True)
+    return [
+        [own.path, *map(_percent, (own.prior, own.right, own.surest, other.right, other.surest))]
+        for own, other in pairs
+        if own.facts == count and own.asked
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

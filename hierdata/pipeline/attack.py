@@ -1,0 +1,92 @@
+"""All steps to attack a release: read it and its original, draw victims, look for them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from hierdata.errors import PolicyError
+from hierdata.pipeline.look_over import PolicySource
+from hierdata.pipeline.read_release import read_release
+from hierdata.policy.checks.sizes import class_size
+from hierdata.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from hierdata.adversary.attack import Attacked
+
+MOST_FACTS = 6
+"""Of each victim: the ways to lay facts into a record are tried for every set of them."""
+MOST_VICTIMS = 1_000_000
+LARGEST_DRAW = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What an adversary found in a release, and in the original with only its identifiers dropped.
+
+    ``victims`` of ``records`` were drawn, with ``facts`` facts each; ``least`` is the smallest class that the
+    policy promises. Nothing in it is a value of the data.
+    """
+
+    records: int
+    victims: int
+    facts: int
+    counts: bool
+    negative: bool
+    least: int
+    release: Attacked
+    identifiers_dropped: Attacked
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def attack(
+    published: object,
+    policy: PolicySource,
+    *,
+    original: object,
+    facts: int,
+    victims: int = 1000,
+    counts: bool = False,
+    negative: bool = False,
+    draw: int = 1,
+    key: bytes | None = None,
+    progress: Progress | None = None,
+) -> Attack:
+    """Run an adversary against a release, with victims and what is known of them drawn from the original.
+
+    Of each victim the adversary knows all quasi-identifiers of the root, and 0 to ``facts`` (1 to 6) facts:
+    single quasi-identifier values at vertices below it, and how these vertices hang together. With ``counts``
+    also how many vertices of each type the person has, with ``negative`` as many values that the person does
+    not have. ``victims`` is their number, ``draw`` chooses them. The other parameters are those of
+    ``measure_release``, and so are the errors; PolicyError for numbers out of range.
+
+    Candidates are the published records that agree with the most of what is known. The code shares nothing
+    with engines and judge. The same attack on the original, identifiers dropped, is the comparison.
+    """
+    from hierdata.adversary.attack import Adversary, draw_victims
+    from hierdata.adversary.forms import Forms
+    from hierdata.adversary.knowledge import Curiosity
+
+    _require("facts", facts, 1, MOST_FACTS)
+    _require("victims", victims, 1, MOST_VICTIMS)
+    _require("draw", draw, 0, LARGEST_DRAW)
+    read = read_release(published, policy, original=original, key=key, progress=progress)
+    told = progress or silent
+    known = draw_victims(read.original, victims, Curiosity(facts, counts, negative), draw)
+    least = class_size(read.prepared.policy)
+
+    def run(stage: str, forms: Forms) -> Attacked:
+        adversary = Adversary(read.original, forms)
+        return adversary.attack(known, facts, least, lambda done: told(stage, done, len(known)))
+
+    release = run("attacking the release", Forms.of(read.rebuilt.forest, read.rebuilt.publication))
+    dropped = run("attacking the original", Forms.of_original(read.original))
+    return Attack(read.original.record_count, len(known), facts, counts, negative, least, release, dropped)
+
+
+def _require(name: str, number: int, least: int, most: int) -> None:
+    if not least <= number <= most:
+        raise PolicyError(f"{name} must be a number from {least} to {most:,}")
