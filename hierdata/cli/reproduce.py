@@ -62,4 +62,6 @@ def reproduce(
             )
         elif not quiet:
             shown = sum(map(len, found.values()))
-            say(f"{shown} tables and figures are in {out / 'index.html'}. {adult.origin}")
+            say(f"{shown} tables and figures are in {out / 'index.html'}.")
+            if any(one.uses_adult for one in papers):
+                say(adult.origin)

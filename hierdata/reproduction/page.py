@@ -103,7 +103,7 @@ def _cell_data(cell: Cell) -> str | int | float | None:
 
 def write_markdown(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
     """Return all papers as one page of Markdown, without pictures."""
-    lines = ["# The papers' tables and figures, and ours", "", *_intro(facts)]
+    lines = ["# The papers' tables and figures, and ours", "", *_intro(found, facts)]
     for paper, exhibits in found.items():
         lines += ["", f"## {paper.code}: {_plain(paper.title)}", "", f"{_plain(paper.authors)}."]
         for exhibit in exhibits:
@@ -111,10 +111,12 @@ def write_markdown(found: Mapping[Paper, Exhibits], facts: RunFacts) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _intro(facts: RunFacts) -> Iterator[str]:
+def _intro(found: Mapping[Paper, Exhibits], facts: RunFacts) -> Iterator[str]:
+    asked = "all" if len(found) > 1 else next(iter(found)).code
+    adult = f" {_plain(facts.adult)}" if any(paper.uses_adult for paper in found) else ""
     yield (
-        f"Made on {facts.day} by `hierdata reproduce all --{facts.effort}`, hierdata {facts.version},"
-        f" {facts.processors} processors, {facts.repeats} repeats. {_plain(facts.adult)}"
+        f"Made on {facts.day} by `hierdata reproduce {asked} --{facts.effort}`, hierdata {facts.version},"
+        f" {facts.processors} processors, {facts.repeats} repeats.{adult}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,11 @@ def test_pages_of_a_paper(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     ran = run("reproduce", "DR", "--workers", 1, "--out", out)
     assert (ran.code, ran.err) == (0, "")
-    assert f"tables and figures are in {out / 'index.html'}. A synthetic table of Adult's shape" in ran.out
+    assert f"tables and figures are in {out / 'index.html'}." in ran.out
+    assert "Adult" not in ran.out + (out / "index.html").read_text("utf-8")
+    told = (out / "reproduction.md").read_text("utf-8")
+    assert "`hierdata reproduce DR --quick`" in told
+    assert "Adult" not in told.split("##")[0]
     assert {path.name for path in out.iterdir()} == {"DR.html", "DR.json", "index.html", "reproduction.md"}
     again = run("reproduce", "DR", "--out", out)
     assert again.code == 6
@@ -37,7 +42,8 @@ def test_a_table_is_read_from_a_folder(run: Run, tmp_path: Path, name: str) -> N
     (tmp_path / name).write_text(f"{head}{ROW}\n{ROW}\n\n")
     ran = run("reproduce", "DR", "--workers", 1, "--data", tmp_path, "--out", tmp_path / "out")
     assert ran.code == 0
-    assert f"Adult, 2 rows, read from {name}." in ran.out
+    told = json.loads((tmp_path / "out" / "DR.json").read_text("utf-8"))["run"]["adult"]
+    assert f"Adult, 2 rows, read from {name}." in told
 
 
 @pytest.mark.parametrize(
