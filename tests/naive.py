@@ -81,7 +81,7 @@ class Rules:
 
 def suppression(vertex: Vertex, rules: Rules) -> Number:
     """cost(tree) of a suppressed subtree."""
-    return rules.schema.unit * vertex.quasi_count
+    return rules.schema.cost(vertex)
 
 
 def check_cons(a: Vertex, b: Tree, rules: Rules) -> bool:
@@ -332,7 +332,7 @@ def cheapest(a: Vertex | None, candidates: Sequence[int], records: Sequence[Tree
 
 def vertex_cost(schema: Schema, kind: str, labels: Sequence[Label], suppressed: bool) -> Number:
     """A vertex's part of cost(T), ML section 5.1: LM' of what is published, 1 for each value that is not."""
-    return schema.unit * len(labels) if suppressed else schema.lm(kind, labels)
+    return schema.own_cost(kind) if suppressed else schema.lm(kind, labels)
 
 
 def total_loss(records: Sequence[Tree], schema: Schema, kept: dict[int, Vertex]) -> Number:

@@ -16,7 +16,7 @@ import numpy as np
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.closing import Closing
 from hierdata.engines.alignment.kernels.anonytree import align
-from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, QUASI_COUNT, SLOT_COUNT, WEIGHT
+from hierdata.engines.alignment.kernels.arrays import FIRST_NODE, OWN, QUASI_COUNT, SLOT_COUNT, WEIGHT
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, histogram_of
 from hierdata.engines.alignment.kernels.representative import merge, plant
 from hierdata.engines.alignment.lower_bounds import histograms
@@ -78,8 +78,10 @@ class Twin:
     def kept(self, rows: np.ndarray, vertices: Sequence[int]) -> int:
         """What each member keeps of its values where these vertices are published, times the scale."""
         losses = [loss for own in self.forest.losses for trees in own for loss in trees.tolist()]
+        losses += [0] * len(self.forest.constants)  # of vertices without quasi-identifiers
         nodes = [rows[v, FIRST_NODE + at] for v in vertices for at in range(rows[v, QUASI_COUNT])]
-        return sum(self.forest.scale - losses[node] for node in nodes)
+        whole = self.forest.scale * sum(int(rows[v, OWN]) for v in vertices)
+        return whole - sum(losses[node] for node in nodes)
 
     def total_loss(self, records: Sequence[int], start: int) -> int | None:
         """Of the class as it would be published if no other model were asked."""

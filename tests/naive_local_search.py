@@ -211,29 +211,37 @@ class LocalSearch:
         if apply(representative, newcomer, rules) is None:
             return -1
         loss = pair_loss(representative, newcomer, rules)
-        weight = self.schema.unit * (representative.quasi_count + newcomer.quasi_count)
+        weight = self.schema.cost(representative) + self.schema.cost(newcomer)
         return size * (weight - loss) / 2
 
     def kept(self, at: int) -> Number:
         return self.classes[at].kept
 
     def saved(self, tree: Vertex) -> Number:
-        """The sum of 1 - LM' over its values."""
-        weight = self.schema.unit * tree.quasi_count
-        return weight - sum(self.schema.lm(vertex.type, vertex.qi) for vertex in pre_order(tree))
+        """What suppressing it would lose, and publishing it does not."""
+        return self.schema.cost(tree) - sum(
+            self.schema.lm(vertex.type, vertex.qi) for vertex in pre_order(tree)
+        )
 
     def common(self, tree: Vertex, record: int) -> Number:
         """What two trees can save at most: what LM' gains at each node that values of both pass."""
         if record not in self._passed:
             self._passed[record] = self.passed(self.records[record])
         both = self.passed(tree) & self._passed[record]
-        worth: Number = 0
+        worth: Number = self.schema.unit * sum(
+            self.schema.constants.get(kind, 0) * count
+            for kind, count in (self.types(tree) & self.types(self.records[record])).items()
+        )
         for (kind, position, node), count in both.items():
+            weight = self.schema.weights.get(kind, [1] * (position + 1))[position]
             taxonomy = self.schema.taxonomies[kind][position]
             above = taxonomy.parent[node]
             top = self.schema.unit if above is None else taxonomy.lm(above)
-            worth += count * (top - taxonomy.lm(node))
+            worth += weight * count * (top - taxonomy.lm(node))
         return worth
+
+    def types(self, tree: Vertex) -> Counter[str]:
+        return Counter(vertex.type for vertex in pre_order(tree))
 
     def passed(self, tree: Vertex) -> Counter[tuple[str, int, str]]:
         return Counter(

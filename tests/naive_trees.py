@@ -82,9 +82,15 @@ class Taxonomy:
 
 @dataclass(frozen=True)
 class Schema:
-    """Per vertex type the taxonomies of its quasi-identifiers; all of one scale."""
+    """Per vertex type the taxonomies of its quasi-identifiers; all of one scale.
+
+    ``weights`` are those of the quasi-identifiers, 1 each where a type has none; ``constants`` what a vertex
+    is worth beside them, 0 where a type has none.
+    """
 
     taxonomies: dict[str, list[Taxonomy]]
+    weights: dict[str, list[int]] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)
 
     @cached_property
     def unit(self) -> Number:
@@ -96,7 +102,20 @@ class Schema:
         return [t.join(x, y) for t, x, y in zip(self.taxonomies[kind], a, b, strict=True)]
 
     def lm(self, kind: str, labels: Sequence[Label]) -> Number:
-        return sum(t.lm(x) for t, x in zip(self.taxonomies[kind], labels, strict=True))
+        lost = [t.lm(x) for t, x in zip(self.taxonomies[kind], labels, strict=True)]
+        weights = self.weights.get(kind, [1] * len(lost))
+        return sum(weight * own for weight, own in zip(weights, lost, strict=True))
+
+    def own_cost(self, kind: str) -> Number:
+        """What suppressing a vertex of this type costs, without those below it."""
+        weights = self.weights.get(kind, [1] * len(self.taxonomies[kind]))
+        return self.unit * (sum(weights) + self.constants.get(kind, 0))
+
+    def cost(self, vertex: Vertex) -> Number:
+        """What suppressing a subtree costs."""
+        if not self.weights and not self.constants:
+            return self.unit * vertex.quasi_count
+        return self.own_cost(vertex.type) + sum(self.cost(child) for child in vertex.children)
 
 
 def present(values: Sequence[Any]) -> list[Any]:

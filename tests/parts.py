@@ -37,5 +37,5 @@ def renumbered(publication: Publication, forest: Forest, rng: random.Random) -> 
             )
             trees[kind].append(replace(tree, labels=labels, ancestors=ancestors, lm=lm, made=made))
     own_forest = replace(forest, hierarchies=tuple(map(tuple, trees)))
-    vars(own_forest)["_scale"] = (forest.scale, forest.exact)
+    vars(own_forest)["_scale"] = (forest.lm_scale, forest.exact)
     return replace(publication, nodes=nodes), own_forest

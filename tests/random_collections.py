@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -14,6 +14,7 @@ from hierdata.domains.sensitive import SensitiveDomain, heights_in, path_in
 from hierdata.engines import Constraints
 from hierdata.forest.encoding import encode
 from hierdata.forest.forest import Forest
+from hierdata.forest.worth import Worth
 from hierdata.privacy import DeltaLDiversity, FrequencyLDiversity, LEDiversity, LevelAlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.records.record import Vertex
@@ -55,7 +56,29 @@ class Collection:
 
     @cached_property
     def naive_schema(self) -> naive.Schema:
-        return naive.Schema({str(i): list(shape.taxonomies) for i, shape in enumerate(self.shapes)})
+        taxonomies = {str(i): list(shape.taxonomies) for i, shape in enumerate(self.shapes)}
+        worth = self.forest.sought
+        if worth is None:
+            return naive.Schema(taxonomies)
+        return naive.Schema(
+            taxonomies,
+            {str(i): list(own) for i, own in enumerate(worth.quasi)},
+            {str(i): worth.presence[i] + sum(own) for i, own in enumerate(worth.sensitive)},
+        )
+
+    def weighted(self, seed: int) -> Collection:
+        """The same records where losses have random weights, many of them 0."""
+        rng = random.Random(seed)
+
+        def weights(count: int) -> tuple[int, ...]:
+            return tuple(rng.choice((0, 0, 1, 1, 2, 7, 100)) for _ in range(count))
+
+        worth = Worth(
+            tuple(weights(len(shape.taxonomies)) for shape in self.shapes),
+            tuple(weights(shape.sensitive) for shape in self.shapes),
+            weights(len(self.shapes)),
+        )
+        return replace(self, forest=replace(self.forest, worth=worth, sought=worth))
 
     def vertices(self) -> list[naive.Tree]:
         """The original vertices of the trees in the order of the forest: breadth first, record by record."""

@@ -20,6 +20,7 @@ from hierdata.errors import InputError
 from hierdata.forest.encoded import Frame, join_encoded, part
 from hierdata.forest.encoding import encode_records
 from hierdata.forest.forest import Forest
+from hierdata.forest.worth import Heaviest
 from hierdata.records.bound import BoundRecords, bind_by_column
 from hierdata.records.record import Vertex
 from hierdata.records.schema import Attribute, Role, Schema, VertexType
@@ -95,7 +96,7 @@ def test_the_heaviest_record_of_the_collection_decides_the_scale() -> None:
     forest = collection(3, 8, 3).forest
     frame = Frame(forest.schema, forest.hierarchies, forest.domains)
     some = part(forest, np.arange(8), np.arange(2))
-    assert frame.forest(some, heaviest=2**61).exact is False
+    assert frame.forest(some, heaviest=Heaviest(quasi=2**61)).exact is False
     assert frame.forest(some).scale == forest.scale
 
 

@@ -29,15 +29,29 @@ MODELS = {"levels": LevelAlphaK(k=3), "frequency": FrequencyLDiversity(l=2)}
 
 
 def from_definition(built: Collection, a: int, b: int) -> Fraction:
-    """The weighted L1 distance of the two trees' histograms, and what their values have lost."""
+    """The weighted L1 distance of the two trees' histograms, and what their values have lost.
+
+    Vertices of a type count once more by what they are worth beside their quasi-identifiers.
+    """
     counted = [Counter[tuple[str, int, object]]() for _ in range(2)]
     bound = Fraction(0)
+    schema = built.naive_schema
+    for kind, constant in schema.constants.items():
+        one, other = (
+            sum(vertex.type == kind for vertex in naive.pre_order(built.trees[at])) for at in (a, b)
+        )
+        bound += constant * abs(one - other)
+
+    def weight(kind: str, position: int) -> int:
+        return schema.weights[kind][position] if schema.weights else 1
+
     for counts, tree in zip(counted, (built.trees[a], built.trees[b]), strict=True):
         for vertex in naive.pre_order(tree):
             for position, (taxonomy, label) in enumerate(
                 zip(built.naive_schema.taxonomies[vertex.type], vertex.qi, strict=True)
             ):
-                bound += taxonomy.lm(label) if label != taxonomy.missing else 0
+                if label != taxonomy.missing:
+                    bound += weight(vertex.type, position) * taxonomy.lm(label)
                 for node in taxonomy.ancestors(label):
                     counts[vertex.type, position, node] += 1
     for kind, position, node in counted[0] | counted[1]:
@@ -46,7 +60,7 @@ def from_definition(built: Collection, a: int, b: int) -> Fraction:
         over = Fraction(1) if above is None else Fraction(taxonomy.lm(above))
         own = Fraction(0) if node == taxonomy.missing else Fraction(taxonomy.lm(node))
         counts = [clipped[kind, position, node] for clipped in counted]
-        bound += (over - own) * abs(counts[0] - counts[1])
+        bound += weight(kind, position) * (over - own) * abs(counts[0] - counts[1])
     return bound
 
 
@@ -58,9 +72,10 @@ def twin_losses(
 
 
 @settings(max_examples=60)
-@given(st.integers(0, 2**20), st.integers(1, 4))
-def test_on_trees_it_is_its_definition(seed: int, depth: int) -> None:
+@given(st.integers(0, 2**20), st.integers(1, 4), st.booleans())
+def test_on_trees_it_is_its_definition(seed: int, depth: int, weighted: bool) -> None:
     built = collection(seed, records=5, depth=depth)
+    built = built.weighted(seed) if weighted else built
     found = histograms(built.forest)
     for a in range(5):
         assert [Fraction(int(bound), built.forest.scale) for bound in found.bounds(a)] == [
@@ -75,10 +90,14 @@ def test_on_trees_it_is_its_definition(seed: int, depth: int) -> None:
     st.sampled_from(sorted(naive.PAIRINGS)),
     st.sampled_from(sorted(MODELS)),
     st.sampled_from([1, 4, 1024]),
+    st.booleans(),
 )
-def test_no_alignment_loses_less(seed: int, depth: int, pairing: str, model: str, most: int) -> None:
-    """Whatever the pairing and the model, and where nodes have to share columns."""
+def test_no_alignment_loses_less(
+    seed: int, depth: int, pairing: str, model: str, most: int, weighted: bool
+) -> None:
+    """Whatever the pairing, the model and the weights, and where nodes have to share columns."""
     built = collection(seed, records=6, depth=depth, most=2 if pairing == "optimal" else None)
+    built = built.weighted(seed) if weighted else built
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(made, "_MOST_COLUMNS", most)
         found = histograms(built.forest)
@@ -168,6 +187,7 @@ def test_records_without_any_quasi_identifier() -> None:
 def test_who_stays_alone_costs_all_it_has(seed: int, depth: int, data: st.DataObject) -> None:
     """The distance to a record without those subtrees, and what they cost."""
     built = collection(seed, records=4, depth=depth)
+    built = built.weighted(seed) if seed % 2 else built
     forest = built.forest
     below = np.flatnonzero(forest.parent >= 0)
     assume(len(below))
@@ -177,7 +197,7 @@ def test_who_stays_alone_costs_all_it_has(seed: int, depth: int, data: st.DataOb
         alone[v] |= alone[forest.parent[v]]
     found, plain = histograms(forest, alone), histograms(forest)
     cost = np.zeros(4, np.int64)
-    np.add.at(cost, forest.record_of[alone], forest.scale * forest.quasi_count[alone])
+    np.add.at(cost, forest.record_of[alone], forest.scale * forest.own_weight[alone])
     nothing = np.zeros(found.counts.shape[1], np.uint8)
     out = np.empty(4, np.int64)
     bounds_to(nothing, np.int64(0), np.arange(4), found, out)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from hierdata.domains.base import Hierarchy
 from hierdata.engines import Constraints
 from hierdata.forest.forest import Forest
+from hierdata.forest.partition import Partition
 from tests import naive
+from tests.random_collections import Collection
 
 
 class HierarchyTaxonomy(naive.Taxonomy):
@@ -52,6 +55,20 @@ def trees_of(forest: Forest) -> list[naive.Tree]:
         )
 
     return [tree(int(root)) for root in forest.roots[:-1]]
+
+
+def weighted_loss(built: Collection, partition: Partition) -> Fraction:
+    """The loss of a partition by the collection's weights, vertex by vertex."""
+    forest, schema, lost = built.forest, built.naive_schema, Fraction(0)
+    for kind, shown in zip(forest.type.tolist(), partition.representative.tolist(), strict=True):
+        if shown < 0:
+            lost += schema.own_cost(str(kind))
+            continue
+        weights = schema.weights.get(str(kind), [1] * len(forest.hierarchies[kind]))
+        nodes = partition.nodes[forest.first_node[shown] :]
+        for weight, tree, node in zip(weights, forest.hierarchies[kind], nodes, strict=False):
+            lost += weight * tree.lm[node]
+    return lost
 
 
 def caps_of(constraints: Constraints) -> list[naive.ShareCap]:

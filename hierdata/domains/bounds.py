@@ -54,6 +54,14 @@ StatedWhole = Annotated[
     WithJsonSchema({"type": "integer", **_ANY_NUMBER}),
 ]
 """A whole number that is a value."""
+HEAVIEST = Decimal(100)
+"""The largest weight."""
+StatedWeight = Annotated[
+    Decimal,
+    Field(ge=0, le=HEAVIEST, decimal_places=2),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": float(HEAVIEST)}),
+]
+"""What a value is worth, compared with others: two decimals, so that sums are exact."""
 StatedDecimal = Annotated[
     Decimal, Field(ge=-LARGEST, le=LARGEST), WithJsonSchema({"type": "number", **_ANY_NUMBER})
 ]

@@ -20,6 +20,7 @@ from hierdata.documents.scalars import Decimal128, Double
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.worth import NOTHING, Heaviest, Worth
 from hierdata.records.schema import Schema
 
 _TEXTS = frozenset({str, type(None)})
@@ -58,19 +59,18 @@ class Encoded:
 class Frame:
     """What the records of a collection share: encoded records and a frame make a Forest.
 
-    ``hierarchies`` and ``domains`` are by vertex type and the order of its attributes.
+    ``hierarchies`` and ``domains`` are by vertex type and the order of its attributes. ``worth`` and
+    ``sought`` are the weights of a Forest.
     """
 
     schema: Schema
     hierarchies: tuple[tuple[Hierarchy, ...], ...]
     domains: tuple[tuple[SensitiveDomain, ...], ...]
+    worth: Worth | None = None
+    sought: Worth | None = None
 
-    def forest(self, encoded: Encoded, heaviest: int = 0) -> Forest:
-        """Build the Forest of the records.
-
-        ``heaviest`` is the largest number of quasi-identifiers of any record of the whole collection, so that
-        losses have one scale in all parts.
-        """
+    def forest(self, encoded: Encoded, heaviest: Heaviest = NOTHING) -> Forest:
+        """Build the Forest of the records; ``heaviest`` is that of the whole collection (see Forest)."""
         count = encoded.child_count.astype(np.int64)
         record = np.repeat(np.arange(encoded.record_count), encoded.size)
         roots = np.append(0, np.cumsum(encoded.size))
@@ -96,7 +96,19 @@ class Frame:
             spellings=encoded.spellings,
             carried=encoded.carried,
             heaviest=heaviest,
+            worth=self.worth,
+            sought=self.sought,
         )
+
+    def heaviest(self, encoded: Encoded) -> Heaviest:
+        """Return the most of any of some records."""
+        if not encoded.record_count:
+            return NOTHING
+        starts = np.cumsum(encoded.size) - encoded.size
+        quasi = np.array([len(own) for own in self.hierarchies], np.int64)
+        weights = quasi if self.sought is None else self.sought.by_type
+        most, heaviest = (int(np.add.reduceat(own[encoded.type], starts).max()) for own in (quasi, weights))
+        return Heaviest(most, heaviest, int(encoded.child_count.max()))
 
 
 def _firsts(attributes: Sequence[Sequence[object]], types: NDArray[np.int32]) -> NDArray[np.int64]:

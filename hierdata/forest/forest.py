@@ -14,11 +14,16 @@ from numpy.typing import NDArray
 from hierdata.documents.document import Scalar
 from hierdata.domains.base import Hierarchy
 from hierdata.domains.sensitive import SensitiveDomain
+from hierdata.errors import InputError
+from hierdata.forest.worth import NOTHING, UNKNOWN, Heaviest, Worth
 from hierdata.records.schema import Schema
 
 MISSING = -1
 _LARGEST_LOSS = 2**62
 _ROUNDED_SCALE = 2**40
+_LEAST_SCALE = 2**20
+_LARGEST_WEIGHT = 2**31 - 1
+"""Of a record: kernels keep weights in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +34,14 @@ class Forest:
     grouped by vertex type. ``roots[r]`` is the root of record r; ``roots[-1]`` the number of vertices.
     ``nodes[first_node[v] + i]`` is the hierarchy node of the i-th quasi-identifier of vertex v,
     ``sensitive[first_sensitive[v] + i]`` the code of its i-th sensitive value or MISSING, and
-    ``spelling`` at the same index is the position of the value's spelling in ``spellings``. ``weight[v]`` is
-    the number of quasi-identifiers in v's subtree: the loss of suppressing it.
+    ``spelling`` at the same index is the position of the value's spelling in ``spellings``.
 
-    ``losses[t][i][node]`` is LM' of a node times ``scale``; ``exact`` tells whether these are exact integers
-    or rounded to 2^-40 (DECISIONS 17). For a part of a collection ``heaviest`` is the largest number of
-    quasi-identifiers of any record of the whole, so that all parts have one scale.
+    ``lm[t][i][node]`` is LM' of a node times ``lm_scale``; ``exact`` tells whether these are exact integers
+    or rounded to 2^-40 (DECISIONS 17). ``losses[t][i][node]`` is what a search minimizes: LM' times the
+    weight in ``sought``, times ``scale``; ``weight[v]`` times ``scale`` is the loss of suppressing the
+    subtree of v. ``sought`` None are the weights of LM. ``worth`` are the weights of the policy, None where
+    it states none. For a part of a collection ``heaviest`` is that of the whole, so that all parts have one
+    scale.
     """
 
     schema: Schema
@@ -52,7 +59,9 @@ class Forest:
     spelling: NDArray[np.int32]
     spellings: tuple[Scalar, ...]
     carried: dict[int, tuple[Scalar, ...]]
-    heaviest: int = 0
+    heaviest: Heaviest = NOTHING
+    worth: Worth | None = None
+    sought: Worth | None = None
 
     @property
     def record_count(self) -> int:
@@ -76,39 +85,92 @@ class Forest:
         return per_type[self.type]
 
     @cached_property
+    def own_weight(self) -> NDArray[np.int64]:
+        """Weight of each vertex, without those below it."""
+        worth = self.sought or Worth.of_lm(self.hierarchies, self.domains)
+        return worth.by_type[self.type]
+
+    @cached_property
     def weight(self) -> NDArray[np.int64]:
-        """Number of quasi-identifiers in the subtree of each vertex."""
-        weight = self.quasi_count.copy()
+        """Weight of the subtree of each vertex."""
+        weight = self.own_weight.copy()
         for kind in reversed(self.schema.types[1:]):
             vertices = np.flatnonzero(self.type == kind.index)
             np.add.at(weight, self.parent[vertices], weight[vertices])
         return weight
 
     @cached_property
+    def constants(self) -> dict[int, int]:
+        """The weight of vertices apart from their quasi-identifiers, by vertex type where it is not 0."""
+        found = () if self.sought is None else self.sought.constants
+        return {kind: constant for kind, constant in enumerate(found) if constant}
+
+    @cached_property
+    def _common_scale(self) -> int:
+        """The least factor that makes every LM' an integer."""
+        return math.lcm(*{loss.denominator for own in self.hierarchies for tree in own for loss in tree.lm})
+
+    @cached_property
     def _scale(self) -> tuple[int, bool]:
-        denominators = {loss.denominator for own in self.hierarchies for tree in own for loss in tree.lm}
-        scale = math.lcm(*denominators)
-        heaviest = int(self.weight[self.roots[:-1]].max(initial=max(self.heaviest, 1)))
+        counts = np.add.reduceat(self.quasi_count, self.roots[:-1])
+        heaviest = int(counts.max(initial=max(self.heaviest.quasi, 1)))
         # Twice the loss of two trees, an intermediate result, must fit into 64 bits.
-        return (scale, True) if 4 * heaviest * scale <= _LARGEST_LOSS else (_ROUNDED_SCALE, False)
+        if 4 * heaviest * self._common_scale <= _LARGEST_LOSS:
+            return self._common_scale, True
+        return _ROUNDED_SCALE, False
 
     @property
-    def scale(self) -> int:
+    def lm_scale(self) -> int:
         """The factor that makes LM' an integer."""
         return self._scale[0]
 
     @property
     def exact(self) -> bool:
-        """Whether ``losses`` are exact; else each was rounded once."""
+        """Whether ``lm`` is exact; else each was rounded once."""
         return self._scale[1]
 
     @cached_property
-    def losses(self) -> tuple[tuple[NDArray[np.int64], ...], ...]:
-        """LM' of every node times ``scale``, by vertex type and quasi-identifier."""
-        return tuple(tuple(self._scale_losses(tree.lm) for tree in own) for own in self.hierarchies)
+    def lm(self) -> tuple[tuple[NDArray[np.int64], ...], ...]:
+        """LM' of every node times ``lm_scale``, by vertex type and quasi-identifier."""
+        return tuple(tuple(_scale_losses(tree.lm, self.lm_scale) for tree in own) for own in self.hierarchies)
 
-    def _scale_losses(self, losses: Sequence[Fraction]) -> NDArray[np.int64]:
-        return np.array([round(loss * self.scale) for loss in losses], np.int64)
+    @cached_property
+    def scale(self) -> int:
+        """The factor that makes losses integers.
+
+        It is exact where 4 * heaviest record * (most pairs + 1) * scale <= 2^62, so that sums fit and ties
+        can favor more pairs; else the largest power of two that fits. Raises InputError below 2^20.
+        """
+        if self.sought is None:
+            return self.lm_scale
+        if self.heaviest == UNKNOWN:
+            return _LEAST_SCALE
+        heaviest = int(self.weight[self.roots[:-1]].max(initial=max(self.heaviest.weight, 1)))
+        pairs = int(self.child_count.max(initial=self.heaviest.children))
+        room = _LARGEST_LOSS // (4 * heaviest * (pairs + 1))
+        if room < _LEAST_SCALE or heaviest > _LARGEST_WEIGHT:
+            raise InputError(
+                f"the weights of the values of one record add up to {heaviest} units and a list has {pairs} "
+                "items, too much to compare losses exactly: state rounder weights, or divide the records"
+            )
+        return self._common_scale if self._common_scale <= room else 1 << (room.bit_length() - 1)
+
+    @cached_property
+    def losses(self) -> tuple[tuple[NDArray[np.int64], ...], ...]:
+        """The loss of publishing every node, times ``scale``, by vertex type and quasi-identifier."""
+        if self.sought is None:
+            return self.lm
+        return tuple(
+            tuple(
+                _scale_losses([weight * loss for loss in tree.lm], self.scale)
+                for weight, tree in zip(weights, own, strict=True)
+            )
+            for weights, own in zip(self.sought.quasi, self.hierarchies, strict=True)
+        )
+
+
+def _scale_losses(losses: Sequence[Fraction], scale: int) -> NDArray[np.int64]:
+    return np.array([round(loss * scale) for loss in losses], np.int64)
 
 
 @dataclass(frozen=True)

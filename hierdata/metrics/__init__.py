@@ -15,6 +15,7 @@ from hierdata.metrics.discrimination_rate import DiscriminationRate
 from hierdata.metrics.dissimilarity_degree import DissimilarityDegree
 from hierdata.metrics.diversity_degree import DiversityDegree
 from hierdata.metrics.identity_risk import IdentityRisk
+from hierdata.metrics.kept import KeptWorth
 from hierdata.metrics.lm_cost import LMCost
 from hierdata.metrics.reconstruction_error import ReconstructionError
 from hierdata.metrics.risk import Risk
@@ -25,6 +26,7 @@ from hierdata.metrics.suppression_ratio import SuppressionRatio
 
 METRICS: dict[str, type[Metric]] = {
     "lm_cost": LMCost,
+    "kept": KeptWorth,
     "certainty_penalty": CertaintyPenalty,
     "suppression_ratio": SuppressionRatio,
     "dissimilarity_degree": DissimilarityDegree,

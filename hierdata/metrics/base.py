@@ -81,6 +81,8 @@ class Metric(ABC):
     """The figures that depend on which vertices of a class are aligned, which published files do not tell."""
     linked: ClassVar[bool] = False
     """Whether it depends on the original of each published vertex."""
+    takes_place: ClassVar[bool] = False
+    """Whether a gate may limit it at one field or vertex type, which the metric is built for."""
     counts_exempt: ClassVar[bool] = False
     """Whether it counts vertices that have only an exempt value."""
 

@@ -60,12 +60,12 @@ class _Lost(Added):
 def _sum_losses(publication: Publication, forest: Forest) -> _Lost:
     kept = publication.shown >= 0
     scaled = 0
-    for kind, own in enumerate(forest.losses):
+    for kind, own in enumerate(forest.lm):
         vertices = np.flatnonzero(kept & (forest.type == kind))
         first = forest.first_node[publication.shown[vertices]]
         for position, losses in enumerate(own):
             counts = np.bincount(publication.nodes[first + position], minlength=len(losses))
             # Python integers, since the sum over all records may exceed 64 bits.
             scaled += sum(count * loss for count, loss in zip(counts.tolist(), losses.tolist(), strict=True))
-    total = Fraction(scaled, forest.scale) + int(forest.quasi_count[~kept].sum())
+    total = Fraction(scaled, forest.lm_scale) + int(forest.quasi_count[~kept].sum())
     return _Lost(total, forest.record_count, len(forest.nodes))

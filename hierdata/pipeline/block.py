@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
-
-import numpy as np
 
 from hierdata.forest.encoded import Encoded, Frame
 from hierdata.forest.forest import Forest
 from hierdata.forest.partition import Partition
+from hierdata.forest.worth import NOTHING, Heaviest
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Block:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "forest": None}
 
-    def at(self, frame: Frame, heaviest: int) -> Forest:
+    def at(self, frame: Frame, heaviest: Heaviest) -> Forest:
         """Return the forest of the records, built if needed; a recoding may have added nodes to it."""
         if self.forest is None:
             self.forest = frame.forest(self.encoded, heaviest)
@@ -38,12 +38,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Load:
-    """The size of a block: first record, records, vertices, and the most quasi-identifiers of a record."""
+    """The size of a block: first record, records, vertices, and the most of any record."""
 
     first: int
     records: int
     vertices: int
-    heaviest: int
+    heaviest: Heaviest
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,9 @@ class WeighBlock:
 
     def __call__(self, pieces: list[Encoded]) -> Load:
         """Return the load of all pieces together."""
-        quasi = np.array([len(own) for own in self.frame.hierarchies], np.int64)
-        heaviest = 1
-        for piece in pieces:
-            starts = np.cumsum(piece.size) - piece.size
-            heaviest = max(heaviest, int(np.add.reduceat(quasi[piece.type], starts).max(initial=1)))
         return Load(
             int(pieces[0].ordinals[0]) if pieces else -1,
             sum(piece.record_count for piece in pieces),
             sum(len(piece.type) for piece in pieces),
-            heaviest,
+            reduce(Heaviest.most, map(self.frame.heaviest, pieces), NOTHING),
         )

@@ -11,6 +11,7 @@ from hierdata.engines.base import Trial
 from hierdata.errors import PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded
+from hierdata.forest.worth import Heaviest
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.drop_references import drop_dangling
 from hierdata.pipeline.encode import Blocks
@@ -36,7 +37,7 @@ class TryBlock:
 
     prepared: Prepared
     seed: bytes
-    heaviest: int
+    heaviest: Heaviest
     asked: frozenset[int]
 
     def __call__(self, pieces: list[Encoded]) -> list[Mapping[Hashable, Trial]]:
@@ -59,7 +60,7 @@ class ClusterBlock:
     prepared: Prepared
     recoding: Recoding
     seed: bytes
-    heaviest: int
+    heaviest: Heaviest
     alone: bool
     progress: Progress = silent
     notice: Callable[[str], None] | None = None
@@ -89,11 +90,11 @@ TRIED = 4
 class ClusteredBlocks:
     """The clustered blocks, held by the executor; no two of them have classes that look the same.
 
-    ``heaviest`` is the largest number of quasi-identifiers of any record, which decides the scale of losses.
+    ``heaviest`` is the most of any record, which decides the scale of losses.
     """
 
     blocks: Held[Block]
-    heaviest: int
+    heaviest: Heaviest
     spread: RunContext
 
 
@@ -107,7 +108,7 @@ def cluster_blocks(
 ) -> ClusteredBlocks:
     """Cluster every block. Raises PromiseError if no class is found."""
     pieces, loads = blocks.pieces, blocks.loads
-    heaviest = max(load.heaviest for load in loads)
+    heaviest = reduce(Heaviest.most, (load.heaviest for load in loads))
     alone = len(loads) == 1
     require(loads, spread)
     announce_search(loads, prepared, spread.executor.workers, notice)
@@ -131,7 +132,7 @@ def cluster_blocks(
     return ClusteredBlocks(found, heaviest, spread)
 
 
-def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: int) -> Prepared:
+def _choose_engines(blocks: Blocks, prepared: Prepared, seed: bytes, heaviest: Heaviest) -> Prepared:
     """Choose the engines' alternatives by trials in some blocks, the same for all blocks."""
     if not any(stage.steps[0].chooses for stage in prepared.stages):
         return prepared
@@ -153,7 +154,9 @@ def add_trials(trials: Sequence[Mapping[Hashable, Trial]]) -> dict[Hashable, Tri
     return {way: reduce(add, (own[way] for own in trials)) for way in trials[0] if way in everywhere}
 
 
-def _unite_blocks(found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: int) -> Held[Block]:
+def _unite_blocks(
+    found: Held[Block], firsts: list[int], prepared: Prepared, heaviest: Heaviest
+) -> Held[Block]:
     """Exchange records so that all classes of one form are in one block."""
     place_of = {first: place for place, first in enumerate(firsts)}
     bins = 1 + found.count // _HEARD

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from hierdata.executors import Held
 from hierdata.forest.references import LinkFields, drop_references, published_marks
+from hierdata.forest.worth import Heaviest
 from hierdata.pipeline.block import Block
 from hierdata.policy.plan.links import link_fields
 from hierdata.policy.plan.plan import Prepared
@@ -24,7 +25,7 @@ class SendMarks:
 
     prepared: Prepared
     fields: LinkFields
-    heaviest: int
+    heaviest: Heaviest
     bins: int
 
     def __call__(self, block: Block) -> Iterator[tuple[int, Marks]]:
@@ -52,7 +53,7 @@ class DropReferences:
 
     prepared: Prepared
     fields: LinkFields
-    heaviest: int
+    heaviest: Heaviest
     dangling: frozenset[bytes]
 
     def __call__(self, block: Block) -> Block:
@@ -68,7 +69,7 @@ class DropReferences:
         )
 
 
-def drop_dangling(found: Held[Block], prepared: Prepared, heaviest: int) -> Held[Block]:
+def drop_dangling(found: Held[Block], prepared: Prepared, heaviest: Heaviest) -> Held[Block]:
     """Drop references to what is not published, now that this is settled for all blocks.
 
     References are dropped by place and never make anything else dangle, so once is enough. No two classes

@@ -15,6 +15,7 @@ from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, Frame, join_encoded, part
 from hierdata.forest.encoding import encode_records
 from hierdata.forest.forest import Forest
+from hierdata.forest.worth import UNKNOWN
 from hierdata.pipeline.block import Load, WeighBlock
 from hierdata.pipeline.resources import RunContext
 from hierdata.pipeline.seeds import salt_of
@@ -28,8 +29,6 @@ from hierdata.records.identifiers.treatment import UNTREATED, Treatment
 
 _BATCH = 8192
 """The number of records that are sent to their blocks together."""
-_ANY = 2**62
-"""A bound on the weight of records: histograms need one scale before the largest weight is known."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class SampleSplit:
         """Return the histograms of these records."""
         documents = surveyed.sample.documents(self.stride)
         (sample,) = encode_records(bind_records(documents, self.binding), self.frame)
-        return Sampled(histograms(self.frame.forest(sample, _ANY)), self.stride * sample.ordinals)
+        return Sampled(histograms(self.frame.forest(sample, UNKNOWN)), self.stride * sample.ordinals)
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,7 @@ def _split_by_place(
     place_of: Callable[[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.int64]],
 ) -> Iterator[tuple[int, Encoded]]:
     """Split encoded records by the leaf or block of their histograms and ordinals."""
-    forest = frame.forest(records, _ANY)
+    forest = frame.forest(records, UNKNOWN)
     places = place_of(histograms(forest).counts, records.ordinals)
     order = np.argsort(places, kind="stable")
     found, starts = np.unique(places[order], return_index=True)

@@ -27,6 +27,7 @@ from hierdata.engines.guarding.guard import (
 from hierdata.errors import PromiseError
 from hierdata.executors import Held
 from hierdata.forest.encoded import Encoded, join_encoded, part
+from hierdata.forest.worth import Heaviest
 from hierdata.pipeline.block import Block
 from hierdata.pipeline.unguarded import explain_unguarded
 from hierdata.policy.plan.plan import Prepared
@@ -39,7 +40,7 @@ class _Task:
     """What every task on a block needs."""
 
     prepared: Prepared
-    heaviest: int
+    heaviest: Heaviest
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class PublishSuppressed(_Task):
         return replace(block, partitions=(publish_at_roots(forest, partition),))
 
 
-def guard_blocks(found: Held[Block], prepared: Prepared, heaviest: int) -> tuple[Held[Block], bool]:
+def guard_blocks(found: Held[Block], prepared: Prepared, heaviest: Heaviest) -> tuple[Held[Block], bool]:
     """Guard the suppressed of all blocks as ``guard_suppressed`` does those of a whole collection.
 
     Returns the blocks, and whether suppressed records were published: several blocks may then have classes of
@@ -139,7 +140,7 @@ def guard_blocks(found: Held[Block], prepared: Prepared, heaviest: int) -> tuple
 
 
 def _choose(
-    found: Held[Block], left: GroupContents, prepared: Prepared, heaviest: int
+    found: Held[Block], left: GroupContents, prepared: Prepared, heaviest: Heaviest
 ) -> dict[int, list[int]]:
     """Return the classes to dissolve, by the number of their block."""
     weighed = _ask(found, WeighClasses(prepared, heaviest))
@@ -161,7 +162,7 @@ def _choose(
     return dict(chosen)
 
 
-def _may_stay(found: Held[Block], classes: int, prepared: Prepared, heaviest: int) -> bool:
+def _may_stay(found: Held[Block], classes: int, prepared: Prepared, heaviest: Heaviest) -> bool:
     """Whether something is published, and the records that it does not cover are none or satisfy all."""
     taken = join_encoded(_ask(found, TakeSuppressed(prepared, heaviest)))
     if taken.record_count == prepared.survey.records or taken.record_count * classes > LARGEST:

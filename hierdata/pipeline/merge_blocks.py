@@ -19,6 +19,7 @@ from hierdata.forest.encoded import Frame, join_encoded, part
 from hierdata.forest.forest import Forest
 from hierdata.forest.isomorphism import digests
 from hierdata.forest.partition import SUPPRESSED, Partition
+from hierdata.forest.worth import Heaviest
 from hierdata.pipeline.block import Block
 
 Heard = tuple[int, list[bytes]]
@@ -30,7 +31,7 @@ class FormsOfBlock:
     """Send the digests of the published forms of a block's classes to bins, equal ones to the same bin."""
 
     frame: Frame
-    heaviest: int
+    heaviest: Heaviest
     place_of: Mapping[int, int]
     bins: int
 
@@ -45,7 +46,7 @@ class FormsOfBlock:
                 yield at, (own, forms)
 
 
-def _forms(block: Block, frame: Frame, heaviest: int) -> dict[int, bytes]:
+def _forms(block: Block, frame: Frame, heaviest: Heaviest) -> dict[int, bytes]:
     """Return the digest of each class, by the root of its representative."""
     (partition,) = block.partitions
     forest = block.at(frame, heaviest)
@@ -79,7 +80,7 @@ class SplitBlock:
     """
 
     frame: Frame
-    heaviest: int
+    heaviest: Heaviest
     homes: Mapping[bytes, int]
     place_of: Mapping[int, int]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
@@ -46,7 +46,7 @@ def mlev_anonytree(a: object, b: object, policy: PolicySource, *, key: bytes | N
     stated = without_required_fields(read_policy(policy))
     with look_over([a, b], stated, key, None, None, None) as looked:
         overview, prepared, _, spread = looked
-        forest = whole(overview, prepared, spread)
+        forest = replace(whole(overview, prepared, spread), sought=None)  # the paper minimizes LM
     partition = align_pair(forest, prepared.constraints, max(prepared.constraints.min_class_size, 2))
     publication = Representatives().publish(forest, [partition], range(2))
     found = next(publication.parts[0].documents(), {"representative": None})

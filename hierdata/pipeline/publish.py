@@ -25,6 +25,7 @@ from hierdata.executors.spill import room
 from hierdata.forest.encoded import Frame
 from hierdata.forest.publication import PublishedPart
 from hierdata.forest.spellings import TypesShown, find_types, join_types, unify_types
+from hierdata.forest.worth import Heaviest
 from hierdata.metrics.base import Metric
 from hierdata.metrics.tallies import Tallies, tally
 from hierdata.pipeline.block import Block
@@ -45,7 +46,7 @@ class TallyBlock:
 
     recoding: Recoding
     frame: Frame
-    heaviest: int
+    heaviest: Heaviest
     metrics: tuple[Metric, ...]
 
     def __call__(self, block: Block) -> tuple[Tallies, TypesShown]:
@@ -98,7 +99,7 @@ class PublishBlock:
 
     recoding: Recoding
     frame: Frame
-    heaviest: int
+    heaviest: Heaviest
     order_key: bytes
     ranges: int
     spelling: RecordSpelling

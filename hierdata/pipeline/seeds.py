@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hierdata.policy.plan.plan import Prepared
+from hierdata.policy.plan.worth import stated_weights
 
 BYTES = 16
 
@@ -51,7 +52,8 @@ def order_key(seed: bytes, prepared: Prepared, content: bytes) -> bytes:
         mode="json", include={"engine", "blocks", "effort", "empty"}, serialize_as_any=True
     )
     facts = freeze(prepared, __version__).model_dump(mode="json")
-    asked = json.dumps([searched, facts], sort_keys=True).encode()
+    stated = [["/".join(keys), weight] for keys, weight in sorted(stated_weights(policy).items())]
+    asked = json.dumps([searched, facts, *stated], sort_keys=True).encode()
     return hmac.digest(seed, hashlib.sha256(asked).digest() + content, "sha256")
 
 

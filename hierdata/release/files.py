@@ -13,6 +13,7 @@ from hierdata.domains.scales import DomainScale
 from hierdata.errors import TargetError
 from hierdata.judge import Verdict
 from hierdata.metrics import metrics_of
+from hierdata.metrics.kept import KeptWorth, Share
 from hierdata.metrics.sums import Sums
 from hierdata.metrics.tallies import Counted, Tallies, count_part
 from hierdata.policy.lint.lint import lint
@@ -29,6 +30,8 @@ from hierdata.release.report.models import (
     Counts,
     Exact,
     GateVerdict,
+    KeptShare,
+    KeptShares,
     LevelRow,
     LevelTable,
     MembershipRow,
@@ -107,6 +110,7 @@ def build_report(
         class_size=prepared.constraints.min_class_size,
         counts=_counts(prepared.schema, counts, verdict),
         metrics=figures({name: found for name, found in measured.items() if found}),
+        kept=_kept_shares(tallies),
         attackers=attacker_risks(attackers, tallies),
         gates=gates,
         loss_exact=not counts.rounded,
@@ -159,6 +163,19 @@ def _counts(schema: Schema, counts: Counted, verdict: Verdict) -> Counts:
         k_raw=verdict.k_raw,
         k_exempt=verdict.k_exempt,
     )
+
+
+def _kept_shares(tallies: Tallies) -> KeptShares:
+    found = KeptWorth().shares(tallies)
+    return KeptShares(
+        total=None if found.total is None else _kept_share(found.total),
+        vertices={path: _kept_share(own) for path, own in found.vertices.items()},
+        fields={path: _kept_share(own) for path, own in found.fields.items()},
+    )
+
+
+def _kept_share(own: Share) -> KeptShare:
+    return KeptShare(kept=Exact.of(own.kept), attainable=Exact.of(own.attainable))
 
 
 def _reasons(schema: Schema, counts: Counted) -> dict[str, str]:

@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 from hierdata.domains.sensitive import SensitiveDomain
-from hierdata.errors import GateError
+from hierdata.errors import GateError, PolicyError
 from hierdata.escaping import quote
 from hierdata.policy.checks.gates import after, keys_of
 from hierdata.policy.policy import Policy
+from hierdata.policy.problems import nearest
 from hierdata.policy.spec.gates import AttackerModel, Gate
 from hierdata.privacy.wording import number
 from hierdata.records.key_forms import KeyForm
@@ -62,11 +63,30 @@ def bind_gates(
 def _bind_gate(
     policy: Policy, gate: Gate, schema: Schema, domains: Sequence[Sequence[SensitiveDomain]]
 ) -> BoundGate:
+    stated = describe_gate(policy, gate)
+    if gate.on is not None and gate.metric_class.takes_place:
+        return BoundGate(gate, _metric_at_path(policy, gate, schema), stated)
     if gate.metric_class.gated:
-        return BoundGate(gate, gate.metric_class.under(policy.diversity), describe_gate(policy, gate))
+        return BoundGate(gate, gate.metric_class.under(policy.diversity), stated)
     metric = _bound_to(cast("type[Risk]", gate.metric_class), policy, gate.attacker_in(policy.attackers))
     metric.targets(schema, domains)
-    return BoundGate(gate, metric, describe_gate(policy, gate))
+    return BoundGate(gate, metric, stated)
+
+
+def _metric_at_path(policy: Policy, gate: Gate, schema: Schema) -> Metric:
+    """Build the metric at the gate's path. Raises PolicyError if nothing there is measured."""
+    from hierdata.metrics.kept import KeptWorth
+
+    keys = keys_of(policy, cast("str", gate.on))
+    paths = {schema.keys(kind.index): kind.path for kind in schema.types}
+    paths |= {field: str(policy.rules_by_keys[field][0]) for field in (*policy.quasi, *policy.sensitive)}
+    if keys not in paths:
+        raise PolicyError(
+            f"gate on {gate.metric}: this is neither a vertex type nor a published field that is generalized "
+            f"or sensitive{nearest(cast('str', gate.on), [*paths.values()])}",
+            path=gate.on,
+        )
+    return KeptWorth(paths[keys])
 
 
 def bind_attackers(
@@ -144,7 +164,7 @@ def describe_gate(policy: Policy, gate: Gate) -> dict[str, Any]:
     return {
         "name": gate.name,
         "metric": gate.metric,
-        "figure": gate.figure,
+        "figure": gate.on if gate.figure is None and gate.metric_class.takes_place else gate.figure,
         "operator": gate.operator,
         "limit": Exact.of(gate.value),
         "attacker": gate.attacker,

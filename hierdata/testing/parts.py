@@ -49,7 +49,7 @@ def _part(publication: Publication, forest: Forest, records: NDArray[np.int64]) 
         spelling=forest.spelling[sensitive],
         carried={int(number[v]): own for v, own in forest.carried.items() if number[v] >= 0},
     )
-    vars(part)["_scale"] = (forest.scale, forest.exact)
+    vars(part)["_scale"] = (forest.lm_scale, forest.exact)
     aligned = publication.representative
     classes = publication.equivalence_class[vertices]
     classes[classes >= 0] = np.unique(classes[classes >= 0], return_inverse=True)[1]

@@ -22,6 +22,7 @@ from hierdata.engines.alignment.lower_bounds import histograms
 from hierdata.engines.blocking import Sizes, grow_cut
 from hierdata.forest.encoded import Frame, part
 from hierdata.forest.forest import Forest, Scope
+from hierdata.forest.worth import Heaviest
 from hierdata.metrics import METRICS
 from hierdata.pipeline.cluster import TRIED, add_trials
 from hierdata.pipeline.search import try_first_step
@@ -47,7 +48,7 @@ class Outcome:
 def block_of(forest: Forest, block: Numbers, number: int) -> Forest:
     """The records of one block, losses by the scale of all."""
     frame = Frame(forest.schema, forest.hierarchies, forest.domains)
-    heaviest = int(forest.weight[forest.roots[:-1]].max())
+    heaviest = Heaviest(quasi=int(forest.weight[forest.roots[:-1]].max()))
     records = np.flatnonzero(block == number)
     return frame.forest(part(forest, np.arange(forest.record_count), records), heaviest)
 

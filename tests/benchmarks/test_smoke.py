@@ -173,6 +173,14 @@ SMOKES = (
         ),
     ),
     Smoke(
+        "worth",
+        "students patients",
+        (
+            "collection | minimized | vertex type | published | share | kept | kept in all | LM per value"
+            " | CPU s",
+        ),
+    ),
+    Smoke(
         "scale",
         "--records 60 --data A --executor serial",
         ("records | seconds | us a record | exponent | peak MiB | LM per value | suppressed",),

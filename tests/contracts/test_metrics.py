@@ -54,6 +54,7 @@ def publication(classes: list[int], nodes: list[int]) -> Publication:
 Compared = tuple[Publication, Publication, Forest]
 BETTER_AND_WORSE: dict[str, Compared] = {
     "lm_cost": (publication([0, 0, 1, 1], [1] * 4), publication([0, 0, 1, 1], [0] * 4), forest(1, 2, 1, 2)),
+    "kept": (publication([0, 0, 1, 1], [1] * 4), publication([0, 0, 1, 1], [0] * 4), forest(1, 2, 1, 2)),
     "certainty_penalty": (
         publication([0, 0, 1, 1], [1] * 4),
         publication([0, 0, 1, 1], [0] * 4),

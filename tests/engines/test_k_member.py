@@ -18,6 +18,7 @@ from hierdata.privacy.base import PrivacyModel
 from tests.naive_k_member import Twin
 from tests.publications import publication_of
 from tests.random_collections import Collection, collection
+from tests.twin import weighted_loss
 
 MODELS = {
     "level alpha, k = 2": LevelAlphaK(k=2),
@@ -35,10 +36,11 @@ def partitioned(built: Collection, model: PrivacyModel, **parameters: int) -> Pa
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_engine_and_twin_agree(model: str, depth: int) -> None:
+@pytest.mark.parametrize(("depth", "weighted"), [(1, False), (2, False), (2, True), (3, False), (3, True)])
+def test_engine_and_twin_agree(model: str, depth: int, weighted: bool) -> None:
     for seed in range(3):
         built = collection(seed + 300 * depth, records=14, depth=depth)
+        built = built.weighted(seed) if weighted else built
         forest, constraints = built.forest, built.bind(MODELS[model])
         least = constraints.min_class_size
         largest, candidates = (max(least, 5), 50) if seed % 2 else (least + 1, 4)
@@ -56,7 +58,9 @@ def test_engine_and_twin_agree(model: str, depth: int) -> None:
 
         saved = sum(len(one.records) * one.saved for one in classes)
         total = METRICS["lm_cost"]().of(publication_of(forest, partition), forest)[0]
-        assert total.value * forest.scale == forest.scale * sum(twin.weights) - saved
+        lost = weighted_loss(built, partition)
+        assert weighted or lost == total.value
+        assert lost * forest.scale == forest.scale * sum(twin.weights) - saved
 
 
 @pytest.mark.parametrize("model", ["level alpha, k = 2", "level alpha, k = 3"])

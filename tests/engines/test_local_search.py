@@ -32,6 +32,7 @@ from tests import naive, naive_local_search
 from tests.promises import bind
 from tests.publications import publication_of
 from tests.random_collections import Collection, collection
+from tests.twin import weighted_loss
 
 SETTINGS = {
     "level alpha, k = 2": LevelAlphaK(k=2),
@@ -60,6 +61,9 @@ def searched(built: Collection, model: PrivacyModel, partition: Partition, engin
 
 
 def loss(built: Collection, partition: Partition) -> Fraction:
+    """LM, or the weighted losses of a collection that has weights."""
+    if built.forest.sought is not None:
+        return weighted_loss(built, partition)
     figures = METRICS["lm_cost"]().of(publication_of(built.forest, partition), built.forest)
     total = figures[0].value
     assert isinstance(total, Fraction)
@@ -109,6 +113,17 @@ def test_engine_and_twin_agree(setting: str, depth: int) -> None:
     assert made
 
 
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_engine_and_twin_agree_on_weighted_losses(setting: str) -> None:
+    made = 0
+    for seed in range(4):
+        built = collection(seed + 4000, records=14, depth=1 + seed % 3, most=3).weighted(seed)
+        twin = twin_of(built, SETTINGS[setting], seed, None, 4)
+        made += twin.run(2)
+        agree(built, SETTINGS[setting], seed, None, LocalSearch(passes=2, near=4, pairing="greedy"), twin)
+    assert made
+
+
 @pytest.mark.parametrize(("depth", "seeds"), [(1, (28, 29)), (2, (8, 12)), (3, (4,))])
 def test_engine_and_twin_agree_on_copies(depth: int, seeds: tuple[int, ...]) -> None:
     together = 0
@@ -134,8 +149,7 @@ def agree(
     classes = [np.flatnonzero(after.equivalence_class == at).tolist() for at in range(after.class_count)]
     assert classes == [sorted(one.order) for one in twin.classes]
     kept = sum(twin.kept(at) for at in range(len(twin.classes)))
-    weight = sum(tree.quasi_count for tree in built.trees)
-    assert loss(built, after) == weight - kept
+    assert loss(built, after) == sum(map(built.naive_schema.cost, built.trees)) - kept
 
 
 @settings(max_examples=25, deadline=None)
@@ -145,12 +159,14 @@ def agree(
     setting=st.sampled_from([*SETTINGS, *OTHERS]),
     pairing=st.sampled_from(["greedy", "benefit", "optimal"]),
     size=st.sampled_from([None, 4]),
+    weighted=st.booleans(),
 )
 def test_a_search_is_safe_and_never_worse(
-    seed: int, depth: int, setting: str, pairing: str, size: int | None
+    seed: int, depth: int, setting: str, pairing: str, size: int | None, weighted: bool
 ) -> None:
     model = (SETTINGS | OTHERS)[setting]
     built = collection(seed, records=20, depth=depth)
+    built = built.weighted(seed) if weighted else built
     before = clustered(built, model, seed, size)
     after = searched(built, model, before, LocalSearch(passes=2, near=4, pairing=pairing))
     assert loss(built, after) <= loss(built, before)

@@ -18,12 +18,12 @@ from hierdata.engines.alignment import arrays
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import (
-    BELOW,
     CHILD_COUNT,
     COLUMN_OF,
     DEGREE,
     DESK,
     FIRST_CHILD,
+    OWN,
     WEIGHT,
 )
 from hierdata.engines.alignment.kernels.assignment import match
@@ -97,8 +97,8 @@ class GrownClass:
         first, count = a.representative[at, [FIRST_CHILD, CHILD_COUNT]]
         children = [self.twin(child) for child in range(first, first + count)]
         found = naive.Representative(members[0].type, labels, values, members, children)
-        assert found.quasi_count == a.representative[at, WEIGHT]
-        assert found.quasi_count - len(labels) == a.representative[at, BELOW]
+        assert schema.cost(found) == a.representative[at, WEIGHT]
+        assert schema.own_cost(found.type) == a.representative[at, OWN]
         return found
 
 

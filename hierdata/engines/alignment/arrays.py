@@ -46,6 +46,16 @@ def first_nodes(forest: Forest) -> list[list[int]]:
     return [[next(ends) for _ in own] for own in forest.hierarchies]
 
 
+def constant_nodes(forest: Forest) -> dict[int, int]:
+    """Return the single node of vertices that have a weight and no quasi-identifier, by vertex type.
+
+    They are numbered after those of all hierarchies.
+    """
+    count = sum(len(tree.labels) for own in forest.hierarchies for tree in own)
+    kinds = (kind for kind in forest.constants if not forest.hierarchies[kind])
+    return {kind: count + at for at, kind in enumerate(kinds)}
+
+
 def write_nodes(
     forest: Forest,
     first: list[list[int]],
@@ -66,7 +76,10 @@ def write_nodes(
 
 def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
     """Build the vertex rows of ``kernels.arrays``; also return the column of the first slot."""
-    quasi_counts = np.array([len(own) for own in forest.hierarchies], np.int32)
+    constant = constant_nodes(forest)
+    quasi_counts = np.array(
+        [len(own) or kind in constant for kind, own in enumerate(forest.hierarchies)], np.int32
+    )
     slot_counts = np.array([len(own) for own in caps], np.int32)
     first_slot = FIRST_NODE + int(quasi_counts.max(initial=1))
     rows = np.zeros((forest.vertex_count, first_slot + int(slot_counts.max(initial=0))), np.int32)
@@ -75,7 +88,7 @@ def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
         forest.first_child,
         forest.child_count,
         forest.weight,
-        forest.weight - forest.quasi_count,
+        forest.own_weight,
         quasi_counts[forest.type],
         slot_counts[forest.type],
         np.zeros(forest.vertex_count, np.int64),
@@ -83,6 +96,8 @@ def pack_rows(forest: Forest, caps: Caps) -> tuple[NDArray[np.int32], int]:
     )
     rows[:, :FIRST_NODE] = np.stack(columns, axis=1)
     rows[:, FIRST_NODE] = MISSING
+    for kind, node in constant.items():
+        rows[forest.type == kind, FIRST_NODE] = node
     for kind in _find_pooled(forest, caps):
         vertices = np.flatnonzero(forest.type == kind)
         _, heads, pool, sizes = np.unique(
@@ -116,18 +131,20 @@ def _find_pooled(forest: Forest, caps: Caps) -> list[int]:
 
 def pack_rules(forest: Forest, caps: Caps, size: int) -> Rules:
     """Pack losses by node and by pair, and the largest count of each group in a class of ``size`` records."""
-    trees = [tree for own in forest.hierarchies for tree in own]
+    trees = [np.array(tree.ancestors, np.int32) for own in forest.hierarchies for tree in own]
     losses = [2 * loss for own in forest.losses for loss in own]
-    depth = max((len(tree.ancestors[0]) for tree in trees), default=1)
+    for _ in constant_nodes(forest):
+        trees.append(np.zeros((1, 1), np.int32))
+        losses.append(np.zeros(1, np.int64))
+    depth = max((above.shape[1] for above in trees), default=1)
     node_count = sum(len(loss) for loss in losses)
     ancestors = np.full((node_count, depth), MISSING, np.int32)
     pair_row = np.full(node_count, MISSING, np.int64)
     nests = np.zeros(node_count, np.bool_)
     tables = [np.zeros(node_count, np.int64)]  # keeps pair_row at 0 or more, as it subtracts ``start``
     start, filled = 0, node_count
-    for tree, loss in zip(trees, losses, strict=True):
+    for above, loss in zip(trees, losses, strict=True):
         count = len(loss)
-        above = np.array(tree.ancestors, np.int32)
         ancestors[start : start + count, : above.shape[1]] = np.where(above < 0, MISSING, above + start)
         nests[start : start + count] = _nests(above, loss)
         if count * count <= _LARGEST_PAIR_TABLE:

@@ -1,16 +1,19 @@
 """Histograms of records over taxonomy nodes: a lower bound of the loss of aligning two records.
 
-LM' of the least node above two values is an ultrametric. For each node on its path that its partner does not
-share, a value pays the increase of LM' from the node to its parent; a suppressed value pays its whole path,
-from its present loss up to 1. If a values of one record and b of the other are below a node, at most
-min(a, b) pairs share it, so
+The loss of the least node above two values is an ultrametric. For each node on its path that its partner does
+not share, a value pays the increase of the loss from the node to its parent; a suppressed value pays its
+whole path, from its present loss up to its weight. If a values of one record and b of the other are below a
+node, at most min(a, b) pairs share it, so
 
-    bound = sum over nodes of (LM'(parent) - LM'(node)) * |a - b|        (LM' of a root's parent is 1)
+    bound = sum over nodes of (loss(parent) - loss(node)) * |a - b|      (of a root's parent: the weight)
 
 plus the present losses of the values of both, 0 for original values, is at most the loss of any alignment of
 the two, both sides counted, for any pairing of children and any models. It is a weighted L1 distance of
-vectors. A vertex that has no partner in any alignment is suppressed with all its descendants; if that is
-known beforehand, the bound is tighter.
+vectors. What else a vertex is worth, by its presence and its sensitive values, is lost if it has no partner.
+It is added to the weight of its first quasi-identifier, and so to the increase from the root; a vertex
+without any has a single node (``arrays.constant_nodes``). So with n vertices of the type on each side it adds
+weight * |n_a - n_b|. A vertex that has no partner in any alignment is suppressed with all its descendants; if
+that is known beforehand, the bound is tighter.
 """
 
 from __future__ import annotations
@@ -18,10 +21,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierdata.domains.base import Hierarchy
-from hierdata.engines.alignment.arrays import first_nodes
+from hierdata.engines.alignment.arrays import constant_nodes, first_nodes
 from hierdata.engines.alignment.kernels.lower_bounds import Histograms, count_values
 from hierdata.forest.forest import MISSING, Forest
+from hierdata.forest.worth import Worth
 
 __all__ = ["Histograms", "histograms"]
 
@@ -38,37 +41,61 @@ def histograms(forest: Forest, alone: NDArray[np.bool_] | None = None) -> Histog
     paths, gains, lost = node_paths(forest)
     passes, weights, columns = _columns(paths, gains)
     counts = np.zeros((forest.record_count, len(weights)), np.uint8)
-    found = Histograms(counts, weights, columns, np.zeros(forest.record_count, np.int64), passes, lost)
+    totals = np.zeros(forest.record_count, np.int64)
+    found = Histograms(counts, weights, columns, totals, passes, lost, _whole_losses(forest))
     if alone is None:
         alone = np.zeros(forest.vertex_count, np.bool_)
-    quasi_count = forest.quasi_count
-    count_values(
-        np.repeat(forest.record_of, quasi_count),
-        _number_nodes(forest),
-        np.repeat(alone, quasi_count),
-        forest.scale,
-        found,
-    )
+    vertices, nodes = _number_nodes(forest)
+    count_values(forest.record_of[vertices], nodes, alone[vertices], found)
     return found
 
 
-def _number_nodes(forest: Forest) -> NDArray[np.int64]:
-    """Return the nodes of all values, in one numbering over all hierarchies."""
+def _number_nodes(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the vertex and the node of each value, in one numbering over all hierarchies."""
     nodes = forest.nodes.astype(np.int64)
     for kind, starts in enumerate(first_nodes(forest)):
         vertices = np.flatnonzero(forest.type == kind)
         for position, start in enumerate(starts):
             nodes[forest.first_node[vertices] + position] += start
-    return nodes
+    found = [(np.repeat(np.arange(forest.vertex_count), forest.quasi_count), nodes)]
+    for kind, node in constant_nodes(forest).items():
+        vertices = np.flatnonzero(forest.type == kind)
+        found.append((vertices, np.full(len(vertices), node)))
+    owners, numbers = zip(*found, strict=True)
+    return np.concatenate(owners), np.concatenate(numbers)
+
+
+def _wholes(forest: Forest) -> list[int]:
+    """Return the loss of suppressing a value, by hierarchy, then for the ``constant_nodes``.
+
+    The first value of a vertex includes what the vertex is worth apart from its quasi-identifiers.
+    """
+    worth = forest.sought or Worth.of_lm(forest.hierarchies, forest.domains)
+    weights = [
+        weight + (0 if position else forest.constants.get(kind, 0))
+        for kind, own in enumerate(worth.quasi)
+        for position, weight in enumerate(own)
+    ]
+    weights += [forest.constants[kind] for kind in constant_nodes(forest)]
+    return [forest.scale * weight for weight in weights]
+
+
+def _whole_losses(forest: Forest) -> NDArray[np.int64]:
+    """Return the loss of suppressing a value of each node."""
+    counts = [len(tree.labels) for own in forest.hierarchies for tree in own] + [1] * len(
+        constant_nodes(forest)
+    )
+    return np.repeat(np.array(_wholes(forest), np.int64), counts)
 
 
 def node_paths(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each node its path, padded with -1, the increase of LM' to the node above, and LM'."""
-    found = [
-        _paths(tree, losses, forest.scale)
-        for trees, own in zip(forest.hierarchies, forest.losses, strict=True)
-        for tree, losses in zip(trees, own, strict=True)
-    ]
+    """Return for each node its path (padded with -1), the increase of loss to the node above, its loss."""
+    trees = [np.array(tree.ancestors, np.int64) for own in forest.hierarchies for tree in own]
+    losses = [one for own in forest.losses for one in own]
+    for _ in constant_nodes(forest):
+        trees.append(np.zeros((1, 1), np.int64))
+        losses.append(np.zeros(1, np.int64))
+    found = [*map(_paths, trees, losses, _wholes(forest))]
     count = sum(len(gains) for _, gains, _ in found)
     passes = np.full((count, max((paths.shape[1] for paths, _, _ in found), default=1)), MISSING, np.int64)
     start = 0
@@ -88,7 +115,7 @@ def _columns(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Return the columns on the path of each node, and the weight and the first node of each column.
 
-    A column of several nodes has the least increase of LM' among them as its weight.
+    A column of several nodes has the least increase of the loss among them as its weight.
     """
     nodes = np.flatnonzero(gains)
     if len(nodes) > _MOST_COLUMNS:
@@ -102,15 +129,15 @@ def _columns(
 
 
 def _paths(
-    tree: Hierarchy, losses: NDArray[np.int64], scale: int
+    above: NDArray[np.int64], losses: NDArray[np.int64], whole: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return for every node its path from the root, the increase of LM' to the node above, and LM'.
+    """Return for every node its path from the root, the increase of loss to the node above, and its loss.
 
-    If steps do not nest (2 and 5 years) LM' is not an ultrametric. Paths then omit the depths at which
+    ``above`` are the ancestors of nodes, ``whole`` is the loss above the root. If steps do not nest (2 and 5
+    years) the loss is not an ultrametric. Paths then omit the depths at which
     values may share no node although they share a deeper one, and nodes above such a depth count at most the
     least loss there.
     """
-    above = np.array(tree.ancestors, np.int64)
     depths = range(above.shape[1])
     closed = [
         depth for depth in depths if all(_tells(above[:, own], above[:, depth]) for own in depths[depth:])
@@ -124,7 +151,7 @@ def _paths(
         np.minimum.at(least, nearest, losses[above[there, left_out]])
     paths = above[:, closed]
     gains = np.zeros(len(losses), np.int64)
-    over = np.full(len(losses), scale)
+    over = np.full(len(losses), whole)
     for level in range(len(closed)):
         there = paths[:, level] >= 0
         own = paths[there, level]

@@ -108,4 +108,4 @@ def _weigh_histograms(counts: NDArray[np.uint8], weights: Integers) -> Histogram
     small = np.array([-(-own * _WEIGHT // sum(every)) for own in every], np.int64)
     totals = (counts @ small.astype(np.float64)).astype(np.int64)
     columns, unused = np.arange(len(small)), np.zeros(0, np.int64)
-    return Histograms(counts, small, columns, totals, np.zeros((0, 0), np.int32), unused)
+    return Histograms(counts, small, columns, totals, np.zeros((0, 0), np.int32), unused, unused)

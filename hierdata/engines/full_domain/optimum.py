@@ -51,10 +51,11 @@ class LatticeSearch:
         self.lattice = Lattice.of(forest, scope.kind, self._base)
         own = forest.losses[scope.kind]
         # Where the sum over all rows would not fit into 64 bits, low bits are dropped.
-        dropped = bits_over(len(scope.rows) * len(own) * forest.scale)
+        whole = sum(forest.sought.quasi[scope.kind]) if forest.sought else len(own)
+        dropped = bits_over(len(scope.rows) * whole * forest.scale)
         self._first = np.cumsum([0, *map(len, own)])
         self._losses = np.concatenate([np.zeros(0, np.int64), *own]) >> dropped
-        self._whole = len(own) * (forest.scale >> dropped)
+        self._whole = whole * (forest.scale >> dropped)
 
     def bounds(self, progress: Callable[[int], None]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return lower bounds, by node, of the loss and of the number of suppressed rows.

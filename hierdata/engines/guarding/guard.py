@@ -190,9 +190,11 @@ def _kept_by_record(forest: Forest, partition: Partition) -> NDArray[np.int64]:
     shown = partition.representative
     for kind, own in enumerate(forest.losses):
         vertices = np.flatnonzero((forest.type == kind) & (shown >= 0))
+        kept[vertices] = forest.own_weight[vertices] * forest.scale
         first = forest.first_node[shown[vertices]]
         for position, losses in enumerate(own):
-            kept[vertices] += (forest.scale - losses[partition.nodes[first + position]]) >> dropped
+            kept[vertices] -= losses[partition.nodes[first + position]]
+    kept >>= dropped
     records: NDArray[np.int64] = np.add.reduceat(kept, forest.roots[:-1])
     return records
 

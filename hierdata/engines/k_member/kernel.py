@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hierdata.engines.alignment.kernels.anonytree import align
 from hierdata.engines.alignment.kernels.arrays import (
     FIRST_NODE,
+    OWN,
     QUASI_COUNT,
     WEIGHT,
     AlignmentArrays,
@@ -43,15 +44,16 @@ class Proposals(NamedTuple):
 
 @jit
 def kept_value(rep: Rows, count: int, kept: NDArray[np.bool_], scale: int, losses: Ordinals) -> np.int64:
-    """Return the value (sum of 1 - LM', times ``scale``) that each member keeps of a representative.
+    """Return the value (weights minus losses, times ``scale``) that each member keeps of a representative.
 
-    Of its ``count`` vertices those that are not ``kept`` count 0. ``losses`` are twice LM' times ``scale``.
+    Of its ``count`` vertices those that are not ``kept`` count 0. ``losses`` are as in ``Rules``.
     """
     saved = np.int64(0)
     for v in range(count):
         if kept[v]:
+            saved += scale * np.int64(rep[v, OWN])
             for at in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
-                saved += scale - losses[rep[v, at]] // 2
+                saved -= losses[rep[v, at]] // 2
     return saved
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.alignment import Alignment
 from hierdata.engines.alignment.arrays import Caps, pack_caps
+from hierdata.engines.alignment.kernels.arrays import QUASI_COUNT
 from hierdata.engines.alignment.lower_bounds import node_paths
 from hierdata.engines.local_search.kernel_moves import EXCHANGE
 from hierdata.engines.local_search.kernel_state import NOBODY, SearchBuffers, SearchInput, Standing, trace_all
@@ -17,8 +18,9 @@ def ground_of(alignment: Alignment, caps: Caps, room: int) -> SearchInput:
     """Build the fixed input: records as rows and paths, and the caps of classes of up to ``room`` records."""
     forest = alignment.forest
     passes, worth, _ = node_paths(forest)
-    heaviest = int(forest.weight[forest.roots[:-1]].max(initial=0))
-    longest = min(len(alignment.rules.losses), heaviest * alignment.rules.ancestors.shape[1])
+    counts = np.add.reduceat(alignment.rows[:, QUASI_COUNT].astype(np.int64), forest.roots[:-1])
+    most = int(counts.max(initial=0))
+    longest = min(len(alignment.rules.losses), most * alignment.rules.ancestors.shape[1])
     ground = SearchInput(
         roots=forest.roots,
         rows=alignment.rows,

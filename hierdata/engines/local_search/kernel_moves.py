@@ -1,9 +1,9 @@
 """Inner loops of local search over classes of trees: which exchange of records saves most.
 
-A class of s records keeps ``s * saved``, where ``saved`` is the sum of 1 - LM' over the quasi-identifiers of
-its representative, times the scale. The total loss is the weight of all records times the scale, minus what
-all classes keep. So the gain of an exchange is the increase of what the two classes keep. An exchange is
-aligned only if the bound by paths says that it may be the best.
+A class of s records keeps ``s * saved``, where ``saved`` is what each member keeps by its representative: the
+weights of the vertices minus the losses of their nodes, times the scale. The total loss is the weight of all
+records times the scale, minus what all classes keep. So the gain of an exchange is the increase of what the
+two classes keep. An exchange is aligned only if the bound by paths says that it may be the best.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
+    OWN,
     QUASI_COUNT,
     SLOT_COUNT,
     Rules,
@@ -44,7 +45,7 @@ class SearchInput(NamedTuple):
     roots: Ordinals  # [records + 1]: row of the record's root
     rows: Rows  # [vertex, column]: as in ``alignment.kernels.arrays``
     caps_of: NDArray[np.int64]  # [class size, group, 3]: ``Rules.caps`` of a class of that size
-    worth: Ordinals  # [node]: LM' of the node above minus LM' of the node, times the scale
+    worth: Ordinals  # [node]: loss of the node above minus that of the node
     passes: Ordinals  # [node, level]: nodes on the path of the node, -1 for none
     paths: NDArray[np.int32]  # [record, position, 2]: node and count of values that pass it
     lengths: Ordinals  # [record]: length of its paths
@@ -109,11 +110,12 @@ def at_size(rules: Rules, caps_of: NDArray[np.int64], size: int) -> Rules:
 
 @lean
 def representative_saving(rep: Rows, count: int, scale: int, losses: Ordinals) -> np.int64:
-    """Return the sum of 1 - LM' over the quasi-identifiers of a representative, times the scale."""
+    """Return what suppression would lose of a representative and publication does not, times the scale."""
     saved = np.int64(0)
     for v in range(count):
+        saved += scale * np.int64(rep[v, OWN])
         for node in range(FIRST_NODE, FIRST_NODE + rep[v, QUASI_COUNT]):
-            saved += scale - losses[rep[v, node]] // 2
+            saved -= losses[rep[v, node]] // 2
     return saved
 
 
@@ -194,8 +196,6 @@ def read_class(
             continue
         for column in range(FIRST_NODE):
             rep[i, column] = rows[v, column]
-        if rows[v, QUASI_COUNT] == 0:
-            rep[i, FIRST_NODE] = rows[v, FIRST_NODE]  # -1: no quasi-identifier
         rep[i, FIRST_CHILD] = count
         child = rows[v, FIRST_CHILD]
         for u in range(child, child + rows[v, CHILD_COUNT]):

@@ -98,6 +98,7 @@ class ExchangedClasses(Alignment):
             behind = behind[shown[behind] >= 0]
             self.members[member, place[shown[behind] - first]] = behind
         vertices += first
+        self.representative[: len(vertices), FIRST_NODE] = self.rows[vertices, FIRST_NODE]
         for kind, starts in enumerate(self._firsts):
             at = np.flatnonzero(forest.type[vertices] == kind)
             for position, start in enumerate(starts):
@@ -120,7 +121,7 @@ class ExchangedClasses(Alignment):
         return int(self.standing.clock[0])
 
     def total_saving(self) -> int:
-        """Return the sum of 1 - LM' over all classes, times the scale (a Python int, as it may be large)."""
+        """Return what all classes keep, times the scale (a Python int, as it may be large)."""
         pairs = zip(self.standing.sizes.tolist(), self.standing.saved.tolist(), strict=True)
         return sum(size * saved for size, saved in pairs)
 

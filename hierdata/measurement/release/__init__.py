@@ -82,7 +82,7 @@ def rebuild(
     forest = replace(forest, hierarchies=trees, domains=original.domains)
     # Whether the run rounded losses depends on the sizes of its records; suppressed vertices differ here.
     like = replace(original, hierarchies=trees)
-    vars(forest)["_scale"] = (like.scale, like.exact)
+    vars(forest)["_scale"] = (like.lm_scale, like.exact)
     marks = np.array(completed.marks, np.int64).reshape(forest.vertex_count, -1)
     found = _publication(forest, marks.T, prepared, groups)
     publication = replace(found, original=original)

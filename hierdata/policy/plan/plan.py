@@ -13,6 +13,7 @@ from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.engines import Constraints
 from hierdata.errors import PolicyError, PromiseError
 from hierdata.forest.encoded import Frame
+from hierdata.forest.worth import Worth
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
 from hierdata.policy.checks.readings import Readings, bound_readings, resolve_readings
 from hierdata.policy.plan.constraints import bind_constraints
@@ -20,6 +21,7 @@ from hierdata.policy.plan.labels import label_rules
 from hierdata.policy.plan.links import dropped_references, identities, steady_references
 from hierdata.policy.plan.stages import Stage, plan_stages
 from hierdata.policy.plan.treatment import unlinked_domains
+from hierdata.policy.plan.worth import worth_of
 from hierdata.policy.policy import Policy
 from hierdata.policy.spec.values import Keep
 from hierdata.privacy.population import Compared, Population, read_population
@@ -44,6 +46,7 @@ class Prepared:
     constraints: Constraints
     scales: Scales
     stages: tuple[Stage, ...]
+    worth: Worth
 
     @property
     def schema(self) -> Schema:
@@ -52,8 +55,9 @@ class Prepared:
 
     @property
     def frame(self) -> Frame:
-        """The schema, hierarchies and domains that all records share."""
-        return Frame(self.schema, self.hierarchies, self.domains)
+        """What all records share; a search minimizes weighted losses unless a preset keeps its paper's LM."""
+        sought = None if self.policy.preset is not None else self.worth
+        return Frame(self.schema, self.hierarchies, self.domains, self.worth, sought)
 
     @property
     def rules(self) -> JudgeRules:
@@ -129,7 +133,8 @@ def prepare(policy: Policy, survey: Survey, many_hints: Collection[Keys] = ()) -
     for stage in stages:
         for step in stage.steps:
             step.check(stage.kind, hierarchies[stage.kind])
-    return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages)
+    worth = worth_of(policy, schema)
+    return Prepared(policy, survey, binding, hierarchies, domains, constraints, scales, stages, worth)
 
 
 def _check_pseudonyms(policy: Policy, survey: Survey, schema: Schema) -> None:

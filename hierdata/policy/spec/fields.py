@@ -13,24 +13,20 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    GetJsonSchemaHandler,
-    SerializerFunctionWrapHandler,
     create_model,
-    model_serializer,
     model_validator,
 )
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
 
 from hierdata.domains import DOMAINS
 from hierdata.domains.base import Hierarchy, Observed, QuasiDomain
-from hierdata.domains.bounds import Reason, Spelling, StatedDecimal
+from hierdata.domains.bounds import Reason, Spelling, StatedDecimal, StatedWeight
 from hierdata.domains.flat import Flat
 from hierdata.domains.levels import Levels, LevelScale
 from hierdata.domains.sameness import Sameness, SameStep
 from hierdata.domains.sensitive import unite_same
+from hierdata.policy.spec.actions import ActionSpec
 from hierdata.policy.spec.others import OnlyPlugin
-from hierdata.records.identifiers import ACTIONS, Action
+from hierdata.records.identifiers import Action
 from hierdata.records.path import Path
 from hierdata.records.schema import Role, Rule
 
@@ -53,59 +49,6 @@ else:
 
 _DOMAIN_KEYS = {key: key for key in DOMAINS} | {"other": "domain"}
 """The keys of a rule that state a domain, by the field that holds it."""
-
-
-class _ActionSpec(BaseModel):
-    """What happens to the values of a field: one action, as a name or with its parameters."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @property
-    def stated_action(self) -> Action:
-        """The action."""
-        found: Action = next(action for kind in ACTIONS if (action := getattr(self, kind)) is not None)
-        return found
-
-    @model_validator(mode="before")
-    @classmethod
-    def _name_kind(cls, spec: Any) -> Any:
-        return {spec: {}} if isinstance(spec, str) else spec
-
-    @model_validator(mode="after")
-    def _one(self) -> _ActionSpec:
-        if len(self.model_fields_set) != 1 or all(getattr(self, kind) is None for kind in ACTIONS):
-            raise ValueError(f"state exactly one of {', '.join(ACTIONS)}")
-        return self
-
-    @model_serializer(mode="wrap")
-    def _spell_action(self, handler: SerializerFunctionWrapHandler) -> Any:
-        kind = self.stated_action.kind
-        needs = handler(self)[kind]
-        return {kind: needs} if needs else kind
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Allow the name alone for an action without required parameters."""
-        alone = [
-            kind
-            for kind, action in ACTIONS.items()
-            if not any(info.is_required() for info in action.model_fields.values())
-        ]
-        described = handler(core)
-        return {"anyOf": [{"enum": alone}, described]}
-
-
-if TYPE_CHECKING:
-    ActionSpec = _ActionSpec
-else:
-    # Generated from the family's dict, as the keys of the domains below.
-    ActionSpec = create_model(
-        "ActionSpec",
-        __base__=_ActionSpec,
-        __doc__=_ActionSpec.__doc__,
-        __module__=__name__,
-        **{kind: (action | None, None) for kind, action in ACTIONS.items()},
-    )
 
 
 class _FieldRule(BaseModel):
@@ -154,6 +97,11 @@ class _FieldRule(BaseModel):
     )
     optional: bool = Field(default=False, description="the rule may match nothing")
     vertex: bool = Field(default=False, description="a single object here is a vertex of its own")
+    weight: StatedWeight | None = Field(
+        default=None,
+        description="what the value, or with vertex: true the presence of the vertex, is worth: 0 to 100, by "
+        "default 1 for a value and 0 for presence",
+    )
     map: bool = Field(default=False, description="an object here is a map: its keys are data")
     exempt: Reason | None = Field(
         default=None,
@@ -168,6 +116,13 @@ class _FieldRule(BaseModel):
     def stated_action(self) -> Action | None:
         """The action, if there is one."""
         return None if self.action is None else self.action.stated_action
+
+    @property
+    def hundredths(self) -> int:
+        """The weight of the value, or without a role of the vertex's presence, in hundredths."""
+        if self.weight is None:
+            return 0 if self.role is None else 100
+        return int(100 * self.weight)
 
     @property
     def pattern(self) -> str | None:
@@ -271,12 +226,18 @@ class _FieldRule(BaseModel):
         taxonomy: Any = getattr(self, "taxonomy", None)
         if self.role == "sensitive" and taxonomy is not None and taxonomy.finest:
             yield "finest does not belong to role sensitive: its values are published as they are"
-        for key in sorted(stated):
+        yield from self._misplaced_keys(sorted(stated), acting)
+
+    def _misplaced_keys(self, stated: list[str], acting: Action | None) -> Iterator[str]:
+        """Yield the stated keys that do not belong to the rule's role and action."""
+        for key in stated:
             if key == "same" and acting is not None:
                 yield f"same is for values as they are, and the action {acting.kind} changes them"
             if key == "within" and self.asks == "value":
                 yield "within belongs to asks: presence"
-            if not self._takes(key):
+            if key == "weight" and self.published_as is Role.CARRIED:
+                yield "weight changes nothing here: these values are published as they are, or not at all"
+            elif not self._takes(key):
                 where = f"role {self.role}" if self.role else "a rule without role"
                 yield f"{key} does not belong to {where}"
 
@@ -292,6 +253,8 @@ class _FieldRule(BaseModel):
         """Return whether a key belongs to the rule's role and action."""
         if key == "exempt" and self.stated_action is not None:
             return self.stated_action.takes_exempt
+        if key == "weight" and self.role is None:
+            return self.vertex
         return self.role in _TAKEN_BY.get(key, ("quasi",))
 
 
@@ -302,6 +265,7 @@ _TAKEN_BY: dict[str, tuple[str, ...]] = {
     "same": ("sensitive",),
     "asks": ("sensitive",),
     "within": ("sensitive",),
+    "weight": ("quasi", "sensitive", "insensitive"),
     "exempt": ("insensitive", "free_text"),
     "missing": ("quasi", "sensitive", "insensitive", "identifier", "free_text"),
 }

@@ -114,7 +114,8 @@ class Gate(BaseModel):
     """A limit on a figure of the release: if it is not kept, nothing is published.
 
     ``on``, ``attacker``, ``keys``, ``partition`` and ``weight`` are for metrics with a figure for each
-    sensitive attribute. Without ``on`` the limit holds for the attacker's attribute, or else for all.
+    sensitive attribute. Without ``on`` the limit holds for the attacker's attribute, or else for all. For
+    ``kept``, ``on`` is a field or a vertex type.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -124,7 +125,9 @@ class Gate(BaseModel):
     figure: Name | None = Field(default=None, description="which of the metric's figures")
     operator: Literal["<=", "<", ">=", ">"] = Field(description="how the figure must compare with the value")
     value: Exact = Field(description="the limit")
-    on: PathName | None = Field(default=None, description="path of the sensitive attribute")
+    on: PathName | None = Field(
+        default=None, description="path of the sensitive attribute; of kept, of any field or vertex type"
+    )
     attacker: Name | None = Field(default=None, description="one of the policy's attackers")
     keys: KeyForm | Known | None = Field(
         default=None, description="the quasi-identifiers that are known, as in attackers"
@@ -184,11 +187,9 @@ class Gate(BaseModel):
             return
         if metric.gated:
             for key in ("on", "attacker", *_DESCRIBES):
-                if getattr(self, key) is not None:
+                if getattr(self, key) is not None and not (key == "on" and metric.takes_place):
                     yield f"{self.metric} takes no {key}: it looks at the whole release"
-            if self.figure not in metric.gated:
-                hint = nearest(self.figure, metric.gated) if self.figure is not None else ""
-                yield f"{self.metric} needs a figure, one of {', '.join(metric.gated)}{hint}"
+            yield from self._figure_problems(metric)
         elif self.figure is not None:
             yield f"{self.metric} has one figure for each sensitive attribute: state `on`, not `figure`"
         if self.attacker is not None and any(getattr(self, name) is not None for name in _DESCRIBES):
@@ -198,6 +199,15 @@ class Gate(BaseModel):
             yield (
                 f"for {self.metric}, {metric.better} is better: use {sign}= or {sign}, not {self.operator}"
             )
+
+    def _figure_problems(self, metric: type[Metric]) -> Iterator[str]:
+        """Yield what is wrong with the figure of a metric that is not measured for sensitive attributes."""
+        if self.on is not None and metric.takes_place:
+            if self.figure is not None:
+                yield f"{self.metric} has one figure at each path: state `on` or `figure`, not both"
+        elif self.figure not in metric.gated:
+            hint = nearest(self.figure, metric.gated) if self.figure is not None else ""
+            yield f"{self.metric} needs a figure, one of {', '.join(metric.gated)}{hint}"
 
 
 Gates = Annotated[tuple[Gate, ...], Field(max_length=MOST_PARTS)]

@@ -19,6 +19,7 @@ from hierdata.release.report.wording import (
     describe_judgement,
     describe_outcome,
     describe_standing,
+    kept_share,
     limit,
     of,
     parameters,
@@ -179,9 +180,12 @@ def _counts(report: StewardReport) -> str:
         _table("The release", ("what", "found"), facts)
         + _table(
             "Suppression by vertex type",
-            ("vertex type", "input", "published", "suppressed", "suppressed, share"),
-            ((place(path), *_tally(tally)) for path, tally in counts.vertices.items()),
-            numbers=4,
+            ("vertex type", "input", "published", "suppressed", "suppressed, share", "kept"),
+            (
+                (place(path), *_tally(tally), kept_share(report.kept.vertices.get(path)))
+                for path, tally in counts.vertices.items()
+            ),
+            numbers=5,
         )
         + _table(
             "Lists shaped before anything else",
@@ -205,7 +209,14 @@ def _metrics(report: StewardReport) -> str:
         "Figures",
         ("metric", "figure", "value", "unit", "range", "better"),
         (
-            (name, figure, round_value(value), measure.unit[figure], _range(measure, figure), measure.better)
+            (
+                name,
+                figure,
+                round_value(value),
+                measure.unit[figure],
+                _range(measure, figure),
+                measure.better,
+            )
             for name, measure in report.metrics.items()
             for figure, value in measure.figures.items()
         ),
@@ -299,9 +310,9 @@ def _memberships(path: str, table: LevelTable) -> str:
 
 
 def _fields(report: StewardReport) -> str:
-    if not report.fields:
-        return ""
-    return _table("Fields of the input", ("field", "treatment"), report.fields.items(), numbers=0)
+    kept = report.kept.fields
+    rows = ((path, told, kept_share(kept.get(path))) for path, told in report.fields.items())
+    return _table("Fields of the input", ("field", "treatment", "kept"), rows, numbers=1)
 
 
 def _glossary(report: StewardReport) -> str:

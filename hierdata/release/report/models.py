@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_seri
 
 from hierdata.escaping import escape_json
 from hierdata.recodings import traits_of
+from hierdata.release.report.kept import KeptShare, KeptShares
 from hierdata.release.report.parts import (
     Cost,
     Counts,
@@ -51,6 +52,8 @@ __all__ = [
     "Exact",
     "GateVerdict",
     "GroupIds",
+    "KeptShare",
+    "KeptShares",
     "LevelRow",
     "LevelTable",
     "Measure",
@@ -150,18 +153,19 @@ class ReleaseFile(Outcome):
 class StewardReport(Outcome):
     """``steward/report.json``: what was found against the original, which only the steward may know.
 
-    ``class_size`` is the smallest class that the models allow together. ``attackers`` has the risk figures of
-    each attacker of the policy, by metric. ``gates`` have the figures that were judged. ``loss_exact`` is
-    false where losses had to be rounded (DECISIONS 17). ``shape`` is what its steps met in the input; it is
-    left out without any. ``fields`` tells by path what happens to a field,
-    ``costs`` are the engine's, ``levels`` are the tables of levels by sensitive path, ``reasons`` say by
-    vertex type why no more could be published, if an engine knows, ``warnings`` are about the domains and the
-    policy.
+    ``class_size`` is the smallest class that the models allow together. ``kept`` is the metric of this name
+    by vertex type and field. ``attackers`` has the risk figures of each attacker of the policy, by metric.
+    ``gates`` have the figures that were judged. ``loss_exact`` is false where losses had to be rounded
+    (DECISIONS 17). ``shape`` is what its steps met in the input; it is left out without any. ``fields`` tells
+    by path what happens to a field, ``costs`` are the engine's, ``levels`` are the tables of levels by
+    sensitive path, ``reasons`` say by vertex type why no more could be published, if an engine knows,
+    ``warnings`` are about the domains and the policy.
     """
 
     class_size: Annotated[int, Field(ge=1)]
     counts: Counts
     metrics: dict[str, Measure]
+    kept: KeptShares = Field(default=KeptShares())
     attackers: dict[str, dict[str, Measure]] = Field(default={})
     gates: tuple[GateVerdict, ...] = ()
     loss_exact: bool

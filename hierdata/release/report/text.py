@@ -15,6 +15,7 @@ from hierdata.release.report.wording import (
     describe_judgement,
     describe_outcome,
     describe_standing,
+    kept_share,
     limit,
     of,
     parameters,
@@ -126,7 +127,9 @@ def _guesses(guesses: Mapping[str, Fraction]) -> Iterable[tuple[str, ...]]:
 
 def _vertices(report: StewardReport) -> Iterable[tuple[str, ...]]:
     for path, tally in report.counts.vertices.items():
-        yield place(path), of(tally), percent(tally.published, tally.input)
+        own = report.kept.vertices.get(path)
+        worth = f"kept {kept_share(own)}" if own else ""
+        yield place(path), of(tally), percent(tally.published, tally.input), worth
 
 
 def _metrics(report: StewardReport) -> Iterable[tuple[str, ...]]:

@@ -9,6 +9,7 @@ from typing import Any
 from hierdata.escaping import quote
 from hierdata.privacy import wording
 from hierdata.privacy.wording import number, round_value
+from hierdata.release.report.kept import KeptShare
 from hierdata.release.report.models import Promise, StewardReport, Tally
 from hierdata.release.report.parts import Exact, GateVerdict, Held, Measure
 
@@ -58,6 +59,20 @@ def share(part: float) -> str:
     if part in (0, 1):
         return "100 %" if part else "0 %"
     return f"{min(max(100 * part, 0.1), 99.9):.1f} %"
+
+
+def kept_share(found: KeptShare | None) -> str:
+    """Format what is kept, with the most that could be where that is less than all; empty for nothing.
+
+    >>> half, whole = Exact.of(Fraction(1, 2)), Exact.of(Fraction(1))
+    >>> kept_share(KeptShare(kept=half, attainable=whole)), kept_share(KeptShare(kept=half, attainable=half))
+    ('50.0 %', '50.0 % of at most 50.0 %')
+    """
+    if found is None:
+        return ""
+    shown = share(found.kept.value)
+    most = found.attainable
+    return shown if most.exact == "1" else f"{shown} of at most {share(most.value)}"
 
 
 def place(path: str) -> str:

@@ -1,7 +1,7 @@
 """Algorithm 1 (MLevAnonytree, ML section 4) over integer arrays: the loss of aligning two trees.
 
 The first tree is a class representative, the second a record; both are rows as in ``kernels.arrays``. Losses
-are integers: LM' times the forest's scale, summed over both trees. No call changes a tree (erratum ML-9),
+are integers: times the forest's scale, summed over both trees. No call changes a tree (erratum ML-9),
 the unpaired subtrees of both sides count (ML-10), and a vertex pair that breaks a cap costs its two subtrees
 (ML-4, ML-5).
 
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.arrays import (
-    BELOW,
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
     KIND,
+    OWN,
     QUASI_COUNT,
     WEIGHT,
     Rules,
@@ -140,7 +140,8 @@ def _walk(
             partner_count = max(count_a, count_b)
             x = first_a + (i if from_a else j)
             y = first_b + (j if from_a else i)
-            loss = bound + below - scale * np.int64(abs(rep[x, BELOW] - rows[y, BELOW]))
+            deeper = rep[x, WEIGHT] - rep[x, OWN] - rows[y, WEIGHT] + rows[y, OWN]
+            loss = bound + below - scale * np.int64(abs(deeper))
             if loss < best or (loss == best and j < best_at):
                 best = loss
                 best_at = j
@@ -190,10 +191,13 @@ def _walk(
                                 loss += pair_losses[pair_row[left] + right]
                             else:
                                 loss += losses[join(left, right, ancestors)]
-                        loss -= 2 * scale * rows[y, QUASI_COUNT]
+                        loss -= 2 * scale * rows[y, OWN]
                         if rep[x, CHILD_COUNT] > 0 and rows[y, CHILD_COUNT] > 0:
                             exact = False
-                            loss -= 2 * scale * min(rep[x, BELOW], rows[y, BELOW])  # the rest is suppressed
+                            # The rest is suppressed.
+                            loss -= (
+                                2 * scale * min(rep[x, WEIGHT] - rep[x, OWN], rows[y, WEIGHT] - rows[y, OWN])
+                            )
                     if way == GREEDY and (loss > best or (loss == best and j > best_at)):
                         continue  # caps can only increase the loss
                     extra = np.int64(0)

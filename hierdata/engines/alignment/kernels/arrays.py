@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 (
-    KIND, FIRST_CHILD, CHILD_COUNT, WEIGHT, BELOW, QUASI_COUNT, SLOT_COUNT, POOL_FIRST, POOL_COUNT,
+    KIND, FIRST_CHILD, CHILD_COUNT, WEIGHT, OWN, QUASI_COUNT, SLOT_COUNT, POOL_FIRST, POOL_COUNT,
     FIRST_NODE,
 ) = range(10)  # fmt: skip
-"""Columns of a vertex row: vertex type; row of the first child and number of children; numbers of
-quasi-identifiers in the subtree, below the vertex, and of the vertex itself; number of caps on the vertex
-(slots); first row and number of rows of its pool. Its nodes begin at FIRST_NODE (-1 if it has none), its
-groups at ``first_slot``.
+"""Columns of a vertex row: vertex type; row of the first child and number of children; weights of the subtree
+and of the vertex itself, which suppression loses; number of its nodes; number of caps on the vertex (slots);
+first row and number of rows of its pool. Its nodes begin at FIRST_NODE (-1 if it has none), its groups at
+``first_slot``. There is a node for each quasi-identifier. A vertex that has none, but a weight, has a single
+node of its type: the only one of its hierarchy, where publishing loses nothing.
 
 A pool are siblings of one type that look alike whatever happens, and whose caps count the records that show
 a group at any of them. POOL_COUNT is 0 for other types, whose caps count the values of each vertex. In a
@@ -56,7 +57,7 @@ class Settings(NamedTuple):
     """The scalars of an alignment."""
 
     pairing: int  # how children are paired: GREEDY, BENEFIT or OPTIMAL of ``anonytree``
-    scale: int  # factor that makes LM' an integer
+    scale: int  # factor that makes losses integers
     first_slot: int  # column of the first slot in a vertex row
     aligner: int  # address of the code that aligns (``anonytree.aligner``), valid in this process only
 
@@ -73,11 +74,11 @@ class Rules(NamedTuple):
     """
 
     pair_row: NDArray[np.int64]  # [node]
-    pair_losses: NDArray[np.int64]  # twice LM' times the scale
+    pair_losses: NDArray[np.int64]  # twice the loss times the scale
     caps: NDArray[np.int64]  # [group, column of a cap]
-    losses: NDArray[np.int64]  # [node]: twice LM' times the scale
+    losses: NDArray[np.int64]  # [node]: twice the loss times the scale
     ancestors: NDArray[np.int32]  # [node, depth]: -1 where the node's path has no entry
-    nests: NDArray[np.bool_]  # [node]: its hierarchy is a tree in which LM' never grows downwards
+    nests: NDArray[np.bool_]  # [node]: its hierarchy is a tree in which losses never grow downwards
 
 
 class Scratch(NamedTuple):

@@ -76,9 +76,10 @@ def gain_factor(most: np.int64, pairs: int) -> int:
     """Return the factor for gains that leaves room to add 1 for each pair, so that ties favor more pairs.
 
     Pairs that gain nothing are then kept rather than suppressed, such as vertices without quasi-identifiers.
-    ``most`` bounds the gain of all pairs. The factor is 1, without that effect, if the product is too large.
+    ``most`` bounds the gain of all pairs. The factor is 1, without that effect, if the product is too large,
+    which the scale of weighted losses excludes (``Forest.scale``).
     """
-    return pairs + 1 if most <= 2**62 // (4 * (pairs + 1)) else 1
+    return pairs + 1 if most <= 2**62 // (2 * (pairs + 1)) else 1
 
 
 @lean

@@ -15,6 +15,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     FIRST_CHILD,
     FIRST_NODE,
     KIND,
+    OWN,
     QUASI_COUNT,
     SLOT_COUNT,
     YOUNGER,
@@ -136,14 +137,14 @@ def _price(
     full: NDArray[np.int64],
     prices: NDArray[np.int64],
 ) -> None:
-    """Write the gain of ``x`` by its own quasi-identifiers with each of ``count`` vertices of its type.
+    """Write the gain of ``x``, without its children, with each of ``count`` vertices of its type.
 
     Vertices that the caps rule out get ``unfit``.
     """
     first_slot = settings.first_slot
     pair_row, pair_losses, caps, losses, ancestors, _ = rules
     mask = full_of(x, size, first_slot, rep, caps, full)
-    most = 2 * settings.scale * np.int64(rows[first, QUASI_COUNT])
+    most = 2 * settings.scale * np.int64(rows[first, OWN])
     for at in range(count):
         prices[at] = most
     for column in range(FIRST_NODE, FIRST_NODE + rows[first, QUASI_COUNT]):

@@ -22,6 +22,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     MASK,
     MATE,
     OTHERS,
+    OWN,
     ROOM,
     SLOT_COUNT,
     STUCK,
@@ -94,7 +95,7 @@ def leaves_gain(
     rows: NDArray[np.int32],
     rules: Rules,
 ) -> np.int64:
-    """Return the largest gain of two lists of leaves of one type with one quasi-identifier in a tree.
+    """Return the largest gain of two lists of leaves of one type with one node in a tree.
 
     ``desk[MATE, i]`` receives the partner of the i-th leaf. With ``counting`` pairs that gain nothing are
     made too, so that the number of pairs is largest among the matchings of the same gain.
@@ -121,7 +122,8 @@ def leaves_gain(
     one = np.uint64(1)
     none = np.uint64(0)
     top = ancestors[rows[first_b, FIRST_NODE], 0]
-    lowest = 0 if counting or losses[top] < 2 * scale else 1
+    whole = 2 * scale * np.int64(rows[first_b, OWN])
+    lowest = 0 if counting or losses[top] < whole else 1
     for word in range(words):
         free[word] = none
     deepest = 0
@@ -199,7 +201,7 @@ def leaves_gain(
             if at >= 0:
                 free[at >> 6] ^= one << np.uint64(at & 63)
                 desk[MATE, i] = at
-                desk[GAIN, i] = 2 * scale - losses[above]
+                desk[GAIN, i] = whole - losses[above]
                 total += desk[GAIN, i]
             else:
                 desk[LEFT, still] = i
@@ -284,7 +286,8 @@ def _unstick(
                 desk[LEFT, count] = i
                 count += 1
         pairs = min(count, columns)
-        times = gain_factor(2 * scale * np.int64(pairs), pairs) if counting else 1
+        whole = 2 * scale * np.int64(rows[first_b, OWN])
+        times = gain_factor(whole * np.int64(pairs), pairs) if counting else 1
         for k in range(count):
             i = desk[LEFT, k]
             if desk[MATE, i] >= 0:

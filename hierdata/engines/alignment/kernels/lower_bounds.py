@@ -25,17 +25,16 @@ HIGHEST = 255
 class Histograms(NamedTuple):
     """The histograms of all records over hierarchy nodes; see ``alignment.lower_bounds``.
 
-    Losses are LM' times the forest's scale. The nodes of all hierarchies are numbered consecutively.
+    Losses are times the forest's scale. The nodes of all hierarchies are numbered consecutively.
     """
 
     counts: NDArray[np.uint8]  # [record, column]: values whose path passes a node of the column
     weights: NDArray[np.int64]  # [column]: loss of a value whose partner does not share the node
     columns: NDArray[np.int64]  # [column]: its first node, usually the only one
     totals: NDArray[np.int64]  # [record]: bound of aligning the record with an empty tree
-    passes: NDArray[
-        np.int32
-    ]  # [node, level]: columns on the path of a value published as the node, -1 for none
+    passes: NDArray[np.int32]  # [node, level]: columns on the path of a value published as it, -1 for none
     lost: NDArray[np.int64]  # [node]: loss of a value published as the node
+    whole: NDArray[np.int64]  # [node]: loss of a value that is suppressed
 
     def bounds(self, record: int, others: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the bounds of a record with the others; with all records by default."""
@@ -50,16 +49,15 @@ def count_values(
     records: NDArray[np.int64],
     nodes: NDArray[np.int64],
     alone: NDArray[np.bool_],
-    scale: int,
     histograms: Histograms,
 ) -> None:
-    """Count values, each given by its record and its node; a value that is ``alone`` only costs ``scale``."""
+    """Count values, each given by its record and its node; one that is ``alone`` only costs its ``whole``."""
     counts, weights, totals = histograms.counts, histograms.weights, histograms.totals
-    passes, lost = histograms.passes, histograms.lost
+    passes, lost, whole = histograms.passes, histograms.lost, histograms.whole
     for at in range(len(nodes)):
         record, node = records[at], nodes[at]
         if alone[at]:
-            totals[record] += scale
+            totals[record] += whole[node]
             continue
         totals[record] += lost[node]
         for level in range(passes.shape[1]):

@@ -18,6 +18,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     FIRST_NODE,
     KIND,
     MATE,
+    OWN,
     QUASI_COUNT,
     WEIGHT,
     Rules,
@@ -33,7 +34,7 @@ from hierdata.engines.jit import lean, lowest_bit
 # Columns of a frame: the two lists; the runs of one vertex type that are being matched; the pair whose
 # children are being aligned and its own gain; the gain of the lists so far.
 (
-    FIRST_A, COUNT_A, FIRST_B, COUNT_B, RUN_A, LENGTH_A, RUN_B, LENGTH_B, AT_A, AT_B, OWN, GAINED,
+    FIRST_A, COUNT_A, FIRST_B, COUNT_B, RUN_A, LENGTH_A, RUN_B, LENGTH_B, AT_A, AT_B, OWN_GAIN, GAINED,
 ) = range(12)  # fmt: skip
 # The next task: open a pair of lists, take their next vertex type, return the gain of children, go on with
 # the pairs of the type.
@@ -160,7 +161,7 @@ def align_optimally(
             i = frames[depth, AT_A]
             j = frames[depth, AT_B]
             gained = frames[depth, GAINED]
-            own = frames[depth, OWN] + below
+            own = frames[depth, OWN_GAIN] + below
             times = gain_factor(loss, min(length_a, length_b)) if depth == 0 else 1
             if own > 0 or times > 1:
                 partners[depth, i, desk[depth, DEGREE, i]] = j
@@ -203,7 +204,7 @@ def align_optimally(
                 frames[depth, LENGTH_B] = length_b
                 frames[depth, AT_A] = i
                 frames[depth, AT_B] = j
-                frames[depth, OWN] = own
+                frames[depth, OWN_GAIN] = own
                 frames[depth, GAINED] = gained
                 x = first_a + run_a + i
                 y = first_b + run_b + j
@@ -262,15 +263,17 @@ def _find_near(
         for v in range(rows[y, FIRST_CHILD] - 1, rows[y, FIRST_CHILD] + rows[y, CHILD_COUNT]):
             vertex = y if v < rows[y, FIRST_CHILD] else v
             deep_b = deep_b or (vertex != y and rows[vertex, CHILD_COUNT] > 0)
+            least = 2 * scale * np.int64(rows[vertex, OWN])
             for at in range(FIRST_NODE, FIRST_NODE + rows[vertex, QUASI_COUNT]):
                 node = rows[vertex, at]
-                everybody = everybody or losses[ancestors[node, 0]] < 2 * scale
+                least -= losses[ancestors[node, 0]]
                 for level in range(1, levels):
                     above = ancestors[node, level]
                     if above >= 0:
                         under[above, j >> 6] |= one << np.uint64(j & 63)
                         if rules.nests[node]:
                             break
+            everybody = everybody or bool(least > 0)
     everybody = everybody or (deep_a and deep_b)
     for i in range(count_a):
         x = first_a + i

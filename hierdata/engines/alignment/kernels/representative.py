@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from hierdata.engines.alignment.kernels.anonytree import INFINITY, align, join
 from hierdata.engines.alignment.kernels.arrays import (
-    BELOW,
     CHILD_COUNT,
     FIRST_CHILD,
     FIRST_NODE,
     KIND,
+    OWN,
     POOL_COUNT,
     POOL_FIRST,
     QUASI_COUNT,
@@ -135,22 +135,21 @@ def merge(
 
 @lean
 def weigh(rep: Rows, count: int) -> None:
-    """Count the quasi-identifiers below each vertex of a representative, and with its own: BELOW, WEIGHT.
+    """Sum the weights of the subtree of each vertex of a representative: WEIGHT.
 
     Also find the pools of its children: POOL_FIRST, POOL_COUNT.
     """
     for v in range(count - 1, -1, -1):
-        rep[v, BELOW] = 0
+        rep[v, WEIGHT] = rep[v, OWN]
         pool = -1
         for child in range(rep[v, FIRST_CHILD], rep[v, FIRST_CHILD] + rep[v, CHILD_COUNT]):
-            rep[v, BELOW] += rep[child, WEIGHT]
+            rep[v, WEIGHT] += rep[child, WEIGHT]
             if rep[child, POOL_COUNT] > 0:
                 if pool < 0 or rep[child, KIND] != rep[pool, KIND]:
                     pool = child
                     rep[pool, POOL_COUNT] = 0
                 rep[child, POOL_FIRST] = pool
                 rep[pool, POOL_COUNT] += 1
-        rep[v, WEIGHT] = rep[v, BELOW] + rep[v, QUASI_COUNT]
 
 
 @lean

@@ -13,6 +13,7 @@ from hierdata.engines.alignment.kernels.arrays import (
     LAST,
     LOW,
     MASK,
+    OWN,
     POOL_COUNT,
     POOL_FIRST,
     QUASI_COUNT,
@@ -199,8 +200,8 @@ def own_gain(
     losses: NDArray[np.int64],
     ancestors: NDArray[np.int32],
 ) -> np.int64:
-    """Return the gain, 0 or more, of two vertices of one type by their own quasi-identifiers; ignore caps."""
-    gain = 2 * scale * np.int64(rows[y, QUASI_COUNT])
+    """Return the gain, 0 or more, of two vertices of one type without their children; ignore caps."""
+    gain = 2 * scale * np.int64(rows[y, OWN])
     for node in range(FIRST_NODE, FIRST_NODE + rows[y, QUASI_COUNT]):
         left = rep[x, node]
         right = rows[y, node]
