@@ -20,8 +20,8 @@ from hierdata.privacy import (
     LEDiversity,
     PrivacyModel,
 )
+from hierdata.reproduction.adult import EDUCATION as COUNTS
 from tests import naive_mbf as naive
-from tests.benchmarks.anatomy import COUNTS
 from tests.cases import for_each
 from tests.semantic_tables import Table, classes_of
 

@@ -210,7 +210,7 @@ def test_caps_by_class_size_are_cut_off_exactly() -> None:
     for size in (MANY, MANY + 1, 7 * MANY + 3):
         for share in (own for count in (1, size // 3, size) for own in around(Fraction(count, size))):
             caps = [[(0, 0, FrequencyCaps((0,), (share,)))]]
-            ((most, _, _),) = pack_caps(caps, size).tolist()
+            ((most, *_),) = pack_caps(caps, size).tolist()
             assert most <= size * share < most + 1
 
 

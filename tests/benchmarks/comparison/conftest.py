@@ -1,0 +1,3 @@
+"""The scripts that run in environments of other tools are not imported here."""
+
+collect_ignore_glob = ["by_*.py"]
