@@ -92,12 +92,16 @@ def lines(name: str, minimized: str, report: StewardReport, seconds: float) -> I
         )
 
 
-def main(argv: list[str] | None = None) -> None:
+def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join((*BUNDLED, *REAL))}")
     options.add_argument("--records", type=int, help="only the first of each real collection")
     options.add_argument("--weight", action="append", default=[], metavar="PATH=WEIGHT")
-    asked = options.parse_args(argv)
+    return options
+
+
+def main(argv: list[str] | None = None) -> None:
+    asked = parser().parse_args(argv)
     weights = {path: float(weight) for path, weight in (one.rsplit("=", 1) for one in asked.weight)}
     header("Published and kept, by LM and by worth", *CELLS)
     for name in asked.names or (*BUNDLED, *REAL):
