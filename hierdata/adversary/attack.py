@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,50 @@ class _Tally:
     right: int = 0
     sure: list[float] = field(default_factory=list)
 
+    def __add__(self, other: _Tally) -> _Tally:
+        """Add what was counted for other victims."""
+        return _Tally(
+            self.asked + other.asked,
+            self.prior + other.prior,
+            self.right + other.right,
+            self.sure + other.sure,
+        )
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found of some victims; ``+`` adds those of others.
+
+    ``sizes[n, v]`` is the number of candidates of victim v with n facts, ``tallies[n]`` what is counted with
+    n facts for each attribute, whose paths are ``paths``.
+    """
+
+    sizes: NDArray[np.int64]
+    tallies: tuple[tuple[_Tally, ...], ...]
+    paths: tuple[str, ...]
+
+    def __add__(self, other: Findings) -> Findings:
+        """Add the findings of other victims."""
+        return Findings(
+            np.concatenate((self.sizes, other.sizes), axis=1),
+            tuple(
+                tuple(map(add, mine, theirs))
+                for mine, theirs in zip(self.tallies, other.tallies, strict=True)
+            ),
+            self.paths,
+        )
+
+    def summarize(self, least: int) -> Attacked:
+        """Return what all victims say; ``least`` is the smallest class that is promised."""
+        return Attacked(
+            tuple(_summarize(count, sizes, least) for count, sizes in enumerate(self.sizes)),
+            tuple(
+                _guess_of(path, count, tallies[own])
+                for own, path in enumerate(self.paths)
+                for count, tallies in enumerate(self.tallies)
+            ),
+        )
+
 
 class Adversary:
     """Knows something of each victim, and looks for the victim among published records.
@@ -90,32 +135,25 @@ class Adversary:
         self._common = [self._most_common(own) for own in self._shares]
 
     def attack(
-        self, victims: Sequence[Knowledge], facts: int, least: int, progress: Callable[[int], object] = bool
-    ) -> Attacked:
-        """Attack each victim with 0 to ``facts`` facts; ``least`` is the smallest class that is promised.
+        self, victims: Sequence[Knowledge], facts: int, progress: Callable[[int], object] = bool
+    ) -> Findings:
+        """Attack each victim with 0 to ``facts`` facts.
 
         ``progress`` is called with the number of victims that are done.
         """
         sizes = np.zeros((facts + 1, len(victims)), np.int64)
-        tallies = [[_Tally() for _ in self._targets] for _ in range(facts + 1)]
+        tallies = tuple(tuple(_Tally() for _ in self._targets) for _ in range(facts + 1))
         for own, victim in enumerate(victims):
             root = int(self._original.roots[victim.record])
             chosen = self._index.at_root(victim.known_root)
             for count in range(facts + 1):
                 tree = KnownTree(self._original, victim.facts[:count], root)
-                kntree = self._index.prepare_tree(tree)
-                found, agreed = self._find_candidates(victim.first(count), kntree, chosen)
+                packed = self._index.prepare_tree(tree)
+                found, agreed = self._find_candidates(victim.first(count), packed, chosen)
                 sizes[count, own] = int(self._forms.records[found].sum())
-                self._guess(tree, kntree, found, agreed, tallies[count])
+                self._guess(tree, packed, found, agreed, tallies[count])
             progress(own + 1)
-        return Attacked(
-            tuple(_summarize(count, sizes[count], least) for count in range(facts + 1)),
-            tuple(
-                _guess_of(path, count, tallies[count][own])
-                for own, (_, _, path) in enumerate(self._targets)
-                for count in range(facts + 1)
-            ),
-        )
+        return Findings(sizes, tallies, tuple(path for *_, path in self._targets))
 
     def _find_candidates(
         self, victim: Knowledge, known: KnownFacts, chosen: NDArray[np.int64]

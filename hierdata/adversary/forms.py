@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,8 @@ class Forms:
         of_root = place[forest.roots[:-1]]
         shown = np.flatnonzero(of_root >= 0)
         _, first, records = np.unique(of_root[shown], return_index=True, return_counts=True)
-        return cls(forest, publication, place, shown[first], records)
+        # What is written is not needed here, and cannot be sent to another process.
+        return cls(forest, replace(publication, parts=()), place, shown[first], records)
 
     @cached_property
     def roots(self) -> NDArray[np.int64]:
@@ -178,18 +179,17 @@ class Index:
             rows.append(
                 empty if fact.position == PRESENT else self.covers(fact.kind, fact.position, fact.node)
             )
-        masks = sorted(range(1 << len(rows)), key=lambda mask: (-mask.bit_count(), mask))
         lengths = [len(row) for row in rows]
         return KnownFacts(
             np.array(tree.above, np.int64),
-            tree.forest.type[tree.vertices].astype(np.int64),
+            np.array(tree.kinds, np.int64),
             np.array(own, np.int64),
             np.array(below, np.int64),
             np.array([tree.index[fact.vertex] for fact in tree.facts], np.int64),
             np.array([fact.position for fact in tree.facts], np.int64),
             np.cumsum([0, *lengths])[:-1].astype(np.int64),
             np.concatenate([np.zeros(0, np.bool_), *rows]),
-            np.array(masks, np.int64),
+            _list_masks(len(rows)),
         )
 
     def count_agreeing(self, chosen: NDArray[np.int64], known: KnownFacts) -> NDArray[np.int64]:
@@ -219,6 +219,13 @@ class Index:
             weights,
         )
         return weights
+
+
+@cache
+def _list_masks(facts: int) -> NDArray[np.int64]:
+    """Return all sets of facts, larger ones first."""
+    masks = sorted(range(1 << facts), key=lambda mask: (-mask.bit_count(), mask))
+    return np.array(masks, np.int64)
 
 
 def find_covering(tree: Hierarchy, node: int) -> NDArray[np.bool_]:

@@ -130,18 +130,25 @@ class KnownTree:
     @cached_property
     def vertices(self) -> list[int]:
         """The vertices in the original."""
+        parents = self.forest.parent
         found = {self.root}
         for fact in self.facts:
             vertex = fact.vertex
             while vertex not in found:
                 found.add(vertex)
-                vertex = int(self.forest.parent[vertex])
+                vertex = int(parents[vertex])
         return sorted(found)  # breadth first: a parent has a lower number
 
     @cached_property
     def index(self) -> dict[int, int]:
         """The place of each vertex among ``vertices``."""
         return {vertex: own for own, vertex in enumerate(self.vertices)}
+
+    @cached_property
+    def kinds(self) -> list[int]:
+        """The type of each vertex."""
+        kinds: list[int] = self.forest.type[self.vertices].tolist()
+        return kinds
 
     @cached_property
     def above(self) -> list[int]:
@@ -170,5 +177,4 @@ class KnownTree:
             path.append(own)
             own = self.above[own]
         path.reverse()
-        kinds = self.forest.type[np.array(self.vertices)[path]].tolist()
-        return [place for place, kind in zip(path, kinds, strict=True) if kind in line]
+        return [place for place in path if self.kinds[place] in line]

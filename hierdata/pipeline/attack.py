@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from hierdata.errors import PolicyError
 from hierdata.pipeline.look_over import PolicySource
 from hierdata.pipeline.read_release import read_release
+from hierdata.pipeline.resources import Resources
 from hierdata.policy.checks.sizes import class_size
 from hierdata.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from hierdata.adversary.attack import Attacked
+    from hierdata.adversary.attack import Attacked, Findings
+    from hierdata.adversary.forms import Forms
+    from hierdata.adversary.knowledge import Knowledge
+    from hierdata.forest.forest import Forest
 
 MOST_FACTS = 6
 """Of each victim: the ways to lay facts into a record are tried for every set of them."""
 MOST_VICTIMS = 1_000_000
+_TOGETHER = 1_000
+"""Victims of one task; every process prepares the publication for itself."""
 LARGEST_DRAW = 2**31 - 1
 
 
@@ -53,6 +62,7 @@ def attack(
     negative: bool = False,
     draw: int = 1,
     key: bytes | None = None,
+    resources: Resources | None = None,
     progress: Progress | None = None,
 ) -> Attack:
     """Run an adversary against a release, with victims and what is known of them drawn from the original.
@@ -60,13 +70,14 @@ def attack(
     Of each victim the adversary knows all quasi-identifiers of the root, and 0 to ``facts`` (1 to 6) facts:
     single quasi-identifier values at vertices below it, and how these vertices hang together. With ``counts``
     also how many vertices of each type the person has, with ``negative`` as many values that the person does
-    not have. ``victims`` is their number, ``draw`` chooses them. The other parameters are those of
-    ``measure_release``, and so are the errors; PolicyError for numbers out of range.
+    not have. ``victims`` is their number, ``draw`` chooses them. With many victims several processes search,
+    as ``resources`` say; the findings are the same. The other parameters are those of ``measure_release``,
+    and so are the errors; PolicyError for numbers out of range.
 
     Candidates are the published records that agree with the most of what is known. The code shares nothing
     with engines and judge. The same attack on the original, identifiers dropped, is the comparison.
     """
-    from hierdata.adversary.attack import Adversary, draw_victims
+    from hierdata.adversary.attack import draw_victims
     from hierdata.adversary.forms import Forms
     from hierdata.adversary.knowledge import Curiosity
 
@@ -74,17 +85,36 @@ def attack(
     _require("victims", victims, 1, MOST_VICTIMS)
     _require("draw", draw, 0, LARGEST_DRAW)
     read = read_release(published, policy, original=original, key=key, progress=progress)
-    told = progress or silent
     known = draw_victims(read.original, victims, Curiosity(facts, counts, negative), draw)
     least = class_size(read.prepared.policy)
+    parts = [known[first : first + _TOGETHER] for first in range(0, len(known), _TOGETHER)]
+    with (resources or Resources()).open_context(len(parts), None, progress or silent) as spread:
+        held = spread.executor.hold(parts)
 
-    def run(stage: str, forms: Forms) -> Attacked:
-        adversary = Adversary(read.original, forms)
-        return adversary.attack(known, facts, least, lambda done: told(stage, done, len(known)))
+        def run(stage: str, forms: Forms) -> Attacked:
+            inner, watch = spread.progress_callbacks(stage, len(known), len(parts))
+            search = AttackPart(read.original, forms, facts, lambda done: inner(stage, done, len(known)))
+            return reduce(add, held.map(search, watch).collect()).summarize(least)
 
-    release = run("attacking the release", Forms.of(read.rebuilt.forest, read.rebuilt.publication))
-    dropped = run("attacking the original", Forms.of_original(read.original))
+        release = run("attacking the release", Forms.of(read.rebuilt.forest, read.rebuilt.publication))
+        dropped = run("attacking the original", Forms.of_original(read.original))
     return Attack(read.original.record_count, len(known), facts, counts, negative, least, release, dropped)
+
+
+@dataclass(frozen=True)
+class AttackPart:
+    """Attack some victims in a publication; ``progress`` is told how many are done."""
+
+    original: Forest
+    forms: Forms
+    facts: int
+    progress: Callable[[int], object]
+
+    def __call__(self, victims: list[Knowledge]) -> Findings:
+        """Return what was found."""
+        from hierdata.adversary.attack import Adversary
+
+        return Adversary(self.original, self.forms).attack(victims, self.facts, self.progress)
 
 
 def _require(name: str, number: int, least: int, most: int) -> None:

@@ -17,6 +17,7 @@ from hierdata.adversary.forms import Forms
 from hierdata.adversary.knowledge import PRESENT, Curiosity, Knowledge
 from hierdata.errors import HierdataError, PolicyError, PromiseError, VerificationError
 from hierdata.pipeline.read_release import read_release
+from hierdata.pipeline.resources import Resources
 from tests import naive_adversary as naive
 
 SEED = b"a seed of sixteen bytes"
@@ -139,7 +140,7 @@ def compare(records: list[dict[str, Any]], shown: list[dict[str, Any]], number: 
     for record, document in enumerate(records):
         known = Curiosity(3).learn(read.original, record, rng)
         own = SHAPE.tree(document)
-        found = adversary.attack([known], 3, 2)
+        found = adversary.attack([known], 3).summarize(2)
         for count in range(4):
             victim = as_naive(known.first(count), own, int(read.original.roots[record]))
             expected = naive.candidates(victim, trees, PARENTS)
@@ -258,3 +259,15 @@ def test_nothing_that_is_told_is_a_value(tmp_path: Path) -> None:
     text = json.dumps(hierdata.attack(records, policy(), original=records, facts=3).as_dict())
     values = {"flu", "cold", "gout", "glad", "h1", "heart", "north"}
     assert not any(f'"{value}"' in text for value in values)
+
+
+def test_findings_do_not_depend_on_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hierdata.pipeline.attack._TOGETHER", 7)
+    records = people(3, 40)
+    found = [
+        hierdata.attack(records, policy(), original=records, facts=2, victims=30, resources=resources)
+        for resources in (Resources("serial"), Resources("processes", workers=2))
+    ]
+    assert found[0] == found[1]
+    monkeypatch.undo()
+    assert hierdata.attack(records, policy(), original=records, facts=2, victims=30) == found[0]
