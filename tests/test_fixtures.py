@@ -163,8 +163,14 @@ def test_the_policy_of_the_tables_states_the_facts_of_the_json_policy() -> None:
 
 
 def test_the_baseline_policy_differs_in_models_and_engine_only() -> None:
-    ours, baseline = policy_of("students.yaml"), policy_of("students-clustree.yaml")
+    ours, baseline = policy_of("students-mlevclutree.yaml"), policy_of("students-clustree.yaml")
     assert {key for key in ours if ours[key] != baseline[key]} == {"models", "engine"}
+
+
+def test_the_policy_of_the_paper_adds_its_preset() -> None:
+    assert policy_of("students-mlevclutree.yaml") == policy_of("students.yaml") | {
+        "engine": {"preset": "MLevCluTree"}
+    }
 
 
 def test_the_bundled_policy_is_the_one_that_synth_writes_and_the_books() -> None:

@@ -19,7 +19,7 @@ def beside_patients() -> Companions:
 
 
 def student_policy(depth: int) -> str:
-    """Return a policy in YAML as in ML section 5: level-alpha-k with k = 5, preset MLevCluTree."""
+    """Return a policy in YAML as in ML section 5: level-alpha-k with k = 5, and the default engine."""
     grades = ", ".join(f"{grade}: {level}" for grade, level in GRADES.items())
     rules = {
         "id": "role: identifier, action: drop",
@@ -40,7 +40,6 @@ def student_policy(depth: int) -> str:
         "models:\n"
         "  - {kind: level-alpha-k, k: 5, alpha: [0.8, 0.6, 0.4, 0.2, 0.1]}\n"
         f"fields:\n{fields}"
-        "engine: {preset: MLevCluTree}\n"
     )
 
 

@@ -81,7 +81,7 @@ def show_pair_rates(folder: Path, names: Sequence[str], students: int, pairs: in
     )
     for name in names:
         file = written(folder, name, students)
-        engine, twin = pair_rates(encoded(file, policy_for(file)), pairs)
+        engine, twin = pair_rates(encoded(file, policy_for(file, preset="MLevCluTree")), pairs)
         row(name, f"{engine:,.0f}", f"{twin:,.0f}", f"{engine / twin:.0f}", f">= {TARGETS[name]}")
 
 
@@ -102,7 +102,7 @@ def show_scans(folder: Path, names: Sequence[str], sizes: Sequence[int], pairs: 
     )
     for name in names:
         small = folder / f"{name}.jsonl"
-        rate = pair_rates(encoded(small, policy_for(small)), pairs)[1]
+        rate = pair_rates(encoded(small, policy_for(small, preset="MLevCluTree")), pairs)[1]
         for records in sizes:
             share, asked = SCANS.get(records, (1.0, None))
             own = folder / f"{records}-students"
@@ -133,12 +133,15 @@ def show_scans(folder: Path, names: Sequence[str], sizes: Sequence[int], pairs: 
 
 
 def show_command(folder: Path, students: int, turns: int) -> None:
-    """The whole warm command on data set A against the imports alone."""
+    """The whole warm command on data set A, preset MLevCluTree, against the imports alone."""
     file = folder / "A.jsonl"
     if not file.exists():
         written(folder, "A", students)
     command = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet"]
-    command += ["--policy", str(file.with_suffix(".policy.yaml")), "--out"]
+    policy = folder / "A.preset.yaml"
+    stated = file.with_suffix(".policy.yaml").read_text("utf-8")
+    policy.write_text(stated + "engine: {preset: MLevCluTree}\n", "utf-8")
+    command += ["--policy", str(policy), "--out"]
     times: list[float] = []
     imports: list[float] = []
     for turn in range(turns + 1 if turns > 1 else 1):

@@ -82,15 +82,6 @@ def figure(report: dict[str, object], *keys: str) -> float:
     return float(found)
 
 
-def unasked(file: Path) -> Path:
-    """The policy beside a data set without its preset: the engine is then what users get."""
-    policy = file.with_suffix(".policy.yaml")
-    lines = policy.read_text().splitlines(keepends=True)
-    own = policy.with_name(f"{file.stem}.unasked.yaml")
-    own.write_text("".join(line for line in lines if not line.startswith("engine:")))
-    return own
-
-
 def parser() -> argparse.ArgumentParser:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--records", type=int, nargs="+", default=[10_000, 100_000])
@@ -116,10 +107,9 @@ def main(argv: list[str] | None = None) -> None:
                 file = folder / f"{name}.jsonl"
                 if not file.exists():
                     written(folder, name, records)
-                policy = unasked(file)
                 out = Path(temporary) / f"{name}-{records}-release"
                 command = [sys.executable, "-m", "hierdata", "anonymize", str(file), "--quiet"]
-                command += ["--policy", str(policy), "--out", str(out)]
+                command += ["--policy", str(file.with_suffix(".policy.yaml")), "--out", str(out)]
                 found = measured([*command, "--executor", arguments.executor, *arguments.options], out)
                 exponent = "-"
                 if before is not None:

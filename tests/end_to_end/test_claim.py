@@ -94,7 +94,7 @@ def test_so_it_is_with_the_bundled_students() -> None:
     path = POLICIES / "students-clustree.yaml"
     asked = hierdata.load_policy(path)
     assert single_level_vertices(published(STUDENTS / "students.jsonl", path), asked) > 0
-    path = POLICIES / "students.yaml"
+    path = POLICIES / "students-mlevclutree.yaml"
     assert single_level_vertices(published(STUDENTS / "students.json", path), hierdata.load_policy(path)) == 0
 
 
