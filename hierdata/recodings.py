@@ -39,6 +39,8 @@ class RecodingTraits:
     """Whether each sensitive table has groups of its own, so that a record has one id for each table."""
     takes_sensitive_tables: bool = False
     """Whether the policy may state which sensitive attributes share a table (``sensitive_tables``)."""
+    bounds_knowledge: bool = False
+    """Whether bounded knowledge can be promised of it: values by nodes of hierarchies, each in its record."""
     works_in_blocks: bool = False
     """Whether blocks of records can be clustered and recoded one by one."""
     quasi_identifiers: str = "generalized ({kind})"
@@ -61,6 +63,7 @@ TRAITS: dict[str, RecodingTraits] = {
     "generalization": RecodingTraits(
         judged_as="generalization",
         limitation=_TOGETHER,
+        bounds_knowledge=True,
         works_in_blocks=True,
     ),
     "representatives": RecodingTraits(

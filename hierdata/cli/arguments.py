@@ -106,10 +106,11 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
     Raises PolicyError for an invalid or unneeded key, TargetError if the descriptor cannot be read.
     """
     from hierdata.errors import PolicyError, TargetError
+    from hierdata.policy.checks.identifiers import needs_key
     from hierdata.records.identifiers.key import from_text
 
     if key_fd is not None:
-        if not policy.needs_key:
+        if not needs_key(policy):
             raise PolicyError("--key-fd gives a key, but nothing in the policy needs one; remove --key-fd")
         try:
             with os.fdopen(key_fd, "rb", closefd=key_fd > 2) as stream:
@@ -117,7 +118,7 @@ def key_for(policy: Policy, key_fd: int | None) -> bytes | None:
         except OSError as error:
             raise TargetError(f"the file descriptor {key_fd} cannot be read ({error.strerror})") from None
         return from_text(given.decode("latin-1"), "the key")
-    if KEY_VARIABLE in os.environ and policy.needs_key and policy.key is None:
+    if KEY_VARIABLE in os.environ and needs_key(policy) and policy.key is None:
         return from_text(os.environ[KEY_VARIABLE], KEY_VARIABLE)
     return None
 

@@ -142,6 +142,14 @@ class Labels(ABC):
         """Return whether a label spells the range from one finest node to a greater one."""
         return False
 
+    def extent(self, label: Scalar) -> tuple[Any, Any]:
+        """Return the first and the last value that a label may stand for, in an order of the domain's values.
+
+        Two labels may stand for one value only if their extents overlap. Raises Uncovered where this is not
+        known; any other label may then stand for the same value.
+        """
+        raise Uncovered
+
 
 class QuasiDomain(ABC, BaseModel):
     """What a policy states about a quasi-identifier's values; ``compile`` builds a collection's hierarchy.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -166,6 +166,9 @@ class _DateLabels(Labels):
 
     def is_coarser(self, label: Scalar) -> bool:
         return any(_is_period(label, step) for step in self.steps[1:])
+
+    def extent(self, label: Scalar) -> tuple[Any, Any]:
+        return _period(label)
 
     def is_range(self, label: str) -> bool:
         least, _, greatest = label.removeprefix("[").removesuffix("]").partition(", ")

@@ -86,6 +86,10 @@ class _FlatLabels(Labels):
     def is_coarser(self, label: Scalar) -> bool:
         return False
 
+    def extent(self, label: Scalar) -> tuple[Any, Any]:
+        key = _key(label)
+        return key, key
+
 
 def _key(value: Scalar) -> tuple[str, Number | str]:
     """Return the key that equal values share: the type, but one for all numbers, and the value."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -146,6 +146,13 @@ class _IntervalLabels(Labels):
 
     def is_coarser(self, label: Scalar) -> bool:
         return any(self._is_bin(label, step) for step in self.steps[1:])
+
+    def extent(self, label: Scalar) -> tuple[Any, Any]:
+        ends = _read_ends(label)
+        if ends is None:
+            return (exact(label), 0), (exact(label), 0)
+        low, high, closed = ends
+        return (low, 0), (high, 0 if closed else -1)
 
     def is_range(self, label: str) -> bool:
         ends = _read_ends(label)

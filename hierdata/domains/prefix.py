@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import inf
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -100,6 +101,11 @@ class _PrefixLabels(Labels):
     def is_coarser(self, label: Scalar) -> bool:
         kept, masked = _split_code(label)
         return masked and kept in self.keep[1:]
+
+    def extent(self, label: Scalar) -> tuple[Any, Any]:
+        text = label if isinstance(label, str) else _code(label)
+        code = _code(text.rstrip(MASK))
+        return (len(text), code), (len(text), code + chr(sys.maxunicode) * (len(text) - len(code)))
 
 
 def _split_code(label: Scalar) -> tuple[float, bool]:

@@ -106,7 +106,13 @@ class Taxonomy(QuasiDomain):
         tree, floor = self._read(folder)
         ends = {floor[node] for node in self._values(tree).values()}
         every = {*_keys_of(tree.labels[node] for node in floor)}
-        return _TaxonomyLabels(frozenset(_keys_of(tree.labels[node] for node in ends)), frozenset(every))
+        spans: dict[str | Number, tuple[int, int]] = {}
+        for label, span in zip(tree.labels, _spans(tree), strict=True):
+            for key in _keys_of((label,)):
+                spans.setdefault(key, span)
+        return _TaxonomyLabels(
+            frozenset(_keys_of(tree.labels[node] for node in ends)), frozenset(every), spans
+        )
 
     def _read(self, folder: Path) -> tuple[Tree, tuple[int, ...]]:
         """Read the tree and return for each node the finest node that may be published for it."""
@@ -182,16 +188,42 @@ class Taxonomy(QuasiDomain):
 
 @dataclass(frozen=True)
 class _TaxonomyLabels(Labels):
-    """The labels of finest nodes and of all nodes, each as text and as the number that it spells."""
+    """The labels of finest nodes and of all nodes, each as text and as the number that it spells.
+
+    ``spans`` are the first and last node below each label, the node itself included, in pre-order.
+    """
 
     finest: frozenset[str | Number]
     every: frozenset[str | Number]
+    spans: Mapping[str | Number, tuple[int, int]]
 
     def is_finest(self, label: Scalar) -> bool:
         return _is_among(label, self.finest)
 
     def is_coarser(self, label: Scalar) -> bool:
         return _is_among(label, self.every - self.finest)
+
+    def extent(self, label: Scalar) -> tuple[Any, Any]:
+        span = self.spans.get(identity(label))
+        if span is None:
+            raise Uncovered
+        return span
+
+
+def _spans(tree: Tree) -> list[tuple[int, int]]:
+    """Return for each node its place in pre-order, and that of the last node below it."""
+    sizes = [1] * len(tree.labels)
+    for node in range(len(sizes) - 1, 0, -1):
+        sizes[tree.parents[node]] += sizes[node]
+    free = [0] * len(sizes)  # the place of the next child
+    spans = []
+    for node, parent in enumerate(tree.parents):
+        first = 0 if node == 0 else free[parent]
+        if node:
+            free[parent] += sizes[node]
+        free[node] = first + 1
+        spans.append((first, first + sizes[node] - 1))
+    return spans
 
 
 def _keys_of(labels: Iterable[str]) -> Iterator[str | Number]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from hierdata.domains.bounds import PathName
+from hierdata.privacy import BoundedKnowledge
 from hierdata.privacy.base import ClassView, Closeness, Constraint, FrequencyCaps
 
 if TYPE_CHECKING:
@@ -102,6 +103,12 @@ class Constraints:
         return Constraints(self.on_records, values, self.population, self.min_class_size, self.guarded)
 
     @property
+    def knowledge(self) -> BoundedKnowledge | None:
+        """The model that bounds what somebody knows, if there is one: k of patterns, and alpha."""
+        bound = (one.knowledge for one in self.on_records if one.knowledge is not None)
+        return cast("BoundedKnowledge | None", next(bound, None))
+
+    @property
     def min_class_size(self) -> int:
         """The least size of a class that can satisfy all constraints, and that later steps need."""
         return max([self.least, *(constraint.min_class_size for constraint in self.all())])
@@ -162,7 +169,7 @@ class Engine(ABC, BaseModel):
     ``begins``: it can start from single rows. ``goes_on``: it can start from the classes of the previous
     step. ``mends``: the constraints that it establishes, so that earlier steps need not keep them.
     ``chooses``: it chooses between variants, once for all blocks of a collection (``run_trials``,
-    ``choose_by_trials``).
+    ``choose_by_trials``). ``bounds_knowledge``: it keeps bounded knowledge, and serves no other purpose.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -172,6 +179,7 @@ class Engine(ABC, BaseModel):
     goes_on: ClassVar[bool] = False
     mends: ClassVar[frozenset[Mended]] = frozenset()
     chooses: ClassVar[bool] = False
+    bounds_knowledge: ClassVar[bool] = False
 
     kind: str
     on: PathName | None = Field(

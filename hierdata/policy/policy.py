@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -24,7 +24,7 @@ from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.shape import StepSpec
 from hierdata.policy.spec.tables import CsvOptions, TableName, TableRule, order_tables
 from hierdata.policy.spec.values import AcceptedRisks, Keep, Namespaces, PathText, SensitiveTables
-from hierdata.privacy import PrivacyModel
+from hierdata.privacy import BoundedKnowledge, PrivacyModel
 from hierdata.recodings import DEFAULT, RecodingTraits, traits_of
 from hierdata.records.flatten import Table
 from hierdata.records.identifiers import DateShift, PseudonymSpec
@@ -156,11 +156,17 @@ class Policy(BaseModel):
         """The traits of the recoding."""
         return traits_of(self.recoding)
 
+    @cached_property
+    def knowledge(self) -> BoundedKnowledge | None:
+        """The model that bounds what somebody knows, if there is one."""
+        return next((cast(BoundedKnowledge, model) for model in self.models if model.bounds_knowledge), None)
+
     @property
     def guards_suppressed(self) -> bool:
         """Whether suppressed records must satisfy the models as a whole; presets suppress as printed."""
         stated = self.suppressed or ("guarded" if self.preset is None else "as_published")
-        return stated == "guarded" and any(model.per_attribute for model in self.models)
+        judged = self.knowledge is None and any(model.per_attribute for model in self.models)
+        return judged and stated == "guarded"
 
     @cached_property
     def table_division(self) -> int | Literal["correlated"] | tuple[tuple[str, ...], ...] | None:
@@ -170,13 +176,6 @@ class Policy(BaseModel):
         return tuple(
             tuple(str(self.rules_by_keys[self.path(text).keys][0]) for text in table)
             for table in self.sensitive_tables
-        )
-
-    @property
-    def needs_key(self) -> bool:
-        """Whether any field is replaced by means of a key."""
-        return any(
-            rule.stated_action is not None and rule.stated_action.keyed for rule in self.fields.values()
         )
 
     @cached_property

@@ -6,6 +6,7 @@ from hierdata import plugins
 from hierdata.privacy.alpha_k import AlphaK
 from hierdata.privacy.base import PrivacyModel
 from hierdata.privacy.basic_beta_likeness import BasicBetaLikeness
+from hierdata.privacy.bounded_knowledge import BoundedKnowledge
 from hierdata.privacy.delta_disclosure import DeltaDisclosure
 from hierdata.privacy.delta_l_diversity import DeltaLDiversity
 from hierdata.privacy.delta_presence import DeltaPresence
@@ -40,6 +41,7 @@ MODELS: dict[str, type[PrivacyModel]] = {
     "delta-disclosure": DeltaDisclosure,
     "k-map": KMap,
     "delta-presence": DeltaPresence,
+    "bounded-knowledge": BoundedKnowledge,
 }
 """The models by the name a policy gives them (``kind``)."""
 
@@ -56,6 +58,7 @@ __all__ = [
     "MODELS",
     "AlphaK",
     "BasicBetaLikeness",
+    "BoundedKnowledge",
     "DeltaDisclosure",
     "DeltaLDiversity",
     "DeltaPresence",

@@ -176,6 +176,7 @@ class Constraint(ABC):
     caps: FrequencyCaps | None = None
     closeness: Closeness | None = None
     needs_population: bool = False
+    knowledge: PrivacyModel | None = None
 
     @abstractmethod
     def holds(self, view: ClassView) -> bool:
@@ -202,7 +203,7 @@ class PrivacyModel(ABC, BaseModel):
     ``kind`` names the model. ``on`` limits it to some sensitive attributes (their paths); None means all.
     ``per_attribute`` is False for models on records alone (k-anonymity), which bind to no domain;
     ``needs_population`` is True for those that need ``ClassView.population``, ``needs_reference`` for
-    those that compare with ``SensitiveDomain.reference``.
+    those that compare with ``SensitiveDomain.reference``, ``bounds_knowledge`` for those on patterns.
     ``limitation`` is the report's sentence on what the model does not protect against, if it has one.
     ``combine`` says for each achieved letter whether the collection's figure is the least (k, l) or the
     largest (alpha) over all vertices.
@@ -213,6 +214,7 @@ class PrivacyModel(ABC, BaseModel):
     per_attribute: ClassVar[bool] = True
     needs_population: ClassVar[bool] = False
     needs_reference: ClassVar[bool] = False
+    bounds_knowledge: ClassVar[bool] = False
     limitation: ClassVar[str] = ""
     combine: ClassVar[Mapping[str, Literal["min", "max"]]]
     letters: ClassVar[Mapping[str, str]]

@@ -9,6 +9,7 @@ from hierdata.policy.checks import (
     gates,
     group_ids,
     identifiers,
+    knowledge,
     population,
     readings,
     shape,
@@ -20,6 +21,6 @@ from hierdata.policy.problems import MOST_TOLD, Problem
 
 def find_problems(policy: Policy) -> list[Problem]:
     """Return the contradictions between parts of a policy, at most ``MOST_TOLD``."""
-    checks = (consistency, shape, group_ids, readings, identifiers, tables, population, gates)
+    checks = (consistency, shape, group_ids, readings, identifiers, tables, population, knowledge, gates)
     # Each check may search for the nearest name, so stop at the number that is reported.
     return list(islice(chain.from_iterable(check.problems(policy) for check in checks), MOST_TOLD))

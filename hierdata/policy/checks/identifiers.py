@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from hierdata.records.identifiers import PseudonymSpec
 
 
+def needs_key(policy: Policy) -> bool:
+    """Return whether any field is replaced by means of a key."""
+    actions = [rule.stated_action for rule in policy.fields.values()]
+    return any(action is not None and action.keyed for action in actions)
+
+
 def problems(policy: Policy) -> Iterator[Problem]:
     """Yield the contradictions between rules on identifiers and maps, or with the rest of the policy."""
     for keys, text in policy.maps.items():
@@ -22,7 +28,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
             yield ("fields", text), f"the keys of a map are values too: give them a rule, {text}[*]~"
     yield from _check_domains(policy)
     yield from _check_shifts(policy)
-    if policy.key is not None and not policy.needs_key:
+    if policy.key is not None and not needs_key(policy):
         yield ("key",), "no field has the action pseudonym or shift: leave `key` out"
     if policy.recoding_traits.publishes_classes and policy.pseudonyms:
         yield (

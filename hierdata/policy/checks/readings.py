@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from hierdata.policy.checks.knowledge import bounds_values_at
 from hierdata.policy.problems import Problem
 from hierdata.privacy.base import BY_VALUE, SensitiveReading
 from hierdata.records.schema import Schema
@@ -71,15 +72,15 @@ def problems(policy: Policy) -> Iterator[Problem]:
         elif not is_limited(policy, keys):
             reason = (
                 "asks: presence needs a model that limits it here: alpha-k, frequency-l-diversity, "
-                "level-alpha-k with its alpha written out, delta-l-diversity, epsilon-m-anonymity or "
-                "l-e-diversity"
+                "level-alpha-k with its alpha written out, delta-l-diversity, epsilon-m-anonymity, "
+                "l-e-diversity or bounded-knowledge with alpha"
             )
             yield (*where, key), reason
 
 
 def is_limited(policy: Policy, keys: Keys) -> bool:
     """Return whether a model limits the presence of values of a sensitive field."""
-    return any(
+    return bounds_values_at(policy, keys) or any(
         model.limits_presence and (scope is None or keys in scope)
         for model, scope in policy.scoped_models
         if model.per_attribute

@@ -9,6 +9,7 @@ from hierdata.documents.document import COUNT, group_key
 from hierdata.engines import ENGINES, Constraints, Engine
 from hierdata.engines.base import Mended, Trial
 from hierdata.errors import PolicyError
+from hierdata.policy.checks.knowledge import check_facts
 from hierdata.policy.policy import Policy
 from hierdata.records.schema import Role, Schema, VertexType
 
@@ -47,6 +48,7 @@ def plan_stages(policy: Policy, schema: Schema, constraints: Constraints) -> Ite
 
     Raises PolicyError if the steps do not fit each other, the records or the recoding.
     """
+    check_facts(policy, schema)
     steps = policy.steps
     if steps:
         _check_scopes(policy, schema, steps)
@@ -129,8 +131,10 @@ def default_engines(policy: Policy, schema: Schema, constraints: Constraints) ->
 
     For trees only alignment works; local search continues from its classes, with the stated effort. For rows,
     ``full-domain`` finds the optimum if all values of an attribute have one depth, ``compose`` loses least if
-    classes must be distributed like the whole, otherwise ``sweep``.
+    classes must be distributed like the whole, otherwise ``sweep``. Bounded knowledge has its own.
     """
+    if constraints.knowledge is not None:
+        return tuple(_engine(kind) for kind, engine in ENGINES.items() if engine.bounds_knowledge)
     if len(schema.types) > 1:
         begun = _engine("k-member")
         if policy.effort is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError
+from hierdata.policy.checks.identifiers import needs_key
 from hierdata.records.identifiers.key import Key, random_key
 from hierdata.records.identifiers.treatment import Treated, Treatment
 from hierdata.records.survey import Keys
@@ -41,7 +42,7 @@ def treatment(policy: Policy, key: Key | None, *, again: bool = False) -> Treatm
     ``again``: recompute what was published before. Then pseudonyms do not matter, but shifted dates do.
     Raises PolicyError if the key is missing; with ``again`` only if dates were shifted.
     """
-    if not policy.needs_key:
+    if not needs_key(policy):
         return Treatment(tuple(policy.maps.items()), _fields(policy))
     moved = bool(policy.date_shifts)
     if policy.key == "per-run":

@@ -1,0 +1,103 @@
+"""What bounded knowledge goes with, as far as the policy alone tells."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from hierdata.engines import ENGINES
+from hierdata.errors import PolicyError
+from hierdata.policy.problems import Problem, nearest
+from hierdata.policy.spec.values import Keep
+from hierdata.recodings import DEFAULT
+from hierdata.records.schema import Schema
+
+if TYPE_CHECKING:
+    from hierdata.policy.policy import Policy
+    from hierdata.privacy import BoundedKnowledge
+
+NO_FACTS = "has no facts below the record, so m bounds nothing: take k-anonymity"
+
+
+def problems(policy: Policy) -> Iterator[Problem]:
+    """Yield what cannot be combined with a model that bounds knowledge, and with its engine."""
+    bounding = [index for index, model in enumerate(policy.models) if model.bounds_knowledge]
+    model = policy.knowledge
+    yield from _check_engine(policy)
+    if model is None:
+        return
+    kind, where = model.kind, ("models", bounding[0])
+    if len(bounding) > 1:
+        yield ("models", bounding[1]), f"{kind} is stated twice: state it once, with the larger k and m"
+    if not policy.recoding_traits.bounds_knowledge:
+        yield ("recoding",), f"{kind} needs values by nodes, each in its record: use recoding {DEFAULT}"
+    if policy.suppressed is not None:
+        yield ("suppressed",), f"under {kind} no record is suppressed: leave `suppressed` out"
+    if isinstance(policy.unlisted, Keep):
+        reason = f"{kind} counts the facts of stated fields: give each field a rule, and use error or drop"
+        yield ("unlisted",), reason
+    yield from _check_references(policy, kind)
+    if not any(len(path.keys) > 1 or path.steps[-1].many is not False for path in policy.paths):
+        yield where, f"{kind}: the policy {NO_FACTS}"
+    if model.counts is not None:
+        yield (*where, "counts"), "counts of vertices are not published yet: leave `counts` out"
+    yield from _check_values(policy, model, where)
+
+
+def _check_engine(policy: Policy) -> Iterator[Problem]:
+    """Yield steps that do not go with the models; a preset is refused by its own list of models."""
+    if policy.preset is not None:
+        return
+    names = " or ".join(name for name, engine in ENGINES.items() if engine.bounds_knowledge)
+    for index, step in enumerate(policy.steps):
+        where = ("engine", "steps", index)
+        if policy.knowledge is not None and not step.bounds_knowledge:
+            yield where, f"{policy.knowledge.kind} goes with the engine {names} only: leave `engine` out"
+        elif policy.knowledge is None and step.bounds_knowledge:
+            yield (
+                where,
+                f"{step.kind} searches under bounded knowledge only: add that model, or take k-member",
+            )
+
+
+def _check_references(policy: Policy, kind: str) -> Iterator[Problem]:
+    identified = {spec.domain for spec in policy.pseudonyms.values() if spec.is_identity}
+    for keys, spec in policy.pseudonyms.items():
+        if not spec.is_identity and spec.domain in identified and not spec.keeps_references:
+            path = str(policy.rules_by_keys[keys][0])
+            reason = (
+                f"under {kind} single vertices are left out, and a reference that leads to nothing would "
+                "tell of them: drop the field, or give it another domain"
+            )
+            yield ("fields", path), reason
+
+
+def _check_values(policy: Policy, model: BoundedKnowledge, where: tuple[str | int, ...]) -> Iterator[Problem]:
+    if model.alpha is None:
+        return
+    if not policy.sensitive:
+        yield (*where, "alpha"), "alpha bounds sensitive values, and there are none: leave it out"
+        return
+    names = [str(policy.rules_by_keys[keys][0]) for keys in policy.sensitive]
+    for text in model.values or ():
+        try:
+            known = policy.path(text).keys in policy.sensitive
+        except PolicyError as error:
+            yield (*where, "values"), str(error)
+        else:
+            if not known:
+                yield (*where, "values"), f"{text} is not a sensitive field{nearest(text, names)}"
+
+
+def check_facts(policy: Policy, schema: Schema) -> None:
+    """Raise PolicyError if records have nothing below their root of which a bounded number could be known."""
+    if policy.knowledge is not None and len(schema.types) == 1:
+        raise PolicyError(f"{policy.knowledge.kind}: the collection {NO_FACTS}")
+
+
+def bounds_values_at(policy: Policy, keys: Collection[str]) -> bool:
+    """Return whether the alpha of bounded knowledge bounds values of a sensitive field, by its keys."""
+    model = policy.knowledge
+    if model is None or model.alpha is None:
+        return False
+    return model.values is None or any(policy.path(text).keys == keys for text in model.values)
