@@ -106,13 +106,15 @@ _NAMES = {"load_policy": "load"}
 """Public names that differ from the name in their module."""
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"hierdata.{_HOMES[name]}"), _NAMES.get(name, name))
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take any misspelled name for a public one
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name on first use."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"hierdata.{_HOMES[name]}"), _NAMES.get(name, name))
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -79,7 +79,7 @@ class Hierarchy:
     the node's own depth or if there is none. The join of two nodes is their deepest common entry, so the
     steps of a hierarchy need not nest (2 and 5 years). ``lm[node]`` is LM' of ML section 5.1, in 0..1.
     ``node_of`` turns an original value into its finest node, the floor of the policy: no recoding publishes
-    anything finer (DECISIONS 35). LM' is 0 there only if the node is the value itself. It raises Uncovered;
+    anything finer. LM' is 0 there only if the node is the value itself. It raises Uncovered;
     None (missing) always has a node. ``codebook`` describes the hierarchy to the readers of a release as
     plain data and reveals nothing that only the data contain. ``leaves`` is the number of leaves by which LM'
     is computed, 0 for numbers and dates, which have an ``axis``. With ``typed`` values keep their types, so a

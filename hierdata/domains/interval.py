@@ -35,7 +35,7 @@ class Interval(QuasiDomain):
     are integers, the values must be too: bins are spelled ``[1985, 1989]`` and a step of 1 is the value
     itself. Otherwise, or with ``decimals``, bins are spelled ``[0.5, 1.0)``. So the spelling depends on the
     policy alone and tells nothing about any record. LM' is (hi - lo) / (max - min) over ``domain``, or over
-    the values without a domain (ML section 5.1, erratum ML-14, DECISIONS 15, 17 and 35). ``outside: clamp``
+    the values without a domain (ML section 5.1, erratum ML-14). ``outside: clamp``
     moves a value beyond the domain to its nearer end.
 
     Steps need not nest, but then the result depends on the order of joins. With steps 4 and 6, 4 and 5 join

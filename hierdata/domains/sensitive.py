@@ -24,8 +24,8 @@ class SensitiveDomain:
     ``number`` text is read as a number too. ``paths[code]`` are the nodes of the taxonomy from the root down
     to the value, so ``len(paths[code]) - 1`` is its depth. ``heights[node]`` is the length of the longest
     path from a node of the whole taxonomy down to a leaf (erratum TC-3). Both are None without a taxonomy.
-    ``reference[code]`` is how often the value occurs in the original collection, including suppressed records
-    (DECISIONS 18), 0 for a value that only a release shows; None if unknown. Texts that are the ``same`` are
+    ``reference[code]`` is how often the value occurs in the original collection, including suppressed
+    records, 0 for a value that only a release shows; None if unknown. Texts that are the ``same`` are
     one value.
     """
 

@@ -42,7 +42,7 @@ class Taxonomy(QuasiDomain):
     (``1``, ``1.0``). Labels are texts, spelled as in the file.
 
     ``finest: N`` makes the lowest ancestor of height N or more the finest form of a value, else the root; the
-    height of a node is its longest way down to a leaf (DECISIONS 35).
+    height of a node is its longest way down to a leaf.
 
     >>> majors = Taxonomy(tree={"*": {"Engineering": ["CS", "EE"], "Arts": None}}).compile({"CS": 1}, Path())
     >>> majors.labels[majors.join(majors.node_of("CS"), majors.node_of("EE"))]

@@ -37,7 +37,7 @@ class Forest:
     ``spelling`` at the same index is the position of the value's spelling in ``spellings``.
 
     ``lm[t][i][node]`` is LM' of a node times ``lm_scale``; ``exact`` tells whether these are exact integers
-    or rounded to 2^-40 (DECISIONS 17). ``losses[t][i][node]`` is what a search minimizes: LM' times the
+    or rounded to 2^-40. ``losses[t][i][node]`` is what a search minimizes: LM' times the
     weight in ``sought``, times ``scale``; ``weight[v]`` times ``scale`` is the loss of suppressing the
     subtree of v. ``sought`` None are the weights of LM. ``worth`` are the weights of the policy, None where
     it states none. For a part of a collection ``heaviest`` is that of the whole, so that all parts have one

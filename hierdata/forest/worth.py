@@ -17,7 +17,7 @@ Weights = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Worth:
-    """The weights of a policy in whole numbers, with a unit common to all (DECISIONS 37).
+    """The weights of a policy in whole numbers, with a unit common to all.
 
     ``quasi`` and ``sensitive`` are by vertex type and attribute, ``presence`` is by vertex type. A published
     quasi-identifier loses its weight times LM'. A suppressed vertex loses the weights of all its

@@ -12,8 +12,8 @@ from hierdata.judge.rules import QuasiRule
 class LabelCheck:
     """The labels of one quasi-identifier; each distinct one is looked up once.
 
-    A label is the root, a missing value, or that of a node at the policy's finest form or above (DECISIONS
-    35). With ``sets`` it may also be a set of finest ones, or a range between two of them.
+    A label is the root, a missing value, or that of a node at the policy's finest form or above. With
+    ``sets`` it may also be a set of finest ones, or a range between two of them.
     """
 
     __slots__ = ("_known", "_rule", "_sets", "path")

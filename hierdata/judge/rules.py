@@ -28,7 +28,7 @@ class SensitiveRule:
     ``scale`` gives the levels, if the policy states any. ``number`` says that text is read as numbers (XML
     and CSV have no other type). ``missing`` are the spellings of a missing value. ``taxonomy`` is the tree of
     the values, if the policy gives one. ``reference`` is how often each value occurs in the original
-    collection, None if this was not frozen. ``reading`` says what is asked of the attribute (DECISIONS 30).
+    collection, None if this was not frozen. ``reading`` says what is asked of the attribute.
     ``pattern`` is a regular expression that all values must match (moved dates without a time of day).
     Texts that are the ``same`` are one value. With ``respelled`` equal values may be spelled differently.
     """

@@ -23,7 +23,7 @@ class CertaintyPenalty(Metric):
     NCP of a number or date is the width of what is published over the width of the domain, in all papers. Of
     a category it is leaves / all leaves, 0 for a leaf (Xu et al., KDD 2006; Ghinita et al., VLDB 2007), or
     (leaves - 1) / (all leaves - 1), which is LM' (``lm_cost``): figures of the second kind are named
-    ``less_one``, and exist where there are categories. Suppressed values have NCP 1 (DECISIONS 18).
+    ``less_one``, and exist where there are categories. Suppressed values have NCP 1.
 
     ``gcp`` is the mean over all quasi-identifier values of the original, each of weight 1; for a table that
     is the sum over classes of size x NCP, divided by rows x quasi-identifiers. Each quasi-identifier has its

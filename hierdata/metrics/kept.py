@@ -55,7 +55,7 @@ class WorthShares:
 
 
 class KeptWorth(Metric):
-    """1 minus the weighted losses over the sum of all weights (DECISIONS 37); 0..1, higher is better.
+    """1 minus the weighted losses over the sum of all weights; 0..1, higher is better.
 
     A published quasi-identifier loses W * LM' (see LMCost), a suppressed one W. A sensitive value loses W if
     its vertex is suppressed, and the presence of a vertex likewise. Missing sensitive values are not counted;

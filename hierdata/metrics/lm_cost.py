@@ -20,7 +20,7 @@ class LMCost(Metric):
     published over the width of the domain; 0 for an original value, 1 for the root. ``total`` is over all
     original records, ``per_record`` divides by their number, ``per_value`` by the number of their
     quasi-identifier values (0..1). Lower is better. Suppressed records count in full, which the paper
-    leaves open (DECISIONS 17, 18).
+    leaves open.
     """
 
     symbol = "LM"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hierdata.documents.document import Document
 from hierdata.errors import VerificationError
 from hierdata.pipeline.look_over import Notice, PolicySource, look_over, read_policy
 from hierdata.pipeline.resources import Resources
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from hierdata.sources import Form
     from hierdata.sources.stores import Store
 
+log = logging.getLogger(__name__)
+
 
 def anonymize(
     source: object,
@@ -48,13 +49,14 @@ def anonymize(
 ) -> Release:
     """Publish a collection under a policy: search, recode, write, verify the written files.
 
-    ``source`` is a path (JSON, JSON Lines, XML, CSV, also gzipped, or Parquet), an iterable of dicts or lxml
-    elements, a DataFrame or an Arrow table, the address of a store or a live object of its library (see
-    ``sources.stores``); with ``tables`` in the policy a folder, or a dict of tables; ``policy`` a path, a
-    Policy or a dict. ``seed`` decides every random choice: the same input, policy, seed and build give the
-    same bytes with any ``resources``; by default it is 128 random bits. ``key`` is the secret key of
-    pseudonyms and shifts, at least 32 bytes; it is never written to a file. ``staging`` is an existing folder
-    for temporary files, best on the file system where the release will be saved.
+    ``source`` is a path (JSON, JSON Lines, XML, CSV, also gzipped, or Parquet), an iterable of dicts, rows of
+    sqlite3 or lxml elements, a table in memory (a DataFrame, or anything with an Arrow stream), the address
+    of a store or a live object of its library (see ``sources.stores``); with ``tables`` in the policy a
+    folder, or a dict of tables; ``policy`` a path, a Policy or a dict. ``seed`` decides every random choice:
+    the same input, policy, seed and build give the same bytes with any ``resources``; by default it is 128
+    random bits. ``key`` is the secret key of pseudonyms and shifts, at least 32 bytes; it is never written to
+    a file. ``staging`` is an existing folder for temporary files, best on the file system where the release
+    will be saved.
 
     ``to`` is a new target in a store, given by its address or a live object. It appears all at once, after
     what was written there has been read back and judged too. ``batch`` is the number of records per request.
@@ -91,6 +93,7 @@ def _release_records(
     from hierdata.pipeline.delivery import Delivery, form_in
     from hierdata.pipeline.encode import encode_blocks
     from hierdata.pipeline.publish import Publishing
+    from hierdata.pipeline.published_part import PartReader, restoring
     from hierdata.pipeline.shape import derive_secret
     from hierdata.pipeline.survey import fit_form
     from hierdata.release.recodings import recoding_named
@@ -115,7 +118,8 @@ def _release_records(
             verdict = judged.verdict
             kept = pass_gates(gates, tallies)
             report = _write_report(folder.path, written, form, judged, tallies, kept, hand, looked, secret)
-            read = partial(_read_part, form, written.elements)
+            read = PartReader(form, written.elements, restoring(collection, policy))
+            _log_result(report)
             release = Release(folder.path, report, tuple(written.elements), read, temporary=folder)
             save = None if out is None else partial(release.save, out)
             if target is not None:
@@ -155,9 +159,17 @@ def _write_report(
     return report
 
 
-def _read_part(form: Form, elements: Mapping[str, str | None], place: Path, part: str) -> Iterator[Document]:
-    """Return the documents of a part of the release in a folder."""
-    return form.read(place / "public" / form.name(part), elements[part])
+def _log_result(report: StewardReport) -> None:
+    counts = report.counts
+    log.info(
+        "judged: passed; published %d of %d records in %d classes of at least %d",
+        counts.records.published,
+        counts.records.input,
+        counts.classes,
+        counts.smallest_class,
+    )
+    for warning in report.warnings:
+        log.warning("%s", warning)
 
 
 def _judge_written(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from hierdata.pipeline.survey import Overview
     from hierdata.records.survey import Keys, Survey
 
-PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | dict[str, object]"
+PolicySource: TypeAlias = "str | os.PathLike[str] | Policy | Mapping[str, object]"
 Notice: TypeAlias = Callable[[str], None]
+
+log = logging.getLogger(__name__)
 
 
 class LookedOver(NamedTuple):
@@ -76,6 +79,7 @@ def look_over(
             splits = shape_splits(splits, collection.form.format, policy, spread, secret, hints)
             overview = survey_splits(collection, splits, policy, spread, treated, sampled=not again)
             prepared = prepare(overview.policy, overview.survey, overview.hints)
+        log.info("surveyed: %d records", overview.survey.records)
         yield LookedOver(overview, prepared, collection, spread)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from hierdata.executors import Executor, Held, Watch, ignore_progress, open_exec
 from hierdata.progress import Progress, silent
 
 Value = TypeVar("Value")
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class RunContext:
 
     def progress_callbacks(self, stage: str, total: int | None, tasks: int) -> tuple[Progress, Watch]:
         """Return the callbacks per record, for a single task in this process, and per task; one is silent."""
+        log.debug("%s: %s records, tasks: %d", stage, "some" if total is None else total, tasks)
         if self.progress is silent:
             return silent, ignore_progress
         if tasks == 1 and self.is_local:

@@ -33,7 +33,7 @@ def seed_of(stated: object) -> bytes:
 
 
 def generator(seed: bytes, block: int) -> np.random.Generator:
-    """Build the random generator of one block of a collection, keyed by the block's number (DECISIONS 6)."""
+    """Build the random generator of one block of a collection, keyed by the block's number."""
     import numpy as np
 
     key = hashlib.blake2b(block.to_bytes(8), key=_key(seed), digest_size=16).digest()
@@ -41,7 +41,7 @@ def generator(seed: bytes, block: int) -> np.random.Generator:
 
 
 def order_key(seed: bytes, prepared: Prepared, content: bytes) -> bytes:
-    """Derive the key of the order of publication (DECISIONS 34).
+    """Derive the key of the order of publication.
 
     The seed is bound to what the policy promises, to how values generalize and classes are searched, and to
     ``content``, the digest of the collection. So two collections, or two policies, have unrelated orders

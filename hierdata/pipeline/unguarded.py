@@ -1,4 +1,4 @@
-"""Why the suppressed cannot satisfy the models as a whole (DECISIONS 32), for the message of exit code 3."""
+"""Why the suppressed cannot satisfy the models as a whole, for the message of exit code 3."""
 
 from __future__ import annotations
 

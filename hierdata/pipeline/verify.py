@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from hierdata.pipeline.resources import RunContext
     from hierdata.policy.plan.plan import Prepared
     from hierdata.sources import InputSplit
+
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -84,7 +87,11 @@ def verify(
         policy = read_policy(policy)
     with fetch_source(published, policy, published=True) as hand:
         served = hand.store is not None
-        return _verdict(hand.source, hand.policy, served, original, facts, witness, key, resources, progress)
+        judged = (hand.source, hand.policy, served)
+        verdict = _verdict(*judged, original, facts, witness, key, resources, progress)
+    told = "passed" if verdict.passed else "not passed"
+    log.info("judged: %s; %d records in %d classes", told, verdict.records, verdict.classes)
+    return verdict
 
 
 def _verdict(

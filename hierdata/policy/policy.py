@@ -39,8 +39,7 @@ class Policy(BaseModel):
     """What a release promises and how each field is treated.
 
     Files are named relative to ``folder``. A preset fixes engine and recoding, and adds its models where the
-    policy has none of their kinds. Without ``engine`` the engines of the best measured quality are used
-    (DECISIONS 8).
+    policy has none of their kinds. Without ``engine`` the engines of the best measured quality are used.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

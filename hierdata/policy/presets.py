@@ -1,7 +1,7 @@
 """Published algorithms under the names of their papers: engine steps, models and a recoding, as plain data.
 
 MLevCluTree and ClusTree are one engine, algorithms 1 and 2 of ML section 4, with the readings of errata ML-1
-to ML-5, ML-7 to ML-10 and ML-14 (DECISIONS 22): greedy pairing in order, growth not weighted by size, the 50
+to ML-5, ML-7 to ML-10 and ML-14: greedy pairing in order, growth not weighted by size, the 50
 nearest records.
 
 MBF is algorithm 1 of LE with errata LE-1 to LE-4. anatomy-l is the same on plain values, the baseline of LE

@@ -51,7 +51,7 @@ Diversity = Annotated[Exact, AfterValidator(_at_least_one), exact_schema(minimum
 
 @dataclass(frozen=True)
 class SensitiveReading:
-    """What is asked about a sensitive attribute (DECISIONS 30).
+    """What is asked about a sensitive attribute.
 
     ``asks`` is ``value``: what is the value at this vertex, or ``presence``: is a value among those of the
     person. ``within`` says over which values of the person presence is asked: those at one place, or those at
@@ -162,7 +162,7 @@ class Constraint(ABC):
     """A model bound to one sensitive attribute's domain (or to none, for models on records). Immutable.
 
     ``closed_under_union``: the union of two classes that satisfy it satisfies it. ``closed_under_pooling``:
-    two places of one class that satisfy it do so if they are one place (DECISIONS 31). Both are tested, never
+    two places of one class that satisfy it do so if they are one place. Both are tested, never
     assumed. ``reading`` is the question that it answers.
     ``min_class_size``: no smaller class can satisfy it at a vertex with one value per record.
     ``needs_population``: it asks for ``ClassView.population``. ``caps``: the model as FrequencyCaps if it has
@@ -259,7 +259,7 @@ class PrivacyModel(ABC, BaseModel):
 
     @property
     def limits_presence(self) -> bool:
-        """Whether it can be asked for the presence of a value among those of a person (DECISIONS 30)."""
+        """Whether it can be asked for the presence of a value among those of a person."""
         return False
 
     def bind_presence(

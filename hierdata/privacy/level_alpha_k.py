@@ -73,7 +73,7 @@ class LevelAlphaK(PrivacyModel):
 
     @property
     def limits_presence(self) -> bool:
-        """Whether the policy writes the alphas out; the paper's are for values (DECISIONS 30)."""
+        """Whether the policy writes the alphas out; the paper's are for values."""
         return "alpha" in self.model_fields_set
 
     def bind_presence(

@@ -1,4 +1,4 @@
-"""Presence: no group of values is among those of more than its share of the persons (DECISIONS 30)."""
+"""Presence: no group of values is among those of more than its share of the persons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gates: the policy's limits on figures of a release, checked after the judge has passed it (DECISIONS 3)."""
+"""Gates: the policy's limits on figures of a release, checked after the judge has passed it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a release, and how they are read again (DECISIONS 1)."""
+"""The files of a release, and how they are read again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build release.json and codebook.json from the published files, the policy and the build (DECISIONS 33)."""
+"""Build release.json and codebook.json from the published files, the policy and the build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What verify checks in a release: the frozen facts, and the claims of release.json (DECISIONS 1 and 2)."""
+"""What verify checks in a release: the frozen facts, and the claims of release.json."""
 
 from __future__ import annotations
 

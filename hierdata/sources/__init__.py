@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from hierdata.documents.formats.frames import is_table
 from hierdata.documents.formats.source import PathSource, Source
 from hierdata.errors import PolicyError
 from hierdata.policy.policy import Policy
@@ -13,7 +14,7 @@ from hierdata.sources.files import copy_pipe, file_collection, file_form, find_d
 from hierdata.sources.folders import FilesForm, is_pattern, many_files, published_files_form
 from hierdata.sources.form import Collection, FileForm, Form
 from hierdata.sources.json_schema.check import check_documents
-from hierdata.sources.objects import elements, is_table, objects, table_collection
+from hierdata.sources.objects import elements, objects, table_collection
 from hierdata.sources.splits import InputSplit
 from hierdata.sources.tables import folder_collection, given_tables, tables_form
 
@@ -53,7 +54,7 @@ def collect(source: object, policy: Policy, beside: Path | None = None) -> Colle
     if isinstance(source, dict):
         raise PolicyError("a dict of tables needs `tables` in the policy; put a single record in a list")
     raise PolicyError(
-        "the input must be a path, a DataFrame or Arrow table, or an iterable of dicts or lxml elements; "
+        "the input must be a path, a table in memory, or an iterable of dicts or lxml elements; "
         f"it has the type {type(source).__name__}"
     )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hierdata.documents.document import COMMENT, INSTRUCTION, Document
 from hierdata.documents.formats import Format, Layout, Order
+from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.source import PathSource, Source, write_stream
 from hierdata.errors import InputError
 from hierdata.policy.policy import Policy
@@ -116,16 +117,18 @@ class FileForm(Form):
 
 @dataclass(frozen=True)
 class Collection:
-    """A collection that can be read repeatedly (DECISIONS 27).
+    """A collection that can be read repeatedly.
 
     ``documents`` starts from the beginning at every call. An input that can be read only once is in a private
     file, which is removed with the collection and its splits. ``cut`` returns splits of a size; it is None if
-    the collection cannot be cut.
+    the collection cannot be cut. ``kinds`` returns the types of objects in memory, for values that are
+    published unchanged; it is None for files.
     """
 
     form: Form
     documents: Callable[[], Iterator[Document]]
     cut: Callable[[int], Sequence[InputSplit]] | None = None
+    kinds: Callable[[], Kinds] | None = None
 
     def splits(self, size: int = SIZE) -> Sequence[InputSplit]:
         """Return the parts of the collection, of about ``size`` bytes each; one if it cannot be cut."""

@@ -1,4 +1,4 @@
-"""Collections in memory: dicts, lxml elements, DataFrames and Arrow tables."""
+"""Collections in memory: dicts, lxml elements, and tables."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any, cast
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout
-from hierdata.documents.formats.frames import from_frame
+from hierdata.documents.formats.frames import to_table
+from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import from_python
-from hierdata.documents.formats.parquet import Parquet, documents, table_layout
+from hierdata.documents.formats.parquet import Parquet, column_kinds, documents, table_layout
+from hierdata.documents.formats.python_values import as_record
 from hierdata.errors import InputError
 from hierdata.policy.policy import Policy
 from hierdata.records.survey import Keys
@@ -40,10 +42,11 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
     if hasattr(first, "nsmap"):
         from hierdata.documents.formats.xmltree import from_element
 
+        element: Any = first
         convert: Callable[..., Document] = partial(from_element, asides=asides_of(policy))
-        place = policy.place or (ROOT, str(first.tag))  # type: ignore[attr-defined]
+        place = policy.place or (ROOT, str(element.tag))
         format: Format = FORMATS["xml"]()
-        own = first.nsmap.get(None)
+        own = element.nsmap.get(None)
         layout = state_layout(Layout(place, declared={"": own} if own else {}), policy)
         form: Form = files_form(format, layout, policy)
         together = replace(layout, records=(ROOT, place[-1]))
@@ -57,28 +60,29 @@ def objects(items: Iterable[object], policy: Policy, beside: Path | None = None)
             yield convert(item, record=ordinal)
 
     if iterator is not items:
-        return Collection(form, lambda: convert_items(items))
-    return spill_documents(convert_items(_chain(first, iterator)), format, together, form, beside)
-
-
-def is_table(source: object) -> bool:
-    """Return whether something is a DataFrame or an Arrow table, by the name of its type, without imports."""
-    kind = type(source)
-    home = kind.__module__.partition(".")[0]
-    return (home, kind.__name__) in {("pandas", "DataFrame"), ("pyarrow", "Table")}
+        return Collection(form, lambda: convert_items(items), kinds=partial(Kinds.of, items))
+    kinds = Kinds()
+    once = convert_items(_note_types(_chain(first, iterator), kinds))
+    return replace(spill_documents(once, format, together, form, beside), kinds=lambda: kinds)
 
 
 def table_collection(source: Any, policy: Policy, base: Keys = (), joins: tuple[str, ...] = ()) -> Collection:
-    """Return a DataFrame or an Arrow table as a collection. Its release is Parquet, which keeps column types.
+    """Return a table in memory as a collection. Its release is Parquet, which keeps column types.
 
     The index of a DataFrame is ignored.
     """
     format = cast(Parquet, fit_format(Parquet(), policy, base))
-    table = source if type(source).__name__ == "Table" else from_frame(source)
+    table = to_table(source)
     layout = table_layout(table.schema, format.paths)
     check_columns(layout, policy, base, joins)
     form = TableForm(format, layout, format.extension, base=base, joins=joins)
-    return Collection(form, lambda: documents(table.to_batches()))
+    return Collection(form, lambda: documents(table.to_batches()), kinds=lambda: column_kinds(table.schema))
+
+
+def _note_types(items: Iterable[object], kinds: Kinds) -> Iterator[object]:
+    for item in items:
+        yield item  # what no record can contain is refused before its types are noted
+        kinds.note(as_record(item))
 
 
 def _chain(first: object, rest: Iterator[object]) -> Iterator[object]:

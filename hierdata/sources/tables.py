@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Format, Layout, Order, Rowwise
 from hierdata.documents.formats.base import BESIDE
+from hierdata.documents.formats.frames import is_table
+from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
@@ -19,7 +22,7 @@ from hierdata.policy.policy import Policy
 from hierdata.records.flatten import Table, joined, nest, places, split
 from hierdata.sources.columns import TableForm, check_columns, format_of, published_form
 from hierdata.sources.form import Collection, Form, open_input
-from hierdata.sources.objects import is_table, table_collection
+from hierdata.sources.objects import table_collection
 from hierdata.sources.splits import read_file
 
 RECORDS = "records"
@@ -148,7 +151,16 @@ def _combine_tables(policy: Policy, parts: Mapping[str, Collection]) -> Collecti
             policy.joined_tables, {name: _name_errors(name, part.documents()) for name, part in parts.items()}
         )
 
-    return Collection(TablesForm(forms[policy.joined_tables[0].name].format, published, forms), documents)
+    def kinds() -> Kinds:
+        whole = Kinds()
+        for name, place in places(policy.joined_tables).items():
+            noted = parts[name].kinds
+            if noted is not None:
+                reduce(Kinds.at, place, whole).below.update(noted().below)
+        return whole
+
+    form = TablesForm(forms[policy.joined_tables[0].name].format, published, forms)
+    return Collection(form, documents, kinds=kinds)
 
 
 def _is_dropped(table: Table, policy: Policy) -> bool:
@@ -197,13 +209,17 @@ def _open_given(given: object, table: Table, policy: Policy) -> Collection:
             return table_collection(given, policy, places(policy.joined_tables)[table.name], table.joins)
     if not isinstance(given, Iterable) or isinstance(given, bytes | dict):
         raise PolicyError(
-            f"the table {table.name}: it must be a path, DataFrame, Arrow table or list of dicts, "
+            f"the table {table.name}: it must be a path, a table in memory or a list of dicts, "
             f"not {type(given).__name__}"
         )
     items = list(given)
     format = FORMATS["jsonl"]()
     form = TableForm(format, Layout(), format.extension)
-    return Collection(form, lambda: _flat(from_python(item, record=at) for at, item in enumerate(items, 1)))
+    return Collection(
+        form,
+        lambda: _flat(from_python(item, record=at) for at, item in enumerate(items, 1)),
+        kinds=partial(Kinds.of, items),
+    )
 
 
 def _require_folder(folder: Path) -> None:

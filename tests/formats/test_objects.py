@@ -11,7 +11,7 @@ import numpy
 import pandas
 import pytest
 
-from hierdata.documents.formats.frames import from_frame
+from hierdata.documents.formats.frames import to_table
 from hierdata.documents.formats.objects import dumps_exact, from_python
 from hierdata.documents.formats.parquet import documents
 from hierdata.errors import InputError
@@ -113,7 +113,7 @@ def test_a_row_of_a_frame_is_read_like_the_frame() -> None:
     )
     rows = [from_python(row) for row in frame.to_dict("records")]
     assert [{key: value for key, value in row.items() if value is not None} for row in rows] == [
-        *documents(from_frame(frame).to_batches())
+        *documents(to_table(frame).to_batches())
     ]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hierdata.documents.document import Document
 from hierdata.documents.formats import FORMATS, Layout
-from hierdata.documents.formats.frames import from_frame
+from hierdata.documents.formats.frames import to_table
 from hierdata.documents.formats.parquet import ROWS, Parquet, documents, table_layout
 from hierdata.errors import InputError, PolicyError, VerificationError
 
@@ -234,7 +234,7 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def rows_of(frame: Any) -> list[Document]:
-    return list(documents(from_frame(frame).to_batches()))
+    return list(documents(to_table(frame).to_batches()))
 
 
 def test_a_frame_without_its_index_and_with_what_is_missing() -> None:
@@ -280,10 +280,10 @@ def test_a_frame_without_its_index_and_with_what_is_missing() -> None:
 def test_frames_that_are_no_table_are_refused() -> None:
     pd = pytest.importorskip("pandas")
     with pytest.raises(InputError, match="column 2 of the DataFrame") as caught:
-        from_frame(pd.DataFrame({"a": [1, 2], "b": [7319, "marker-7319"]}))
+        to_table(pd.DataFrame({"a": [1, 2], "b": [7319, "marker-7319"]}))
     assert "7319" not in str(caught.value)
     twice = pd.DataFrame([[1, 2]], columns=["marker-7319", "marker-7319"])
     with pytest.raises(InputError, match="columns 1 and 2 have the same name"):
-        table_layout(from_frame(twice).schema, {})
+        table_layout(to_table(twice).schema, {})
     with pytest.raises(InputError, match="type list"):
-        table_layout(from_frame(pd.DataFrame({"a": [[1], [2]]})).schema, {})
+        table_layout(to_table(pd.DataFrame({"a": [[1], [2]]})).schema, {})

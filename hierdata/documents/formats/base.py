@@ -113,7 +113,7 @@ class Format(ABC):
         return self
 
     def as_published(self, layout: Layout, for_people: bool) -> Format:
-        """Return the format of the release of a file with this layout (DECISIONS 20 for ``for_people``)."""
+        """Return the format of the release of a file with this layout (see ``csv.for_people``)."""
         return self
 
     def layout_to_write(self, layout: Layout) -> Layout:

@@ -16,7 +16,7 @@ from hierdata.documents.formats.decoder import (
     RefusedTextError,
     number,
 )
-from hierdata.documents.formats.python_values import is_nan, to_plain
+from hierdata.documents.formats.python_values import as_record, is_nan, to_plain
 from hierdata.documents.scalars import KEPT
 from hierdata.errors import InputError
 
@@ -39,6 +39,7 @@ def from_python(value: object, *, record: int | None = None) -> Document:
     hierdata.errors.InputError: record 4: a value has the type set, which a record cannot contain
     """
     try:
+        value = as_record(value)
         if not isinstance(value, dict):
             raise RefusedTextError(
                 f"a record must be an object (dict), but this one has the type {type(value).__name__}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, cast
 from hierdata.documents.document import Document, Scalar, Value
 from hierdata.documents.formats.base import BESIDE, WHOLE, Layout, Rowwise, Split, check_columns
 from hierdata.documents.formats.decoder import LONE_SURROGATE
+from hierdata.documents.formats.kinds import Kinds
 from hierdata.documents.formats.objects import literal
 from hierdata.errors import InputError, PolicyError, VerificationError, missing_extra
 
@@ -107,7 +109,7 @@ def arrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise missing_extra("Parquet, DataFrames and Arrow tables need pyarrow", "parquet") from None
+        raise missing_extra("Parquet and tables in memory need pyarrow", "parquet") from None
     return pyarrow
 
 
@@ -128,6 +130,18 @@ def table_layout(schema: pa.Schema, paths: Mapping[str, str]) -> Layout:
             )
     types = {column.name: _type_to_write(column.type) for column in schema}
     return Layout(columns=tuple(schema.names), types=types)
+
+
+def column_kinds(schema: pa.Schema) -> Kinds:
+    """Return the types of a table's columns, for values that are published unchanged."""
+    types = arrow().types
+    kinds = Kinds()
+    for column in schema:
+        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+        for test, own in ((types.is_date, date), (types.is_timestamp, datetime), (types.is_floating, float)):
+            if test(kind):
+                kinds.at(column.name).types.add(own)
+    return kinds
 
 
 def documents(batches: Iterable[Any]) -> Iterator[Document]:

@@ -40,6 +40,21 @@ def to_plain(value: object) -> object:
     raise RefusedTextError(f"a value has the type {kind.__name__}, which a record cannot contain")
 
 
+def as_record(value: object) -> object:
+    """Return a row of sqlite3 as a dict; anything else unchanged.
+
+    Raises RefusedTextError where two columns have one name.
+    """
+    kind = type(value)
+    if (kind.__module__, kind.__name__) != ("sqlite3", "Row"):
+        return value
+    row: Any = value
+    names = row.keys()
+    if len(set(names)) < len(names):
+        raise RefusedTextError("a row has two columns of one name: name one of them anew in the query (AS)")
+    return dict(zip(names, row, strict=True))
+
+
 def is_nan(value: float | Decimal) -> bool:
     """Return whether a number is NaN, which stands for a missing value."""
     return value.is_nan() if isinstance(value, Decimal) else value != value
@@ -50,6 +65,11 @@ def _spell_time(text: str) -> str:
     return _ZEROS.sub(lambda match: match[1].rstrip("."), text).removesuffix("+00:00") + (
         "Z" if text.endswith("+00:00") else ""
     )
+
+
+def is_array(value: object) -> bool:
+    """Return whether a value is one of numpy's arrays."""
+    return type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "ndim", 0) > 0
 
 
 def _numpy_kind(value: Any) -> str:

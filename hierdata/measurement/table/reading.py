@@ -7,13 +7,13 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from hierdata.documents.document import Document, Scalar, Value
 from hierdata.documents.formats import FORMATS, detect
-from hierdata.documents.formats.frames import from_frame
+from hierdata.documents.formats.frames import is_table, to_table
 from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.parquet import documents, table_layout
 from hierdata.documents.formats.source import PathSource
@@ -23,7 +23,6 @@ from hierdata.errors import InputError, PolicyError
 from hierdata.measurement.table.rows import TableColumn, TableRows
 from hierdata.progress import Progress, count_items
 from hierdata.sources.form import FileForm, open_input
-from hierdata.sources.objects import is_table
 from hierdata.sources.stores import store_of
 
 FLAT = tuple(name for name, kind in FORMATS.items() if not kind.has_elements)
@@ -117,13 +116,13 @@ def _open_source(
     if isinstance(source, str | os.PathLike):
         return _file(Path(source), format)
     if is_table(source):
-        table: Any = source if type(source).__name__ == "Table" else from_frame(source)
+        table = to_table(source)
         layout = table_layout(table.schema, {})
         return layout.columns, zip(documents(table.to_batches()), repeat(1))
     if isinstance(source, Iterable) and not isinstance(source, bytes | dict):
         return None, ((from_python(item, record=ordinal), 1) for ordinal, item in enumerate(source, 1))
     raise PolicyError(
-        "the table must be a path, a DataFrame or Arrow table, or an iterable of dicts; "
+        "the table must be a path, a table in memory, or an iterable of dicts; "
         f"it has the type {type(source).__name__}"
     )
 

@@ -1,4 +1,4 @@
-"""What is asked of each sensitive attribute: the value, or presence among a person's (DECISIONS 30)."""
+"""What is asked of each sensitive attribute: the value, or presence among a person's."""
 
 from __future__ import annotations
 

@@ -77,7 +77,8 @@ def from_data(
     if isinstance(data, Policy):
         _check(data, {name: getattr(data, name) for name in data.model_fields_set}, None)
         return data
-    return _build(data, Path(folder), None if root is None else Path(root), None)
+    plain = dict(data) if isinstance(data, Mapping) else data
+    return _build(plain, Path(folder), None if root is None else Path(root), None)
 
 
 def _build(data: Any, folder: Path, root: Path | None, file: PolicyFile | None) -> Policy:

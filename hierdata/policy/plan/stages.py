@@ -127,7 +127,7 @@ def _one_table(policy: Policy) -> str:
 
 
 def default_engines(policy: Policy, schema: Schema, constraints: Constraints) -> tuple[Engine, ...]:
-    """Return the engines for a policy that names none (DECISIONS 8): those that lose least, as measured.
+    """Return the engines for a policy that names none: those that lose least, as measured.
 
     For trees only alignment works; local search continues from its classes, with the stated effort. For rows,
     ``full-domain`` finds the optimum if all values of an attribute have one depth, ``compose`` loses least if

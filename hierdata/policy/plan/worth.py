@@ -12,7 +12,7 @@ from hierdata.records.survey import Keys
 
 
 def worth_of(policy: Policy, schema: Schema) -> Worth:
-    """Return the weights of a policy for the vertex types of a collection, in lowest terms (DECISIONS 37).
+    """Return the weights of a policy for the vertex types of a collection, in lowest terms.
 
     Raises PolicyError if nothing has a weight.
     """

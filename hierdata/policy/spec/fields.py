@@ -55,9 +55,9 @@ class _FieldRule(BaseModel):
     """One field: its role, and what the role needs.
 
     ``quasi`` needs a domain (one of the keys of ``DOMAINS``), ``sensitive`` takes ``levels``, ``insensitive``
-    is a quasi-identifier with a flat domain unless ``exempt`` gives the reason why it cannot identify
-    (DECISIONS 11). A sensitive attribute may have a ``taxonomy`` that says how near its values are to each
-    other; ``asks`` and ``within`` say how it is read (DECISIONS 30). ``identifier`` and ``free_text`` are
+    is a quasi-identifier with a flat domain unless ``exempt`` gives the reason why it cannot identify.
+    A sensitive attribute may have a ``taxonomy`` that says how near its values are to each
+    other; ``asks`` and ``within`` say how it is read. ``identifier`` and ``free_text`` are
     dropped unless another ``action`` is stated; free text is carried if ``exempt`` says why that is no risk.
     ``action: drop`` drops a field of any role.
     ``same`` says which texts of a sensitive attribute are one value.

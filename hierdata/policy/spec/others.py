@@ -1,6 +1,6 @@
 """Members of other distributions in a policy: looked up by kind or name where no built-in member has it.
 
-The JSON Schema has one open branch for them, whatever is installed (DECISIONS 40).
+The JSON Schema has one open branch for them, whatever is installed.
 """
 
 from __future__ import annotations

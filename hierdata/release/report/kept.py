@@ -15,7 +15,7 @@ class KeptShare(Plain):
 
 
 class KeptShares(Plain):
-    """What is kept in total, and by path of the vertex type and of the field (DECISIONS 37).
+    """What is kept in total, and by path of the vertex type and of the field.
 
     Types and fields of which the input has nothing are left out, and types where nothing has a weight.
     """

@@ -1,4 +1,4 @@
-"""Models of the files of a release: the published ones, and the steward's (DECISIONS 1, 2, 7, 17).
+"""Models of the files of a release: the published ones, and the steward's.
 
 No model has a field for a raw value, a seed, an input path or a time.
 """
@@ -155,8 +155,8 @@ class StewardReport(Outcome):
 
     ``class_size`` is the smallest class that the models allow together. ``kept`` is the metric of this name
     by vertex type and field. ``attackers`` has the risk figures of each attacker of the policy, by metric.
-    ``gates`` have the figures that were judged. ``loss_exact`` is false where losses had to be rounded
-    (DECISIONS 17). ``shape`` is what its steps met in the input; it is left out without any. ``fields`` tells
+    ``gates`` have the figures that were judged. ``loss_exact`` is false where losses had to be rounded.
+    ``shape`` is what its steps met in the input; it is left out without any. ``fields`` tells
     by path what happens to a field, ``costs`` are the engine's, ``levels`` are the tables of levels by
     sensitive path, ``reasons`` say by vertex type why no more could be published, if an engine knows,
     ``warnings`` are about the domains and the policy.
