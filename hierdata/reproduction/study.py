@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 from hierdata.executors import Executor, ignore_progress
 from hierdata.progress import Progress, silent
 from hierdata.reproduction.adult import Adult
-from hierdata.version import __version__
 
 JSON: TypeAlias = Any
 """Data as JSON has it: None, bool, int, float, str, lists and dicts of these."""
@@ -51,8 +50,8 @@ class Study:
     """What the exhibits of a paper are measured with: an effort, the table Adult, workers, and kept points.
 
     A point is one call of a function. It is kept as a file in ``points``, named by a digest of the function's
-    name, its arguments, our version and, if it takes Adult, of that table. A point that is there is not
-    measured again, whatever the effort.
+    name, its arguments, the files of the package and, if it takes Adult, of that table. A point that is there
+    is not measured again, whatever the effort.
     """
 
     effort: Effort
@@ -104,8 +103,24 @@ class _PointTask:
 
 def _name_point(stage: str, arguments: Mapping[str, JSON], data: str) -> str:
     """Return the file name of a point."""
-    key = json.dumps([stage, dict(arguments), __version__, data], sort_keys=True, allow_nan=False)
+    key = json.dumps([stage, dict(arguments), digest_build(), data], sort_keys=True, allow_nan=False)
     return f"{sha256(key.encode()).hexdigest()[:32]}.json"
+
+
+@cache
+def digest_build() -> str:
+    """Return a digest of the package that runs: the version alone does not tell two states of the code apart."""
+    return digest_folder(Path(__file__).parents[1])
+
+
+def digest_folder(folder: Path) -> str:
+    """Return a digest of the names and bytes of all files in a folder, but for what Python compiled of them."""
+    digest = sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if "__pycache__" not in file.parts:
+            digest.update(sha256(file.relative_to(folder).as_posix().encode()).digest())
+            digest.update(sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def _keep_point(call: Callable[..., JSON], task: _PointTask) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from hierdata.reproduction import study as module
 from hierdata.reproduction.adult import Adult, synthesize_adult
-from hierdata.reproduction.study import Effort, Study
+from hierdata.reproduction.study import Effort, Study, digest_build, digest_folder
 from tests.reproduction.studies import small_study
 
 CALLS: list[Any] = []
@@ -65,11 +66,33 @@ def test_a_point_that_was_being_written_is_measured_again(study: Study) -> None:
     assert CALLS == [2, 2]
 
 
-def test_points_of_another_version_are_not_taken(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_of_another_build_are_not_taken(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     study.measure(square, asked(2))
-    monkeypatch.setattr(module, "__version__", "another")
+    monkeypatch.setattr(module, "digest_build", lambda: "another")
     assert study.measure(square, asked(2)) == [4]
     assert CALLS == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda package: (package / "version.py").write_bytes(b"# changed"),
+        lambda package: (package / "reproduction/data/ML.json").write_bytes(b"{}"),
+        lambda package: (package / "engines/kaca/engine.py").unlink(),
+        lambda package: (package / "judge/walk.py").rename(package / "judge/other.py"),
+        lambda package: (package / "new.py").write_bytes(b""),
+    ],
+)
+def test_any_change_of_the_package_is_another_build(tmp_path: Path, change: Callable[[Path], Any]) -> None:
+    package = tmp_path / "hierdata"
+    left_out = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(module.__file__).parents[1], package, ignore=left_out)
+    assert digest_folder(package) == digest_build()
+    (package / "__pycache__").mkdir()
+    (package / "__pycache__" / "version.pyc").write_bytes(b"compiled")
+    assert digest_folder(package) == digest_build()
+    change(package)
+    assert digest_folder(package) != digest_build()
 
 
 def test_points_on_another_table_are_not_taken(study: Study) -> None:
