@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from hierdata.engines.base import Constraints
 from hierdata.engines.reassignment.ground import ground_of
-from hierdata.engines.reassignment.kernel import ClosenessArrays, ReassignedClasses, refresh_all
+from hierdata.engines.reassignment.kernel import (
+    ClosenessArrays,
+    ForeseenExcess,
+    ReassignedClasses,
+    refresh_all,
+)
 from hierdata.engines.rows.asking import ClassConstraints
 from hierdata.engines.rows.caps import pack_row_caps
 from hierdata.engines.rows.closeness import strangers
@@ -21,6 +26,10 @@ from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
 
+_KEPT = 2**24
+"""The most entries of what is foreseen."""
+
+
 @dataclass(frozen=True)
 class Arrangement:
     """Classes as runs of ``classes.members``; ``asked`` are the models that the arrays do not cover."""
@@ -29,6 +38,7 @@ class Arrangement:
     ground: ClosenessArrays
     line: RowLine
     caps: Caps
+    foreseen: ForeseenExcess
     asked: ClassConstraints
 
     @classmethod
@@ -39,17 +49,20 @@ class Arrangement:
         sizes = class_sizes(classes)
         line = RowLine.of(forest, scope)
         caps, asked = split_decided(forest, scope, constraints.without_mended({"closeness"}))
+        ground = ground_of(forest, scope, constraints.closeness(scope.kind), int(sizes.max(initial=0)))
+        members = rows_by_class(classes)
         made = cls(
             ReassignedClasses(
-                rows_by_class(classes),
+                members,
                 np.cumsum([0, *sizes]),
                 np.zeros(len(sizes), np.int64),
                 np.zeros(len(sizes), np.int64),
                 np.zeros((len(sizes), 4, line.places.shape[1]), np.int32),
             ),
-            ground_of(forest, scope, constraints.closeness(scope.kind), int(sizes.max(initial=0))),
+            ground,
             line,
             pack_row_caps(caps, len(classes)),
+            _foresee_nothing(ground, len(members)),
             ClassConstraints(forest, scope, asked),
         )
         refresh_all(made.classes, made.ground, made.line)
@@ -70,3 +83,10 @@ def initial_classes(
     """Return the classes of the previous step, without rows that have a value missing from the original."""
     forbidden = strangers(forest, scope, constraints)
     return dense(np.where(forbidden, SUPPRESSED, classes_of(partition, scope)))
+
+
+def _foresee_nothing(ground: ClosenessArrays, positions: int) -> ForeseenExcess:
+    """Return room for what is foreseen: a slot for each combination of sets, as long as there is room."""
+    found, combination = np.unique(ground.sets, axis=1, return_inverse=True)
+    slots = min(max(1, found.shape[1]), max(1, _KEPT // max(1, positions)))
+    return ForeseenExcess(combination.reshape(-1) + 1, np.zeros((slots, positions), np.int64))

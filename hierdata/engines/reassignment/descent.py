@@ -67,7 +67,7 @@ class Descent:
             found = np.empty((wanted, 4), np.int64)
             count = best_swaps(
                 own, least, self._window, _PATIENCE * self._window,
-                at.classes, at.ground, at.line, at.caps, found,
+                at.classes, at.ground, at.line, at.caps, at.foreseen, found,
             )  # fmt: skip
             for one, other in found[wanted // 4 : count, :2].tolist():  # the first quarter was refused before
                 if self._try_exchange(one, other):
@@ -88,6 +88,7 @@ class Descent:
                 members[[one, other]] = members[[other, one]]
                 return False
         for own in classes.tolist():
+            at.foreseen.kept[:, starts[own] : starts[own + 1]] = 0
             refresh(own, at.classes, at.ground, at.line, *self._memory)
         self.made += 1
         return True

@@ -60,6 +60,21 @@ class ReassignedClasses(NamedTuple):
     extent: NDArray[np.int32]  # [class, (LOW, NEXT_LOW, HIGH, NEXT_HIGH), quasi-identifier]: places
 
 
+class ForeseenExcess(NamedTuple):
+    """The excess of classes after an exchange, kept as it is computed: many searches ask for the same one.
+
+    It is determined by the row that leaves, at its position, and by the sets of the row that comes, its
+    combination. What is kept of a class is wrong once its rows change, and is then forgotten.
+    """
+
+    combination: Numbers  # [row]: the combination of its sets, from 1
+    kept: NDArray[np.int64]  # [combination modulo slots, position]: combination * SHIFT + excess, or 0
+
+
+SHIFT = 2**31
+"""An excess is below this, since no distance is above 1."""
+
+
 @jit
 def excess(constraint: int, moved: int, present: int, ground: ClosenessArrays) -> int:
     """Return the excess of a distance over its bound, in units: 0 if the bound is kept, else at least 1."""
@@ -204,6 +219,19 @@ def _excess_with(
 
 
 @jit
+def _foresee(
+    at: int, x: int, members: Numbers, ground: ClosenessArrays, shared: Places, held: Numbers, known: Numbers
+) -> int:
+    """Return the excess of a class after row ``x`` replaces the row at one position."""
+    farthest = 0
+    for c in range(ground.sets.shape[0]):
+        goes = ground.sets[c, members[at]]
+        meet = shared[goes] if goes < len(shared) else 0
+        farthest = max(farthest, _excess_with(c, goes, ground.sets[c, x], meet, ground, held, known))
+    return farthest
+
+
+@jit
 def _meet(own: int, c: int, ground: ClosenessArrays, shared: Places) -> None:
     """Compute, for every set of a constraint, the smallest set that holds both it and ``own``."""
     first = ground.first[c]
@@ -256,6 +284,7 @@ def best_swaps(
     ground: ClosenessArrays,
     line: RowLine,
     caps: Caps,
+    foreseen: ForeseenExcess,
     found: Numbers,
 ) -> int:
     """Write the best swaps of a class to ``found``, best first; return how many there are.
@@ -336,17 +365,15 @@ def best_swaps(
                     change += _loss_with(x, y, extent[partner], behind - first, line)
                     if change >= last_loss:
                         continue
-                if not weighed:
-                    weigh(first, behind, members, ground, held, known)
-                    weighed = True
-                theirs = 0
-                for c in range(constraints):
-                    goes = ground.sets[c, y]
-                    comes = ground.sets[c, x]
-                    meet = shared[i, goes] if goes < count_of_sets else 0
-                    theirs = max(theirs, _excess_with(c, goes, comes, meet, ground, held, known))
-                    if mine + theirs - before > last_beyond:
-                        break
+                combination = foreseen.combination[x]
+                slot = combination % len(foreseen.kept)
+                theirs = foreseen.kept[slot, at] - combination * SHIFT
+                if theirs < 0 or theirs >= SHIFT:
+                    if not weighed:
+                        weigh(first, behind, members, ground, held, known)
+                        weighed = True
+                    theirs = _foresee(at, x, members, ground, shared[i], held, known)
+                    foreseen.kept[slot, at] = combination * SHIFT + theirs
                 less = mine + theirs - before
                 if less > last_beyond:
                     continue
