@@ -109,12 +109,12 @@ def _name_point(stage: str, arguments: Mapping[str, JSON], data: str) -> str:
 
 @cache
 def digest_build() -> str:
-    """Return a digest of the package that runs: the version alone does not tell two states of the code apart."""
+    """Return a digest of the package that runs: a version does not tell two states of the code apart."""
     return digest_folder(Path(__file__).parents[1])
 
 
 def digest_folder(folder: Path) -> str:
-    """Return a digest of the names and bytes of all files in a folder, but for what Python compiled of them."""
+    """Return a digest of the names and bytes of a folder's files, without what Python compiled of them."""
     digest = sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         if "__pycache__" not in file.parts:

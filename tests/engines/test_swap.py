@@ -15,6 +15,7 @@ from hierdata.domains import DOMAINS
 from hierdata.engines import ENGINES, Constraints
 from hierdata.engines.reassignment.arrangement import Arrangement
 from hierdata.engines.reassignment.descent import Descent
+from hierdata.engines.reassignment.repair import Unions
 from hierdata.engines.rows.contents import check_classes
 from hierdata.engines.rows.table import classes_of, losses_of, nodes_of, partition_of
 from hierdata.forest.forest import Scope
@@ -240,3 +241,29 @@ def test_classes_that_stay_too_far_are_united() -> None:
     partition, found = step(built, np.array([0, 0, 1, 1]), built.bind(close_to(t=0)))
     assert found.tolist() == [0] * 4
     assert partition.costs["classes_united"] == 1
+
+
+@for_each("seed", range(12))
+def test_unions_are_ordered_by_what_they_lose(seed: int) -> None:
+    built, _, classes = random_table(seed)
+    scope = Scope.of(built.forest)
+    unions = Unions(built.forest, scope, classes)
+    nodes = nodes_of(built.forest, scope)
+    trees, losses = built.forest.hierarchies[0], built.forest.losses[0]
+
+    def loss(rows: np.ndarray[Any, Any]) -> int:
+        roots = [reduce(tree.join, nodes[rows, at].tolist()) for at, tree in enumerate(trees)]
+        return len(rows) * sum(int(own[root]) for own, root in zip(losses, roots, strict=True))
+
+    for taken in ([], [1], [0, 1]):
+        unions.free[taken] = False
+        for own in range(len(unions.free)):
+            others = [at for at in np.flatnonzero(unions.free).tolist() if at != own]
+            due = sorted(
+                others,
+                key=lambda at: (
+                    loss(np.isin(classes, (own, at)).nonzero()[0]) - loss(np.flatnonzero(classes == at))
+                ),
+            )
+            assert unions.nearest(own) == due
+            assert unions.nearest_one(own) == (due[0] if due else None)

@@ -25,7 +25,6 @@ from hierdata.engines.rows.table import class_sizes, classes_of, dense, rows_by_
 from hierdata.forest.forest import Forest, Scope
 from hierdata.forest.partition import SUPPRESSED, Partition
 
-
 _KEPT = 2**24
 """The most entries of what is foreseen."""
 

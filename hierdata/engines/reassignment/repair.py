@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,8 @@ from hierdata.forest.partition import SUPPRESSED, Partition
 
 _TRIED = 64
 """The number of unions of a class that are checked by the models, the one of least loss first."""
+_KEPT = 256
+"""The number of roots whose losses are kept."""
 
 
 def publish_classes(
@@ -89,7 +92,7 @@ def enlarge_classes(
     result = classes.copy()
     for own in np.flatnonzero(failing).tolist():
         if unions.free[own]:
-            other = next(iter(unions.nearest(own)), None)
+            other = unions.nearest_one(own)
             if other is not None:
                 unions.free[[own, other]] = False
                 result[members[own]] = other
@@ -150,25 +153,61 @@ class Unions:
 
     def __init__(self, forest: Forest, scope: Scope, classes: NDArray[np.int64]) -> None:
         trees = forest.hierarchies[scope.kind]
-        self._roots = joins(trees, nodes_of(forest, scope), classes)
+        roots = joins(trees, nodes_of(forest, scope), classes)
+        losses = summable(forest.losses[scope.kind], len(classes))
         self._sizes = class_sizes(classes)
-        self._ancestors = [np.array(tree.ancestors, np.int32) for tree in trees]
-        self._losses = summable(forest.losses[scope.kind], len(classes))
+        self._joined = [
+            _JoinedLosses(np.array(tree.ancestors, np.int32), own, roots[:, at])
+            for at, (tree, own) in enumerate(zip(trees, losses, strict=True))
+        ]
+        self._alone = self._sizes * sum(
+            (own[roots[:, at]] for at, own in enumerate(losses)), np.zeros(len(self._sizes), np.int64)
+        )
         self.free = np.ones(len(self._sizes), np.bool_)
 
     def nearest(self, own: int) -> list[int]:
         """Return the other free classes, ordered by how much the union raises the loss, then by number."""
-        lost = np.zeros(len(self._sizes), np.int64)
-        for roots, ancestors, losses in zip(self._roots.T, self._ancestors, self._losses, strict=True):
-            here = ancestors[roots[own]]
-            shared = (ancestors[roots] == here) & (here >= 0)
-            deepest = shared.shape[1] - 1 - np.argmax(shared[:, ::-1], axis=1)
-            joined = losses[here[deepest]]
-            lost += joined * (self._sizes + self._sizes[own]) - losses[roots] * self._sizes
-        lost[~self.free] = lost.max(initial=0) + 1
-        order = np.argsort(lost, kind="stable")
+        order = np.argsort(self._weigh_unions(own), kind="stable")
         found: list[int] = order[self.free[order] & (order != own)].tolist()
         return found
+
+    def nearest_one(self, own: int) -> int | None:
+        """Return the first of ``nearest``, None if no other class is free."""
+        others = np.flatnonzero(self.free)
+        others = others[others != own]
+        return int(others[np.argmin(self._weigh_unions(own)[others])]) if len(others) else None
+
+    def _weigh_unions(self, own: int) -> NDArray[np.int64]:
+        """Return by how much the union with each class raises the loss, up to a constant."""
+        joined = sum((each.with_class(own) for each in self._joined), np.zeros(len(self._sizes), np.int64))
+        raised: NDArray[np.int64] = joined * (self._sizes + self._sizes[own]) - self._alone
+        return raised
+
+
+class _JoinedLosses:
+    """The losses of the nodes at one quasi-identifier where the roots of two classes meet.
+
+    They are computed once for each two different roots, as far as those last asked for are kept.
+    """
+
+    def __init__(
+        self, ancestors: NDArray[np.int32], losses: NDArray[np.int64], roots: NDArray[np.int32]
+    ) -> None:
+        different, self._at = np.unique(roots, return_inverse=True)
+        self._ancestors, self._losses = ancestors[different], losses
+        self._of_root = lru_cache(maxsize=_KEPT)(self._compute)
+
+    def with_class(self, own: int) -> NDArray[np.int64]:
+        """Return the loss of a class joined with each class."""
+        return self._of_root(int(self._at[own]))[self._at]
+
+    def _compute(self, root: int) -> NDArray[np.int64]:
+        """Return the loss of the node where a root meets each of the different roots."""
+        here = self._ancestors[root]
+        shared = (self._ancestors == here) & (here >= 0)
+        deepest = shared.shape[1] - 1 - np.argmax(shared[:, ::-1], axis=1)
+        losses: NDArray[np.int64] = self._losses[here[deepest]]
+        return losses
 
 
 def _whole(forest: Forest, scope: Scope, constraints: Constraints) -> NDArray[np.int64] | None:
