@@ -21,7 +21,14 @@ from hierdata.errors import InputError, VerificationError
 from hierdata.executors import Held
 from hierdata.pipeline.resources import RunContext
 from hierdata.policy.policy import Policy
-from hierdata.records.shape.individuals import Merging, digest_individual, find_repeated, name_field
+from hierdata.policy.spec.individual import IndividualRule, read_individual
+from hierdata.records.shape.individuals import (
+    Merging,
+    Nesting,
+    digest_individual,
+    find_repeated,
+    name_field,
+)
 from hierdata.records.shape.places import ShapeNotation
 from hierdata.records.shape.shaping import Shaping
 from hierdata.records.survey import Keys
@@ -57,14 +64,14 @@ def shape_splits(
     ``format`` is that of the input, ``secret`` keys what is drawn at random, ``hints`` are the paths that an
     XSD declares as repeatable. Raises InputError if documents of individuals cannot be united.
     """
+    notation = ShapeNotation(policy.namespaces, policy.depth, format.is_textual, format.has_elements)
     if policy.individual is not None:
-        splits = _gather_individuals(splits, format, policy, spread, hints)
+        splits = _gather_individuals(splits, notation, policy, spread, hints)
     steps = tuple(spec.step for spec in policy.shape)
     if not steps:
         return splits
     if secret is None and any(step.needs_secret for step in steps):
         raise VerificationError(NOT_DRAWN_AGAIN)
-    notation = ShapeNotation(policy.namespaces, policy.depth, format.is_textual, format.has_elements)
     shaping = Shaping(steps, notation, secret or b"")
     for number, step in enumerate(steps):
         k, frequent = step.fewest_individuals, frozenset[bytes]()
@@ -89,11 +96,15 @@ class ScatterDocuments:
 
     keys: Keys
     bins: int
+    nesting: Nesting | None = None
 
     def __call__(self, numbered: tuple[int, InputSplit]) -> Iterator[tuple[int, _Piece]]:
         """Yield the documents by bin."""
         number, split = numbered
-        for place, document in enumerate(split.documents()):
+        documents = split.documents()
+        if self.nesting is not None:
+            documents = map(self.nesting.nest, documents)
+        for place, document in enumerate(documents):
             individual = digest_individual(document, self.keys)
             to = 0 if individual is None else int.from_bytes(individual[:8]) % self.bins
             yield to, _Piece(number, place, individual, pickle.dumps(document, protocol=5))
@@ -168,25 +179,32 @@ def _spill_part(pieces: list[tuple[int, int, bytes]], folder: Path) -> SpilledSp
 
 def _gather_individuals(
     splits: Sequence[InputSplit],
-    format: Format,
+    notation: ShapeNotation,
     policy: Policy,
     spread: RunContext,
     hints: frozenset[Keys],
 ) -> Sequence[InputSplit]:
     """Return splits with one document for each individual, where the first of its documents was."""
-    assert policy.individual is not None
-    identity = policy.path(policy.individual).keys
+    individual = read_individual(policy.individual)
+    assert individual is not None
+    identity = policy.path(individual.by).keys
     repeated = policy.vertices | hints
-    if format.has_elements:
+    nesting = None
+    if individual.nest is not None:
+        nest = policy.path(individual.nest).keys
+        own = frozenset(policy.path(text).keys[0] for text in (individual.by, *individual.own))
+        nesting = Nesting(own, nest[0], notation)
+        repeated |= {nest}
+    if notation.elements:
         repeated = repeated.union(*spread.executor.hold(splits).map(_find_repeated).collect())
     bins = max(_BINS, len(splits))
     _, watch = spread.progress_callbacks("uniting", None, len(splits))
     numbered = spread.executor.hold(list(enumerate(splits)))
-    scattered = numbered.exchange(ScatterDocuments(identity, bins), bins, watch)
+    scattered = numbered.exchange(ScatterDocuments(identity, bins, nesting), bins, watch)
     listed = frozenset(policy.rules_by_keys) if policy.unlisted == "drop" else None
     merged = scattered.map(MergeIndividuals(identity, policy.forbidden_fields, listed, frozenset(repeated)))
     scattered.release()
-    befores, size = _check_merged(merged, len(splits), policy)
+    befores, size = _check_merged(merged, len(splits), policy, individual)
     parts = max(1, -(-size // SIZE))
     returned = merged.exchange(ReturnPieces(befores, parts), parts)
     merged.release()
@@ -203,7 +221,9 @@ def _find_repeated(split: InputSplit) -> frozenset[Keys]:
     return frozenset(found)
 
 
-def _check_merged(merged: Held[_MergedBin], splits: int, policy: Policy) -> tuple[tuple[int, ...], int]:
+def _check_merged(
+    merged: Held[_MergedBin], splits: int, policy: Policy, individual: IndividualRule
+) -> tuple[tuple[int, ...], int]:
     """Return the number of documents before each split and of all, and the bytes of the united ones.
 
     Raises InputError where documents do not say whose they are, or those of one individual differ.
@@ -219,12 +239,17 @@ def _check_merged(merged: Held[_MergedBin], splits: int, policy: Policy) -> tupl
         size += own
     if anonymous:
         what = f"{anonymous} records have no value here, so that they belong to nobody"
-        raise InputError(f"individual: {what}", path=policy.individual)
+        raise InputError(f"individual: {what}", path=individual.by)
     if differing:
+        remedy = (
+            "nest the documents with `individual: {by: ..., nest: ...}`, or drop the field"
+            if individual.nest is None
+            else "leave the field out of `own`, so that it is nested, or drop it"
+        )
         raise InputError(
             [
                 f"{name_field(keys, policy.paths)}: individual: the documents of {count} individuals have "
-                "different values here: put them into a list, or drop the field"
+                f"different values here: {remedy}"
                 for keys, count in sorted(differing.items())
             ]
         )

@@ -22,6 +22,8 @@ from hierdata.policy.load.unlisted import add_unlisted
 from hierdata.policy.plan.block_size import may_be_cut
 from hierdata.policy.plan.treatment import linked_domains
 from hierdata.policy.policy import Policy
+from hierdata.policy.shaped_tables import shaped_tables
+from hierdata.policy.spec.individual import read_individual
 from hierdata.policy.spec.values import Keep
 from hierdata.progress import Progress, count_items, silent
 from hierdata.records.identifiers.treatment import MARK, UNTREATED, Traces, Treatment
@@ -170,7 +172,7 @@ def survey_splits(
     Raises InputError for the first record that is broken or does not satisfy the JSON Schema.
     """
     hints = hints_of(collection, policy)
-    flat = policy.tables is None and collection.form.format.is_tabular
+    flat = collection.form.format.is_tabular and not shaped_tables(policy)
     most = -(-_SAMPLE // len(splits)) if sampled and may_be_cut(policy, flat) else 0
     found = _survey_splits(splits, policy, spread, most, treatment)
     extended = add_unlisted(policy, found.survey.shape, hints)
@@ -262,8 +264,17 @@ def _survey_splits(
             total.merge(found)
     assert total is not None, "a collection has a split"
     shaped.check([spec.step for spec in policy.shape])
+    _check_own(policy, total)
     total.repeated = find_repeated(marks, policy)
     return _Found(total, sizes, content.digest(), shaped, held)
+
+
+def _check_own(policy: Policy, found: Survey) -> None:
+    """Raise InputError for a field of individuals that no record has."""
+    individual = read_individual(policy.individual)
+    for text in () if individual is None else individual.own:
+        if found.shape.find(policy.path(text).keys) is None:
+            raise InputError("individual: no record has a value here: correct the path", path=text)
 
 
 def _without_sample(surveyed: Surveyed) -> Surveyed:

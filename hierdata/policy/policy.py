@@ -19,6 +19,7 @@ from hierdata.policy.problems import InconsistencyError, mistakes
 from hierdata.policy.spec.families import EngineSpec, FormatName, Model, RecodingName, with_preset
 from hierdata.policy.spec.fields import FieldRule
 from hierdata.policy.spec.gates import AttackerModel, Gates, OtherMetrics
+from hierdata.policy.spec.individual import IndividualRule
 from hierdata.policy.spec.maps import maps_of, read_path, unusable_paths
 from hierdata.policy.spec.population import PopulationTable
 from hierdata.policy.spec.shape import StepSpec
@@ -54,7 +55,7 @@ class Policy(BaseModel):
     tables: Annotated[dict[TableName, TableRule], Field(min_length=1, max_length=MOST_PARTS)] | None = Field(
         default=None, description="keyed tables that together make up the records"
     )
-    individual: PathText | None = Field(
+    individual: PathText | IndividualRule | None = Field(
         default=None, description="the value that says whose record it is: one individual, one record"
     )
     shape: Annotated[tuple[StepSpec, ...], Field(max_length=MOST_STEPS)] = Field(

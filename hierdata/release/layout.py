@@ -16,6 +16,7 @@ from hierdata.documents.formats import Format
 from hierdata.errors import PolicyError, TargetError, VerificationError
 from hierdata.plugins import require
 from hierdata.policy.policy import Policy
+from hierdata.policy.shaped_tables import may_be_tables
 from hierdata.release.report.models import PluginUse, PublishedFile
 from hierdata.release.witness import WITNESS_FILE
 from hierdata.sources import FileForm, FilesForm, InputSplit, collect, form_of
@@ -63,7 +64,7 @@ def find_release_files(published: Path, policy: Policy) -> Released:
     if not published.exists():
         raise TargetError("there is no such file or folder", path=str(published))
     folder = published / "public" if (published / "public").is_dir() else published
-    tables = (policy.tables is not None or policy.depth == 1) and folder == published
+    tables = (policy.depth == 1 or may_be_tables(policy)) and folder == published
     if not published.is_dir() or (tables and not (published / PUBLIC_FILES[0]).is_file()):
         if policy.recoding_traits.separates_values:
             raise PolicyError(

@@ -83,7 +83,7 @@ def fingerprint(policy: Policy) -> str:
         "models": [model.model_dump(mode="json") for model in policy.models],
         "recoding": policy.recoding,
         **({} if policy.table_division is None else {"sensitive_tables": policy.table_division}),
-        **({} if policy.individual is None else {"individual": policy.individual}),
+        **policy.model_dump(mode="json", include={"individual"}, exclude_none=True),
         **({} if not policy.shape else {"shape": [spec.model_dump(mode="json") for spec in policy.shape]}),
         "population": None if policy.population is None else policy.population.columns,
         "fields": {

@@ -16,7 +16,7 @@ from hierdata.sources.form import Collection, FileForm, Form
 from hierdata.sources.json_schema.check import check_documents
 from hierdata.sources.objects import elements, objects, table_collection
 from hierdata.sources.splits import InputSplit
-from hierdata.sources.tables import folder_collection, given_tables, tables_form
+from hierdata.sources.tables import folder_collection, given_tables, nest_rows, tables_form
 
 __all__ = [
     "Collection",
@@ -41,6 +41,11 @@ def collect(source: object, policy: Policy, beside: Path | None = None) -> Colle
     """
     if policy.tables is not None:
         return _read_keyed(source, policy)
+    return nest_rows(_collect(source, policy, beside), policy)
+
+
+def _collect(source: object, policy: Policy, beside: Path | None) -> Collection:
+    """Return a collection of whole documents, or of the rows of one table."""
     if isinstance(source, str | os.PathLike):
         return _at(Path(source), policy, beside)
     if isinstance(source, Source):

@@ -11,6 +11,7 @@ from hierdata.documents.formats import Format, Layout, Order, detect, format_nam
 from hierdata.documents.formats.source import PathSource, Source
 from hierdata.errors import InputError, PolicyError, VerificationError
 from hierdata.policy.policy import Policy
+from hierdata.policy.shaped_tables import shaped_tables
 from hierdata.policy.spec.values import Keep
 from hierdata.records.survey import Keys
 from hierdata.sources.form import FileForm, open_layout
@@ -91,7 +92,7 @@ def fit_format(format: Format, policy: Policy, base: Keys = (), table: str | Non
         )
     if policy.csv is not None and policy.tables is None and not format.is_delimited:
         raise PolicyError(f"the policy has options for CSV (`csv`), but the records are {format.name}")
-    stated = policy.csv if table is None or policy.tables is None else policy.tables[table]
+    stated = policy.csv if table is None or policy.tables is None else policy.tables.get(table)
     columns = () if stated is None else stated.columns or ()
     if columns and not format.is_delimited:
         raise PolicyError(f"the policy has names for columns (`columns`), but the table is {format.name}")
@@ -119,7 +120,7 @@ def published_form(source: PathSource, format: Format, suffix: str, policy: Poli
     layout = open_layout(source, format, ())
     form = TableForm(published_format(format, layout, policy), layout, suffix)
     known = {key for keys in policy.rules_by_keys for key in keys}
-    known |= {column for table in policy.joined_tables for column in table.joins}
+    known |= {column for shaped in shaped_tables(policy) for column in shaped.table.joins}
     if policy.recoding_traits.separates_values:
         known |= {GROUP, COUNT, *(group_key(at) for at, _ in enumerate(policy.sensitive, 1))}
     strangers = sum(column not in known for column in open_layout(source, form.format, ()).columns)

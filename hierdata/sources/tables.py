@@ -19,7 +19,10 @@ from hierdata.documents.formats.objects import from_python
 from hierdata.documents.formats.source import PathSource, write_stream
 from hierdata.errors import HierdataError, InputError, PolicyError, TargetError, VerificationError
 from hierdata.policy.policy import Policy
+from hierdata.policy.shaped_tables import find_joined, shaped_tables
 from hierdata.records.flatten import Table, joined, nest, places, split
+from hierdata.records.shape.tables import ShapedTables
+from hierdata.records.survey import Keys
 from hierdata.sources.columns import TableForm, check_columns, format_of, published_form
 from hierdata.sources.form import Collection, Form, open_input
 from hierdata.sources.objects import table_collection
@@ -125,53 +128,96 @@ def given_tables(tables: Mapping[Any, object], policy: Policy) -> Collection:
 def tables_form(folder: Path, policy: Policy) -> Form:
     """Return the form of the tables in a published folder."""
     _require_folder(folder)
-    tables = tuple(
-        table
-        for table in policy.joined_tables
-        if not _is_dropped(table, policy)
-        or any((folder / f"{table.name}{end}").exists() for end in _SUFFIXES)
-    )
-    if not tables:
+    every = shaped_tables(policy)
+    if not every:
         raise PolicyError("this is a folder of tables, but the policy has no `tables`", path=str(folder))
+    at = _places_of(every)
+    tables = tuple(
+        shaped.table
+        for shaped in every
+        if not _is_dropped(at[shaped.table.name], policy)
+        or any((folder / f"{shaped.table.name}{end}").exists() for end in _SUFFIXES)
+    )
     forms = {}
     for table in tables:
         file = _file_of(folder, table, policy)
-        format = format_of(file.name, policy, places(policy.joined_tables)[table.name], table.name)
+        format = format_of(file.name, policy, at[table.name], table.name)
         suffix = file.name.removeprefix(table.name)
         forms[table.name] = published_form(PathSource(file), format, suffix, policy)
     return TablesForm(forms[tables[0].name].format, tables, forms)
 
 
+def nest_rows(collection: Collection, policy: Policy) -> Collection:
+    """Return a collection of flat rows whose release is a folder of tables, since the policy nests them.
+
+    Any other collection is returned unchanged. Raises PolicyError for a rule on a column that joins tables.
+    """
+    if not isinstance(collection.form, TableForm) or not (tables := shaped_tables(policy)):
+        return collection
+    for path, reason in find_joined(policy):
+        raise PolicyError(reason, path=path)
+    return replace(collection, form=_shape_form({"": collection.form}, tables, policy))
+
+
 def _combine_tables(policy: Policy, parts: Mapping[str, Collection]) -> Collection:
     forms = {name: part.form for name, part in parts.items() if isinstance(part.form, TableForm)}
-    published = tuple(table for table in policy.joined_tables if not _is_dropped(table, policy))
 
     def documents() -> Iterator[Document]:
         return nest(
             policy.joined_tables, {name: _name_errors(name, part.documents()) for name, part in parts.items()}
         )
 
+    tables = shaped_tables(policy)
+
     def kinds() -> Kinds:
         whole = Kinds()
-        for name, place in places(policy.joined_tables).items():
-            noted = parts[name].kinds
+        at = _places_of(tables)
+        for shaped in tables:
+            noted = parts[shaped.origin].kinds
             if noted is not None:
-                reduce(Kinds.at, place, whole).below.update(noted().below)
+                reduce(Kinds.at, at[shaped.table.name], whole).below.update(noted().below)
         return whole
 
-    form = TablesForm(forms[policy.joined_tables[0].name].format, published, forms)
-    return Collection(form, documents, kinds=kinds)
+    return Collection(_shape_form(forms, tables, policy), documents, kinds=kinds)
 
 
-def _is_dropped(table: Table, policy: Policy) -> bool:
-    """Return whether the policy drops the whole table."""
-    place = places(policy.joined_tables)[table.name]
+def _shape_form(forms: Mapping[str, TableForm], tables: ShapedTables, policy: Policy) -> TablesForm:
+    """Return the form of a release of shaped tables; ``forms`` are those of the tables of the input."""
+    at, shaped_forms = _places_of(tables), {}
+    for shaped in tables:
+        table, form = shaped.table, forms[shaped.origin]
+        known = {new.name: forms[new.table].layout.types.get(new.column) for new in shaped.added if new.table}
+        types = form.layout.types | {name: kind for name, kind in known.items() if kind is not None}
+        own = form.layout.columns
+        first = (column for column in table.joins if column not in own)
+        columns = dict.fromkeys((*first, *own, *(new.name for new in shaped.added))) if own else ()
+        layout = replace(form.layout, columns=tuple(columns), types=types)
+        shaped_forms[table.name] = replace(form, layout=layout, base=at[table.name], joins=table.joins)
+    published = tuple(one.table for one in tables if not _is_dropped(at[one.table.name], policy))
+    return TablesForm(shaped_forms[tables[0].table.name].format, published, shaped_forms)
+
+
+def _places_of(tables: ShapedTables) -> dict[str, Keys]:
+    """Return the keys of the rows of each table."""
+    return places([shaped.table for shaped in tables])
+
+
+def _place_of_rows(table: Table, policy: Policy) -> Keys:
+    """Return the keys that the rows of a table of the input have once they are shaped."""
+    tables = shaped_tables(policy)
+    return next(
+        _places_of(tables)[shaped.table.name] for shaped in reversed(tables) if shaped.origin == table.name
+    )
+
+
+def _is_dropped(place: Keys, policy: Policy) -> bool:
+    """Return whether the policy drops the whole table at a place."""
     return any(place[:count] in policy.forbidden_fields for count in range(1, len(place) + 1))
 
 
 def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
-    assert policy.tables is not None
-    stated = policy.tables[table.name].file
+    rule = (policy.tables or {}).get(table.name)
+    stated = None if rule is None else rule.file
     if stated is not None and (folder / stated).exists():
         return folder / stated
     found = [file for end in _SUFFIXES if (file := folder / f"{table.name}{end}").exists()]
@@ -186,7 +232,7 @@ def _file_of(folder: Path, table: Table, policy: Policy) -> Path:
 
 
 def _from_file(file: Path, table: Table, policy: Policy) -> Collection:
-    base = places(policy.joined_tables)[table.name]
+    base = _place_of_rows(table, policy)
     source = PathSource(file)
     with _name_table(table.name):
         format = format_of(file.name, policy, base, table.name)
@@ -206,7 +252,7 @@ def _open_given(given: object, table: Table, policy: Policy) -> Collection:
         return _from_file(Path(given), table, policy)
     if is_table(given):
         with _name_table(table.name):
-            return table_collection(given, policy, places(policy.joined_tables)[table.name], table.joins)
+            return table_collection(given, policy, _place_of_rows(table, policy), table.joins)
     if not isinstance(given, Iterable) or isinstance(given, bytes | dict):
         raise PolicyError(
             f"the table {table.name}: it must be a path, a table in memory or a list of dicts, "

@@ -96,6 +96,7 @@ FAMILIES = {
             "individuals": "several documents of one individual as one",
             "places": "lists and fields in a document, as a policy names them",
             "shaping": "all steps of a policy, done to documents",
+            "tables": "the tables that hold shaped records",
         },
     ),
     "privacy": Family(

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from hierdata.errors import PolicyError
 from hierdata.policy.problems import Problem
+from hierdata.policy.shaped_tables import nested_tables
+from hierdata.policy.spec.individual import IndividualRule, read_individual
+from hierdata.records.path import Path
 from hierdata.records.shape.places import ShapeNotation
 from hierdata.records.survey import Keys
 
@@ -16,10 +19,11 @@ if TYPE_CHECKING:
 
 def problems(policy: Policy) -> Iterator[Problem]:
     """Yield what is wrong with the shape, and what cannot be combined with it."""
-    if policy.individual is not None:
-        yield from _check_individual(policy)
+    individual = read_individual(policy.individual)
+    usable = individual is None or not (wrong := [*_check_individual(policy, individual)])
+    if not usable:
+        yield from wrong
     notation = ShapeNotation(policy.namespaces, policy.depth)
-    usable = True
     for number, spec in enumerate(policy.shape):
         where = ("shape", number, spec.step.kind)
         try:
@@ -30,31 +34,59 @@ def problems(policy: Policy) -> Iterator[Problem]:
             usable = False
             yield where, str(error)
     if usable:
+        if individual is not None and individual.nest is not None:
+            yield from _check_nested(policy, individual, policy.path(individual.nest), notation)
         yield from _check_lifts(policy, notation)
-    if policy.tables is not None:
-        yield from _check_tables(policy)
+        yield from _check_tables(policy, notation)
 
 
-def _check_individual(policy: Policy) -> Iterator[Problem]:
-    assert policy.individual is not None
+def _check_individual(policy: Policy, individual: IndividualRule) -> Iterator[Problem]:
+    where: tuple[str, ...] = ("individual",)
     try:
-        path = policy.path(policy.individual)
+        path = policy.path(individual.by)
+        own = [policy.path(text) for text in individual.own]
+        nest = None if individual.nest is None else policy.path(individual.nest)
     except PolicyError as error:
-        yield ("individual",), str(error)
+        yield where, str(error)
         return
     if not path.steps or any(step.many for step in path.steps):
-        yield ("individual",), f"{path} must be one value of the record, not the record itself or a list"
+        yield where, f"{path} must be one value of the record, not the record itself or a list"
+    elif nest is None:
+        if policy.tables is not None:
+            yield where, "the rows of the root table differ in their keys: state `nest` with `by`"
+    elif len(nest.keys) != 1 or nest.keys[0].startswith("@"):
+        yield (*where, "nest"), f"{nest} must be a list of the individual itself, such as $.visits"
+    elif nest.keys[0] in {path.keys[0], *(one.keys[0] for one in own if one.keys)}:
+        yield (*where, "nest"), f"{nest} is a field of the individual: name a list that does not exist"
+    for one in own:
+        if len(one.keys) != 1:
+            yield (*where, "own"), f"{one} must be a field directly in the record"
 
 
-def _check_tables(policy: Policy) -> Iterator[Problem]:
-    """Yield what would give a table other columns or another parent than it has."""
-    if policy.individual is not None:
-        yield ("individual",), "the key of the root table says already whose rows are whose: leave it out"
-    for number, spec in enumerate(policy.shape):
-        where = ("shape", number, spec.step.kind)
-        if spec.step.table_problem is not None:
-            key, reason = spec.step.table_problem
-            yield (*where, key), reason
+def _check_nested(
+    policy: Policy, individual: IndividualRule, nest: Path, notation: ShapeNotation
+) -> Iterator[Problem]:
+    """Yield rules on fields where they are no more, since the records were nested."""
+    kept = {policy.path(text).keys[0] for text in (individual.by, *individual.own)}
+    kept |= {notation.read(spec.step.target)[0] for spec in policy.shape if spec.step.target is not None}
+    for path, text in zip(policy.paths, policy.fields, strict=True):
+        if path.keys and path.keys[0] not in {*kept, *nest.keys}:
+            here = f"`individual` nests this field below {nest}"
+            yield ("fields", text), f"{here}: name it there, or list it under `own`"
+
+
+def _check_tables(policy: Policy, notation: ShapeNotation) -> Iterator[Problem]:
+    """Yield what tables cannot hold after the shape."""
+    if policy.tables is None:
+        return
+    where: tuple[str | int, ...] = ("individual", "nest")
+    try:
+        tables = nested_tables(policy)
+        for number, spec in enumerate(policy.shape):
+            where = ("shape", number, spec.step.kind)
+            tables = spec.step.change_tables(tables, notation)
+    except PolicyError as error:
+        yield where, str(error)
 
 
 def _check_lifts(policy: Policy, notation: ShapeNotation) -> Iterator[Problem]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hierdata.documents.formats import format_named
+from hierdata.errors import PolicyError
 from hierdata.policy.problems import Problem, nearest
+from hierdata.policy.shaped_tables import find_joined
 from hierdata.policy.spec.tables import TableRule
-from hierdata.records.flatten import places
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
@@ -29,12 +31,9 @@ def problems(policy: Policy) -> Iterator[Problem]:
         yield ("recoding",), "a class holds lists, which a table row cannot: use generalization or anatomy"
     if policy.format is not None and not format_named(policy.format).is_tabular:
         yield ("format",), "tables must be CSV or Parquet"
-    for table in () if wrong else policy.joined_tables:
-        for column in table.joins:
-            keys = (*places(policy.joined_tables)[table.name], column)
-            if keys in policy.rules_by_keys:
-                path = str(policy.rules_by_keys[keys][0])
-                yield ("fields", path), "the column joins tables and is renumbered: it takes no rule"
+    if not wrong:
+        with suppress(PolicyError):  # what is wrong with the shape is told where it is checked
+            yield from ((("fields", path), reason) for path, reason in find_joined(policy))
 
 
 def _shape_problems(rules: Mapping[str, TableRule]) -> Iterator[Problem]:

@@ -305,7 +305,5 @@ def _find_repeated(policy: Policy, survey: Survey) -> Iterator[Finding]:
         ]
         if repeated:
             message, revealed = _describe_values(list(repeated), "of this identifier repeat")
-            unite = "" if policy.tables is not None else "; `individual` unites the records of each"
-            yield Finding(
-                "warning", str(path), f"{message}: k counts records, not individuals{unite}", revealed
-            )
+            due = "k counts records, not individuals; `individual` unites the records of each"
+            yield Finding("warning", str(path), f"{message}: {due}", revealed)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hierdata.documents.document import Document, Value
 from hierdata.domains.bounds import PathName
 from hierdata.records.shape.places import NOT_A_LIST, ShapeNotation, lists_at
+from hierdata.records.shape.tables import ShapedTables
 from hierdata.records.survey import Keys
 
 StatedProblem: TypeAlias = "tuple[str, str]"
@@ -97,11 +98,6 @@ class ShapeStep(BaseModel, ABC):
         return None
 
     @property
-    def table_problem(self) -> StatedProblem | None:
-        """Why the step cannot be done to tables, None if it can."""
-        return None
-
-    @property
     def limitation(self) -> str | None:
         """A sentence on what the step does not promise, None if there is nothing of its own to say."""
         return None
@@ -117,6 +113,10 @@ class ShapeStep(BaseModel, ABC):
     @abstractmethod
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""
+
+    def change_tables(self, tables: ShapedTables, notation: ShapeNotation) -> ShapedTables:
+        """Return the tables that hold the records after the step. Raises PolicyError if none can."""
+        return tables
 
     def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
         """Yield what is wrong with the parameters. Raises PolicyError for a path that cannot be read."""

@@ -13,6 +13,7 @@ from hierdata.escaping import quote
 from hierdata.records.shape.base import Choose, ListStep, StatedProblem, StepContext, StepTally
 from hierdata.records.shape.digests import digest_value
 from hierdata.records.shape.places import ShapeNotation, field_at
+from hierdata.records.shape.tables import ShapedTables, add_column
 
 NO_OBJECT = "an item is not an object, so that `count` has no place in it"
 TAKEN = "an item has the field of `count` already"
@@ -36,11 +37,6 @@ class Distinct(ListStep):
     def reads(self) -> tuple[str, ...]:
         """The names of fields that the step reads."""
         return self.fields
-
-    @property
-    def table_problem(self) -> StatedProblem | None:
-        """Why the step cannot be done to tables, None if it can."""
-        return None if self.count is None else ("count", "a table keeps its columns: leave `count` out")
 
     def choose(self, context: StepContext) -> Choose:
         """Return the function that keeps one of equal items."""
@@ -69,6 +65,12 @@ class Distinct(ListStep):
         by = f" that agree in {', '.join(map(quote, self.fields))}" if self.fields else " that are equal"
         told = "" if self.count is None else f"; {quote(self.count)} is how many there were"
         return f"Of the items of each list {quote(self.path)}{by} one was used{told}."
+
+    def change_tables(self, tables: ShapedTables, notation: ShapeNotation) -> ShapedTables:
+        """Return the tables that hold the records after the step: `count` is a new column."""
+        if self.count is None:
+            return tables
+        return add_column(tables, notation.read(self.path), notation.read_field(self.path, self.count)[0])
 
     def problems(self, notation: ShapeNotation) -> Iterator[StatedProblem]:
         """Yield what is wrong with the parameters."""

@@ -11,7 +11,7 @@ from hierdata.documents.document import Document, Siblings, Value
 from hierdata.records.identifiers.base import text_of
 from hierdata.records.path import Path
 from hierdata.records.shape.digests import SIZE, digest_value
-from hierdata.records.shape.places import field_at, is_scalar, scalar_of
+from hierdata.records.shape.places import ShapeNotation, field_at, is_scalar, scalar_of
 from hierdata.records.survey import Keys
 
 
@@ -25,6 +25,25 @@ def digest_individual(document: Document, keys: Keys) -> bytes | None:
         return None
     text = text_of(scalar_of(value))
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=SIZE).digest()
+
+
+@dataclass(frozen=True)
+class Nesting:
+    """What a document tells of its individual itself, and the list ``key`` whose item all else becomes.
+
+    ``own`` are the keys of the individual's own fields.
+    """
+
+    own: frozenset[str]
+    key: str
+    notation: ShapeNotation
+
+    def nest(self, document: Document) -> Document:
+        """Return the document of an individual that has only this one."""
+        own: Document = {key: value for key, value in document.items() if key in self.own}
+        rest: Document = {key: value for key, value in document.items() if key not in self.own}
+        own[self.key] = self.notation.make_list([rest])
+        return own
 
 
 @dataclass

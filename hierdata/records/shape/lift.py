@@ -21,6 +21,7 @@ from hierdata.records.shape.places import (
     objects_at,
     scalar_of,
 )
+from hierdata.records.shape.tables import ShapedTables, lift_table
 from hierdata.records.survey import Keys
 
 EXISTS = "there is a value already where the list would go"
@@ -70,11 +71,6 @@ class Lift(ShapeStep):
         return tuple(self.carry_by_name.values())
 
     @property
-    def table_problem(self) -> StatedProblem:
-        """Why the step cannot be done to tables."""
-        return "from", "a table keeps its parent: state another one under `tables`, and join by its key"
-
-    @property
     def carry_by_name(self) -> dict[str, str]:
         """The fields that are carried, by their names in an item."""
         return (
@@ -119,6 +115,14 @@ class Lift(ShapeStep):
                 holder[target[-1]] = notation.make_list(lifting.items)
 
         return change
+
+    def change_tables(self, tables: ShapedTables, notation: ShapeNotation) -> ShapedTables:
+        """Return the tables that hold the records after the step: the lifted one has another parent."""
+        carried = [
+            (notation.read_field(self.to, name)[0], notation.read_field(self.to, field)[-1])
+            for name, field in self.carry_by_name.items()
+        ]
+        return lift_table(tables, notation.read(self.from_), notation.read(self.to), carried)
 
     def describe(self) -> str:
         """Return one sentence for the readers of the release."""

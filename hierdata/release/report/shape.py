@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hierdata.escaping import quote
+from hierdata.policy.spec.individual import read_individual
 from hierdata.records.shape import ShapeStep
 from hierdata.records.shape.shaping import ShapeTally
 from hierdata.release.report.parts import Plain, Shown, Whole
@@ -53,8 +54,19 @@ def gather_facts(policy: Policy, met: ShapeTally, secret: bytes) -> ShapeFacts:
 
 def describe_steps(policy: Policy) -> tuple[str, ...]:
     """Describe for the codebook how records were shaped, one sentence a step."""
-    united = () if policy.individual is None else (_UNITED.format(path=quote(policy.individual)),)
+    individual = read_individual(policy.individual)
+    united: tuple[str, ...] = ()
+    if individual is not None:
+        united = (_UNITED.format(path=quote(individual.by)),)
+        if individual.nest is not None:
+            united += (_describe_nest(individual.nest, individual.own),)
     return united + tuple(spec.step.describe() for spec in policy.shape)
+
+
+def _describe_nest(nest: str, own: Sequence[str]) -> str:
+    """Describe where the content of united records was put."""
+    kept = f" but {', '.join(map(quote, own))}" if own else ""
+    return f"Each of them was made an item of {quote(nest)}, with all that it had{kept}."
 
 
 def limit_shape(steps: Iterable[ShapeStep]) -> Iterator[str]:

@@ -1,0 +1,125 @@
+"""Which tables hold records whose shape was changed: their names, keys and columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from hierdata.errors import PolicyError
+from hierdata.records.flatten import Table, places
+from hierdata.records.survey import Keys
+
+INDIVIDUALS = "individuals"
+"""The root table of records that were nested below individuals."""
+_FILE_NAME = re.compile(r"\w[\w .-]*")
+
+
+@dataclass(frozen=True)
+class NewColumn:
+    """A column that a shape adds to a table: one of another table of the input, or a number without one."""
+
+    name: str
+    table: str | None = None
+    column: str = ""
+
+
+@dataclass(frozen=True)
+class ShapedTable:
+    """A table as a shape leaves it: its rows are those of ``origin``, a table of the input."""
+
+    table: Table
+    origin: str
+    added: tuple[NewColumn, ...] = ()
+
+
+ShapedTables: TypeAlias = tuple[ShapedTable, ...]
+"""All tables of a collection, the root first, parents before their children."""
+
+
+def find_table(tables: ShapedTables, keys: Keys) -> ShapedTable | None:
+    """Return the table whose rows have these keys, None if there is none."""
+    found = places([shaped.table for shaped in tables])
+    return next((shaped for shaped in tables if found[shaped.table.name] == keys), None)
+
+
+def add_column(tables: ShapedTables, keys: Keys, column: str) -> ShapedTables:
+    """Return the tables with a new column of numbers at a place; unchanged if no table is there."""
+    own = find_table(tables, keys)
+    return tuple(
+        replace(shaped, added=(*shaped.added, NewColumn(column))) if shaped is own else shaped
+        for shaped in tables
+    )
+
+
+def lift_table(
+    tables: ShapedTables, source: Keys, target: Keys, carried: Sequence[tuple[str, str]]
+) -> ShapedTables:
+    """Return the tables after the one at ``source`` was made a child of one further up.
+
+    Its rows refer to the new parent as those of the table between do, in a column of the same name.
+    ``carried`` are (new name, column) of the tables between. Raises PolicyError if that is not possible.
+    """
+    own = find_table(tables, source)
+    if own is None:
+        raise PolicyError("no table has its rows here: name one of `tables`")
+    name = check_name(target[-1])
+    if any(shaped.table.name == name for shaped in tables if shaped is not own):
+        raise PolicyError(f"there is a table {name} already: name a table that does not exist")
+    between = [
+        found for end in range(len(target), len(source)) if (found := find_table(tables, source[:end]))
+    ]
+    table = replace(own.table, name=name, parent=between[0].table.parent, on=between[0].table.on)
+    added = tuple(NewColumn(new, one.origin, column) for new, column in carried for one in between)
+    moved = replace(own, table=table, added=(*own.added, *added))
+    return _order_tables(
+        [
+            moved
+            if shaped is own
+            else replace(shaped, table=replace(shaped.table, parent=name))
+            if shaped.table.parent == own.table.name
+            else shaped
+            for shaped in tables
+        ]
+    )
+
+
+def nest_tables(tables: ShapedTables, key: str, column: str) -> ShapedTables:
+    """Return the tables with a new root: a row an individual, to which the former records belong.
+
+    ``key`` is the name of the list of former records, ``column`` the one that says whose each is.
+    """
+    former = tables[0]
+    if any(shaped.table.name == key for shaped in tables[1:]):
+        raise PolicyError(f"there is a table {key} already: name a list that does not exist")
+    if INDIVIDUALS in {key, *(shaped.table.name for shaped in tables[1:])}:
+        raise PolicyError(f"the table of individuals is called {INDIVIDUALS}: choose another name")
+    root = ShapedTable(Table(INDIVIDUALS, key=column), former.origin)
+    table = replace(former.table, name=check_name(key), parent=INDIVIDUALS, on=column)
+    below = [
+        replace(shaped, table=replace(shaped.table, parent=key))
+        if shaped.table.parent == former.table.name
+        else shaped
+        for shaped in tables[1:]
+    ]
+    return (root, replace(former, table=table), *below)
+
+
+def check_name(name: str) -> str:
+    """Return the name of a list that becomes a table. Raises PolicyError if no file can have it."""
+    if not _FILE_NAME.fullmatch(name):
+        raise PolicyError(f"the table {name} needs a name that a file can have")
+    return name
+
+
+def _order_tables(tables: Sequence[ShapedTable]) -> ShapedTables:
+    """Return tables with parents before their children."""
+    ordered: dict[str | None, ShapedTable] = {}
+    while len(ordered) < len(tables):
+        ordered |= {
+            shaped.table.name: shaped
+            for shaped in tables
+            if shaped.table.parent is None or shaped.table.parent in ordered
+        }
+    return tuple(ordered.values())
