@@ -15,6 +15,7 @@ from itertools import repeat
 from hierdata.documents.document import Document
 from hierdata.judge.anatomy import judge_groups
 from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.knowledge.told import ToldFacts
 from hierdata.judge.links import DANGLING, count_dangling
 from hierdata.judge.parts import JudgeHear, JudgeWalk, merge_verdicts
 from hierdata.judge.places import JudgedClasses
@@ -73,7 +74,15 @@ def judge_counted(
     attributes = tuple(SensitiveValues(rule) for rule in rules.sensitive)
     reading = Reading(rules, attributes)
     classes = JudgedClasses(rules, attributes)
-    classes.add(reading.read_documents(documents))
+    if reading.facts is None or classes.knowledge is None:
+        classes.add(reading.read_documents(documents))
+    else:
+        told = ToldFacts(classes.knowledge)
+        for seen in reading.read_documents(documents):
+            told.learn(*reading.facts.take())
+            classes.add((seen,), None, told.shown)
+        reading.found.update(reading.facts.found)
+        classes.knowledge.learn_spellings(reading.facts.spellings())
     if shared := count_repeated(*reading.tokens.take_buckets(1)):
         reading.found[SHARED] += shared
     if dangling := count_dangling(reading.links.take_buckets(1)):

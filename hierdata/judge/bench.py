@@ -65,11 +65,19 @@ class _ModelCheck:
 
 
 class ModelChecks:
-    """All models of the rules, applied to one class after the other once all documents have been walked."""
+    """All models of the rules, applied to one class after the other once all documents have been walked.
 
-    def __init__(self, rules: JudgeRules, attributes: tuple[SensitiveValues, ...]) -> None:
+    ``knowledge`` is the judgement on bounded knowledge, if a model asks for it.
+    """
+
+    def __init__(
+        self,
+        rules: JudgeRules,
+        attributes: tuple[SensitiveValues, ...],
+        knowledge: Judgement | None = None,
+    ) -> None:
         self._attributes = attributes
-        self._benches = _benches(rules, attributes)
+        self._benches = _benches(rules, attributes, knowledge)
         self._not_judged = rules.not_judged
         self._on_records: list[_ModelCheck] = []
         self._on_values: list[list[_ModelCheck]] = [[] for _ in attributes]
@@ -193,7 +201,7 @@ class ModelChecks:
 
 
 def _benches(
-    rules: JudgeRules, attributes: tuple[SensitiveValues, ...]
+    rules: JudgeRules, attributes: tuple[SensitiveValues, ...], knowledge: Judgement | None
 ) -> list[tuple[int, _ModelCheck | Judgement]]:
     """Build a check for each model and attribute it is bound to, by the attribute's index (-1: records).
 
@@ -203,6 +211,9 @@ def _benches(
     for model, on in rules.models:
         if model.needs_population and rules.population is None:
             found.append((-1, Judgement(model.kind, None, None, reason="no population table was given")))
+            continue
+        if model.bounds_knowledge and knowledge is not None:
+            found.append((-1, knowledge))
             continue
         if not model.per_attribute:
             found.append((-1, _ModelCheck(model, model.bind(None), None)))

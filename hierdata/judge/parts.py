@@ -16,6 +16,7 @@ from typing import Any
 
 from hierdata.documents.document import Document, Scalar
 from hierdata.judge.attribute import RESPELLED, SensitiveValues
+from hierdata.judge.knowledge.told import ToldFacts
 from hierdata.judge.links import DANGLING, Marks, count_dangling
 from hierdata.judge.places import JudgedClasses
 from hierdata.judge.reading import Reading, Seen
@@ -33,17 +34,21 @@ class JudgeWalk:
     def __init__(self, rules: JudgeRules, buckets: int) -> None:
         self._rules = rules
         self._buckets = buckets
+        model = rules.knowledge
+        # Records that are counted together over the file are in one bucket.
+        self._spread = 1 if model is not None and model.root == "counted" else buckets
 
     def __call__(self, documents: Iterable[tuple[Document, int]]) -> Iterator[tuple[int, bytes]]:
         """Yield (bucket, piece). The pieces of one walk must be judged in this order."""
         attributes = tuple(SensitiveValues(rule) for rule in self._rules.sensitive)
         reading = Reading(self._rules, attributes)
         told = [0] * len(attributes)
+        self._first = True
         buckets: list[list[Seen]] = [[] for _ in range(self._buckets)]
         held = 0
         for seen in reading.read_documents(documents):
-            buckets[int.from_bytes(seen[0][:8]) % self._buckets].append(seen)
-            held += 1 + len(seen[-1])
+            buckets[int.from_bytes(seen[0][:8]) % self._spread].append(seen)
+            held += 1 + len(seen[-1]) + (0 if seen[7] is None else len(seen[7][1]) // 2)
             if held >= HELD:
                 yield from self._pieces(buckets, reading, _news(attributes, told))
                 held = 0
@@ -58,11 +63,21 @@ class JudgeWalk:
         news = {code: _plain(value) for code, value in values.items()}
         tokens = reading.tokens.take_buckets(self._buckets)
         links = reading.links.take_buckets(self._buckets)
+        facts = reading.facts
+        told = None if facts is None else facts.take()
+        first, self._first = self._first, False
+        if facts is not None:
+            reading.found.update(facts.found)
+            facts.found.clear()
         for bucket, records in enumerate(buckets):
             found = {} if bucket else dict(reading.found)
             malformed = 0 if bucket else reading.malformed
-            if news or records or found or malformed or tokens[bucket] or any(links[bucket]):
-                piece = (news, records, found, malformed, tokens[bucket], links[bucket])
+            own = None
+            if facts is not None and told is not None:
+                labels = [(index, _plain(value)) for index, value in told[0]]
+                own = labels, told[1], {} if bucket else facts.spellings(), first
+            if news or records or found or malformed or tokens[bucket] or any(links[bucket]) or own:
+                piece = (news, records, found, malformed, tokens[bucket], links[bucket], own)
                 yield bucket, marshal.dumps(piece)
             records.clear()
         reading.found.clear()
@@ -84,12 +99,20 @@ class JudgeHear:
         own: dict[int, int] = {}
         tokens = bytearray()
         links: list[Marks] = []
+        knowledge = classes.knowledge
+        facts: ToldFacts | None = None
         for piece in pieces:
             # Made by a walk of ours.
-            news, records, found, malformed, some, linked = marshal.loads(piece)  # noqa: S302
+            news, records, found, malformed, some, linked, told = marshal.loads(piece)  # noqa: S302
             for foreign, value in news.items():  # a walk sends values before it uses their codes
                 own[foreign] = _code(attributes, foreign, value)
-            classes.add(records, own)
+            if told is not None and knowledge is not None:
+                labels, shown, spelled, first = told
+                if first or facts is None:
+                    facts = ToldFacts(knowledge)
+                facts.learn([(index, _value(plain)) for index, plain in labels], shown)
+                knowledge.learn_spellings(spelled)
+            classes.add(records, own, None if facts is None else facts.shown)
             forbidden.update(found)
             wrong += malformed
             tokens += some
@@ -161,5 +184,9 @@ def _plain(value: Scalar) -> object:
 def _code(attributes: Sequence[SensitiveValues], foreign: int, plain: Any) -> int:
     """Return our joint code of a value."""
     index = foreign % len(attributes)
-    value = pickle.loads(*plain) if isinstance(plain, tuple) else plain  # noqa: S301  (made by a walk of ours)
-    return attributes[index].code(value) * len(attributes) + index
+    return attributes[index].code(_value(plain)) * len(attributes) + index
+
+
+def _value(plain: Any) -> Any:
+    """Return a value from the form that marshal accepts."""
+    return pickle.loads(*plain) if isinstance(plain, tuple) else plain  # noqa: S301  (made by a walk of ours)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from hierdata.judge.attribute import SensitiveValues
 from hierdata.judge.bench import ModelChecks
 from hierdata.judge.contents import PlaceContent, RecordContent, Sets, add_sets
+from hierdata.judge.knowledge.judged import JudgedKnowledge
 from hierdata.judge.reading import Seen
 from hierdata.judge.rules import JudgeRules, Verdict
 from hierdata.judge.walk import Children
@@ -150,12 +151,17 @@ class JudgedClasses:
         # Records that are written alike, or alike with exempt fields compared, are always in one class.
         self._written: Counter[bytes] = Counter()
         self._bare: Counter[bytes] = Counter()
+        model = rules.knowledge
+        self.knowledge = None if model is None else JudgedKnowledge(rules, model, attributes)
 
-    def add(self, records: Iterable[Seen], own: Codes | None = None) -> None:
-        """Put records into their classes (see JudgedVertex.add)."""
+    def add(
+        self, records: Iterable[Seen], own: Codes | None = None, shown: Sequence[int] | None = None
+    ) -> None:
+        """Put records into their classes (see JudgedVertex.add); ``shown`` is that of JudgedKnowledge.add."""
         classes, written, bare = self._classes, self._written, self._bare
         readings, tied = self._readings, self._rules.ties_values
-        for key, raw, unpardoned, members, times, population, codes, children in records:
+        knowledge = self.knowledge
+        for key, raw, unpardoned, members, times, population, codes, told, children in records:
             known = classes.get(key)
             if known is None:
                 known = classes[key] = Class(population)
@@ -164,17 +170,29 @@ class JudgedClasses:
                 known.add_record(codes, children, times, own, readings)
             else:
                 known.add(codes, children, times, own)
+            if knowledge is not None and told is not None:
+                knowledge.add(key, told, members, shown or (), own)
+                continue
             written[raw] += members
             if unpardoned is not None:
                 bare[unpardoned] += members
 
     def verdict(self, found: Mapping[str, int], malformed: int) -> Verdict:
-        """Return the verdict on these classes; ``found`` counts forbidden content."""
-        panel = ModelChecks(self._rules, self._attributes)
+        """Return the verdict on these classes; ``found`` counts forbidden content.
+
+        Raises PolicyError where knowledge is bounded and to judge it would take too long.
+        """
+        knowledge = self.knowledge
+        if knowledge is not None:
+            found = {**found, **knowledge.findings()}
+        judged = None if knowledge is None else knowledge.judgement()
+        panel = ModelChecks(self._rules, self._attributes, judged)
         for ordinal, known in enumerate(self._classes.values()):
             whole = known.content() if self._rules.ties_values else known.occurrences()
             panel.check_class(ordinal, known.records, known.places(), whole, known.population)
         verdict = panel.verdict([known.records for known in self._classes.values()], found, malformed)
+        if knowledge is not None:  # whole records are not compared, nor with exempt fields
+            return verdict
         return replace(
             verdict,
             k_raw=min(self._written.values(), default=0),

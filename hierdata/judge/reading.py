@@ -8,17 +8,20 @@ from typing import TypeAlias
 from hierdata.documents.document import TEXT, Document, Scalar, Siblings, Value
 from hierdata.judge.attribute import REMEMBERED, SensitiveValues
 from hierdata.judge.flat import RecordReader
+from hierdata.judge.knowledge.facts import FactReader, Told
+from hierdata.judge.knowledge.vertex_types import VertexTypes
 from hierdata.judge.links import Links
 from hierdata.judge.rules import JudgeRules, Keys
 from hierdata.judge.tokens import Tokens, single, whole
 from hierdata.judge.walk import Children, Walk
 
-Seen: TypeAlias = "tuple[bytes, bytes, bytes | None, int, int, int | None, list[int], Children]"
+Seen: TypeAlias = "tuple[bytes, bytes, bytes | None, int, int, int | None, list[int], Told | None, Children]"
 """What the judge sees of a document.
 
 The digests of its class, of its text as written, and of its class with exempt fields counted as form (None
 if there are none); how many records it represents and how often it occurs; how many of a population fit it;
-the codes of its sensitive values and its children.
+the codes of its sensitive values, what it tells where knowledge is bounded, and its children. There the class
+is that of its root vector, with all vertices of a type in one place.
 """
 
 
@@ -39,10 +42,13 @@ class Reading:
         self.tokens = Tokens()
         self.links = Links()
         self.malformed = 0
+        model = rules.knowledge
+        copies = None if model is None or model.alpha is not None else model.m
+        self.facts = None if model is None else FactReader(rules, attributes, VertexTypes.of(rules), copies)
 
     def read_documents(self, documents: Iterable[tuple[Document, int]]) -> Iterator[Seen]:
         """Yield what the judge sees of each document; each is given with its number of occurrences."""
-        walk, read, unpardoned = self._walk, self._reader.read, self._unpardoned
+        walk, read, unpardoned, facts = self._walk, self._reader.read, self._unpardoned, self.facts
         representatives = self._rules.recoding == "representatives"
         bare = fitting = None
         for document, times in documents:
@@ -62,7 +68,12 @@ class Reading:
                 bare = unpardoned.read(record)[0]
             if self._rules.population is not None:
                 fitting = self._count_matches(key, record)
-            yield key, raw, bare, members * times, times, fitting, codes, children
+            told = None
+            if facts is not None:
+                root, vertices, values = facts.read(record)
+                told = key, vertices, values
+                key, children = root, pool_types(children)
+            yield key, raw, bare, members * times, times, fitting, codes, told, children
 
     def _count_matches(self, key: bytes, record: Document) -> int | None:
         """Return how many rows of the population table fit the class, which is the same for its records."""
@@ -72,6 +83,11 @@ class Reading:
         if len(self._fitting) < REMEMBERED:
             self._fitting[key] = fitting
         return fitting
+
+
+def pool_types(children: Children) -> Children:
+    """Return the children with all vertices of a type in one place, whatever they look like."""
+    return [((key, ""), codes, pool_types(below)) for (key, _), codes, below in children]
 
 
 def open_document(document: Document) -> tuple[int, Document]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from hierdata.domains.sameness import ALL_DIFFER, Sameness
 from hierdata.judge.links import Link
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hierdata.documents.document import Scalar
     from hierdata.domains.base import Hierarchy, Labels
     from hierdata.domains.levels import LevelScale
+    from hierdata.privacy.bounded_knowledge import BoundedKnowledge
     from hierdata.privacy.population import Population
 
 Keys: TypeAlias = tuple[str, ...]
@@ -87,6 +88,7 @@ class JudgeRules:
       records of a class have, or none: whether they are there belongs to the form.
     - ``quasi``: the quasi-identifiers with the labels that may be published: a value in a finer form than the
       policy allows is forbidden.
+    - ``bounded_values``: the sensitive values that bounded knowledge bounds, by path; None for all.
     - ``not_judged``: models without the facts they need: they never pass.
     """
 
@@ -106,6 +108,7 @@ class JudgeRules:
     identities: Mapping[Keys, str] = field(default_factory=dict)
     references: Mapping[Keys, str] = field(default_factory=dict)
     steady: frozenset[Keys] = frozenset()
+    bounded_values: Mapping[Keys, tuple[Scalar, ...]] | None = None
 
     @property
     def links(self) -> dict[Keys, Link]:
@@ -122,6 +125,12 @@ class JudgeRules:
     def without_pardons(self) -> JudgeRules | None:
         """The rules under which exempt fields are compared, without links; None if there are none."""
         return replace(self.without_links, exempt=frozenset(self.tokens)) if self.pardoned_paths else None
+
+    @property
+    def knowledge(self) -> BoundedKnowledge | None:
+        """The model that bounds what somebody knows, if there is one: classes are then those of the roots."""
+        models = (model for model, _ in self.models if model.bounds_knowledge)
+        return cast("BoundedKnowledge | None", next(models, None))
 
     @property
     def ties_values(self) -> bool:

@@ -9,10 +9,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from hierdata.documents.document import Scalar
-from hierdata.domains.base import Uncovered
 from hierdata.domains.bounds import MOST_ENTRIES, Count
-from hierdata.domains.number import Number, identity, plain
+from hierdata.domains.number import plain
 from hierdata.domains.semantic_partition import StatedValue
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.privacy.base import (
@@ -22,7 +20,7 @@ from hierdata.privacy.base import (
     Share,
     require_domain,
 )
-from hierdata.privacy.grouping import GroupingModel
+from hierdata.privacy.grouping import GroupingModel, protected_codes
 from hierdata.privacy.presence import GroupPresence, Within, persons_who_show
 from hierdata.privacy.wording import among
 
@@ -64,8 +62,8 @@ class AlphaK(GroupingModel):
             return groups.wrap_constraint(
                 _AlphaK(self.k, self.alpha, (True,) * groups.count, everything=True)
             )
-        protected = {_key(domain.same.value_of(value)) for value in self.values}
-        marks = tuple(_key(value) in protected for value in domain.values)
+        protected = protected_codes(domain, self.values)
+        marks = tuple(code in protected for code, _ in enumerate(domain.values))
         return _AlphaK(self.k, self.alpha, marks, everything=False)
 
     @property
@@ -132,11 +130,3 @@ class _AlphaK(Constraint):
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
         return self._most(counts), sum(counts.values())
-
-
-def _key(value: Scalar) -> Number | str:
-    """Return the key by which a value is compared: its number, else its text."""
-    try:
-        return identity(value, number=not isinstance(value, bool))
-    except Uncovered:
-        return str(value)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from hierdata.domains.number import plain
+from hierdata.documents.document import Scalar
+from hierdata.domains.base import Uncovered
+from hierdata.domains.number import Number, identity, plain
 from hierdata.domains.semantic_partition import SemanticPartition
 from hierdata.domains.sensitive import SensitiveDomain
 from hierdata.domains.similarity import components
@@ -146,3 +148,21 @@ class _OnGroups(Constraint):
 
     def summary(self, counts: Mapping[int, int]) -> Hashable:
         return self._constraint.summary(self._group_counts(counts))
+
+
+def protected_codes(domain: SensitiveDomain, values: Iterable[Scalar]) -> frozenset[int]:
+    """Return the codes of the values of an attribute that are among those stated.
+
+    >>> sorted(protected_codes(SensitiveDomain("$.a", ("flu", "3", 4)), (3, 4)))
+    [1, 2]
+    """
+    stated = {_key(domain.same.value_of(value)) for value in values}
+    return frozenset(code for code, value in enumerate(domain.values) if _key(value) in stated)
+
+
+def _key(value: Scalar) -> Number | str:
+    """Return the key by which a value is compared: its number, else its text."""
+    try:
+        return identity(value, number=not isinstance(value, bool))
+    except Uncovered:
+        return str(value)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from hierdata.documents.document import Scalar
 from hierdata.engines import ENGINES
 from hierdata.errors import PolicyError
 from hierdata.policy.problems import Problem, nearest
 from hierdata.policy.spec.values import Keep
 from hierdata.recodings import DEFAULT
 from hierdata.records.schema import Schema
+from hierdata.records.survey import Keys
 
 if TYPE_CHECKING:
     from hierdata.policy.policy import Policy
@@ -95,9 +97,17 @@ def check_facts(policy: Policy, schema: Schema) -> None:
         raise PolicyError(f"{policy.knowledge.kind}: the collection {NO_FACTS}")
 
 
-def bounds_values_at(policy: Policy, keys: Collection[str]) -> bool:
-    """Return whether the alpha of bounded knowledge bounds values of a sensitive field, by its keys."""
+def bounded_values(policy: Policy) -> dict[Keys, tuple[Scalar, ...]] | None:
+    """Return the values that alpha bounds by sensitive field, None for all values of all fields."""
     model = policy.knowledge
-    if model is None or model.alpha is None:
+    if model is None or model.values is None:
+        return None
+    return {policy.path(text).keys: values for text, values in model.values.items()}
+
+
+def bounds_values_at(policy: Policy, keys: Keys) -> bool:
+    """Return whether the alpha of bounded knowledge bounds values of a sensitive field."""
+    if policy.knowledge is None or policy.knowledge.alpha is None:
         return False
-    return model.values is None or any(policy.path(text).keys == keys for text in model.values)
+    values = bounded_values(policy)
+    return values is None or keys in values

@@ -15,6 +15,7 @@ from hierdata.errors import PolicyError, PromiseError
 from hierdata.forest.encoded import Frame
 from hierdata.forest.worth import Worth
 from hierdata.judge import JudgeRules, Keys, SensitiveRule
+from hierdata.policy.checks.knowledge import bounded_values
 from hierdata.policy.checks.readings import Readings, bound_readings, resolve_readings
 from hierdata.policy.plan.constraints import bind_constraints
 from hierdata.policy.plan.labels import label_rules
@@ -256,8 +257,7 @@ def judge_rules(
 
     ``readings`` are those of the collection; without them the policy alone tells.
     """
-    if readings is None:
-        readings = resolve_readings(policy)
+    readings = resolve_readings(policy) if readings is None else readings
     taxonomies = semantics(policy)
     return JudgeRules(
         sensitive=tuple(
@@ -294,6 +294,7 @@ def judge_rules(
         tables=_tables(policy),
         population=population_of(policy, vertices),
         quasi=label_rules(policy),
+        bounded_values=bounded_values(policy),
     )
 
 

@@ -1,0 +1,1 @@
+"""Bounded knowledge in the judge: facts, patterns of facts, and the records that match them."""

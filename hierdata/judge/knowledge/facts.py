@@ -1,0 +1,262 @@
+"""One reading of a document: what each vertex shows, and what must not occur under bounded knowledge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+from hierdata.documents.document import LIST_IN_ITEM, TEXT, Document, Scalar, Siblings, Value
+from hierdata.domains.base import ROOT_LABEL
+from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.knowledge.vertex_types import VertexTypes
+from hierdata.judge.rules import JudgeRules
+
+Form: TypeAlias = "tuple[int, tuple[int, ...], tuple[Form, ...]]"
+"""A vertex: what it shows, its sensitive values, and the forms of its children, sorted."""
+Label: TypeAlias = "tuple[int, Scalar]"
+"""A quasi-identifier's number and a published value; None for absent. -1 - t: a vertex of type t is there."""
+
+Told: TypeAlias = tuple[bytes, list[int], list[int]]
+"""The class of a record as whole records are compared, and what FactReader.read returns of it."""
+
+_NO_KEY, _NULL, _EMPTY = "no key", "null", "empty"
+"""How what is absent may be spelled; or as a text of its own."""
+_NOT_THERE: Any = object()
+SPELLED_APART = " (what is absent is spelled in more than one way)"
+MISPLACED = " (a list, where the policy has a single value: mark it with [*] or vertex: true)"
+
+
+class _Place:
+    """A path: what is there, and the paths below it. ``spelled`` are the spellings of nothing seen there."""
+
+    __slots__ = ("below", "codes", "index", "missing", "path", "sensitive", "slot", "spelled", "type")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.below: dict[str, _Place] = {}
+        self.type = -1
+        self.index = -1  # of the quasi-identifier
+        self.slot = -1  # its place among those of its vertex type
+        self.sensitive = -1
+        self.missing: frozenset[str] = frozenset()
+        self.codes: dict[object, int] = {}
+        self.spelled: set[str] = set()
+
+
+class FactReader:
+    """Reads what the vertices of records show.
+
+    ``labels`` are the labels seen so far, by code; ``shown`` is by code what a vertex shows: its type and its
+    labels. ``found`` counts lists where there is a single value. Of equal siblings at most ``copies`` are
+    kept, since a pattern has no more facts; None keeps all, with their sensitive values.
+    """
+
+    def __init__(
+        self,
+        rules: JudgeRules,
+        attributes: tuple[SensitiveValues, ...],
+        types: VertexTypes,
+        copies: int | None,
+    ) -> None:
+        self.labels: list[Label] = []
+        self.shown: list[tuple[int, tuple[int, ...]]] = []
+        self.found: Counter[str] = Counter()
+        self._types = types
+        self._attributes = attributes
+        self._copies = copies
+        self._step = len(attributes)
+        self._shown_codes: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._taken = 0, 0
+        self._root = _Place("")
+        self._places = self._plan(rules, types)
+        self._absent = [self._code((index, None)) for index, _ in enumerate(rules.quasi)]
+        self._nothing = [[self._absent[index] for index in own] for own in types.quasi]
+        self._present = [
+            () if own or not kind else (self._code((-1 - kind, None)),)
+            for kind, own in enumerate(types.quasi)
+        ]
+
+    def _plan(self, rules: JudgeRules, types: VertexTypes) -> list[_Place]:
+        every = [self._root]
+
+        def place_at(keys: tuple[str, ...]) -> _Place:
+            place = self._root
+            for at, key in enumerate(keys, 1):
+                known = place.below.get(key)
+                if known is None:
+                    known = place.below[key] = _Place(".".join(keys[:at]))
+                    every.append(known)
+                place = known
+            return place
+
+        self._root.type = 0
+        for kind, keys in enumerate(types.types):
+            place_at(keys).type = kind
+        for index, rule in enumerate(rules.quasi):
+            place = place_at(rule.keys)
+            place.index, place.path, place.missing = index, rule.path, rule.missing
+        for own in types.quasi:
+            for slot, index in enumerate(own):
+                place_at(rules.quasi[index].keys).slot = slot
+        for index, sensitive in enumerate(rules.sensitive):
+            place_at(sensitive.keys).sensitive = index
+        return every
+
+    def read(self, record: Document) -> tuple[bytes, list[int], list[int]]:
+        """Return the digest of the root vector, the vertices in pre-order, and the sensitive values.
+
+        A vertex is two numbers: the place of its parent, -1 for the root, and what it shows. A sensitive
+        value is the place of its vertex and its joint code.
+        """
+        form = self._vertex(0, self._root, record)
+        labels = self.shown[form[0]][1]
+        told = "\0".join(
+            f"{index}\1{type(value).__name__}\1{value}" for index, value in map(self._label_of, labels)
+        )
+        vertices: list[int] = []
+        values: list[int] = []
+        _flatten(form, -1, vertices, values)
+        return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=20).digest(), vertices, values
+
+    def _label_of(self, label: int) -> Label:
+        return self.labels[label]
+
+    def take(self) -> tuple[list[Label], list[tuple[int, tuple[int, ...]]]]:
+        """Return the labels, and what vertices show, that are new since the last call."""
+        labels, shown = self._taken
+        self._taken = len(self.labels), len(self.shown)
+        return self.labels[labels:], self.shown[shown:]
+
+    def spellings(self) -> dict[str, list[str]]:
+        """Return by path how what is absent there was spelled so far."""
+        return {place.path: sorted(place.spelled) for place in self._places if place.spelled}
+
+    def _vertex(self, kind: int, place: _Place, value: Value) -> Form:
+        """Return the form of one vertex; ``place`` is that of its type."""
+        labels = self._nothing[kind].copy()
+        codes: list[int] = []
+        children: list[Form] = []
+        if isinstance(value, dict):
+            if not value:
+                place.spelled.add(_EMPTY)
+            self._fill(value, place, labels, codes, children)
+        elif isinstance(value, list):  # a list in a list
+            self._fill({LIST_IN_ITEM: value}, place, labels, codes, children)
+        elif place.below and isinstance(value, str) and not isinstance(value, bool):  # an XML element
+            self._fill({TEXT: value} if value else {}, place, labels, codes, children)
+        elif place.below and value is None:
+            place.spelled.add(_NULL)
+            self._fill({}, place, labels, codes, children)
+        else:
+            self._scalar(value, place, labels, codes)
+        mark = kind, (*labels, *self._present[kind])
+        code = self._shown_codes.get(mark)
+        if code is None:
+            code = self._shown_codes[mark] = len(self.shown)
+            self.shown.append(mark)
+        if self._copies is None:
+            return code, tuple(sorted(codes)), tuple(sorted(children))
+        return code, (), tuple(_at_most(sorted(children), self._copies))
+
+    def _fill(
+        self,
+        content: dict[str, Value],
+        place: _Place,
+        labels: list[int],
+        codes: list[int],
+        children: list[Form],
+    ) -> None:
+        """Read the fields of a vertex, through the objects that are no vertices of their own."""
+        for key, below in place.below.items():
+            value: Any = content.get(key, _NOT_THERE)
+            if below.type >= 0:
+                items = value if isinstance(value, list) else [value]
+                if value is _NOT_THERE or value is None or not items:
+                    below.spelled.add(_spell_nothing(value))
+                    continue
+                children.extend(self._vertex(below.type, below, item) for item in items)
+                continue
+            if isinstance(value, list):
+                if len(value) != 1 or not isinstance(value, Siblings):
+                    self.found[f"{below.path}{MISPLACED}"] += 1
+                    continue
+                value = value[0]
+            if below.below:
+                self._container(value, below, labels, codes, children)
+            else:
+                self._scalar(value, below, labels, codes)
+
+    def _container(
+        self, value: Any, place: _Place, labels: list[int], codes: list[int], children: list[Form]
+    ) -> None:
+        if isinstance(value, dict):
+            if not value:
+                place.spelled.add(_EMPTY)
+        elif value is _NOT_THERE or value is None or value == "":
+            place.spelled.add(_spell_nothing(value))
+            value = {}
+        elif place.index >= 0 or place.sensitive >= 0:
+            self._scalar(value, place, labels, codes)
+            value = {}
+        else:  # the text of an element without attributes
+            value = {TEXT: value}
+        self._fill(value, place, labels, codes, children)
+
+    def _scalar(self, value: Any, place: _Place, labels: list[int], codes: list[int]) -> None:
+        """Read a value at the place of a quasi-identifier or sensitive attribute."""
+        if place.index >= 0:
+            code = place.codes.get(value) if value.__class__ is str else None
+            if code is None:
+                code = self._label(value, place)
+            labels[place.slot] = code
+        elif place.sensitive >= 0 and self._copies is None and value is not _NOT_THERE:
+            code = self._attributes[place.sensitive].code(value)
+            if code >= 0:
+                codes.append(code * self._step + place.sensitive)
+
+    def _label(self, value: Any, place: _Place) -> int:
+        """Return the code of a published value; absent ones have one code, and their spelling is noted."""
+        if value is _NOT_THERE or value is None:
+            place.spelled.add(_spell_nothing(value))
+            return self._absent[place.index]
+        if isinstance(value, dict | list):  # forbidden there, as the walk finds
+            return self._absent[place.index]
+        text = str(value)
+        if text in place.missing or value in ("", ROOT_LABEL):
+            place.spelled.add(f"{type(value).__name__} {text}")
+            return self._absent[place.index]
+        # Numbers that are equal but spelled differently are two labels, which then stand for one value.
+        key = value if value.__class__ is str else (value.__class__, text)
+        code = place.codes.get(key)
+        if code is None:
+            code = place.codes[key] = self._code((place.index, value))
+        return code
+
+    def _code(self, label: Label) -> int:
+        self.labels.append(label)
+        return len(self.labels) - 1
+
+
+def _at_most(forms: list[Form], copies: int) -> Iterator[Form]:
+    """Yield sorted forms, each at most so many times."""
+    for at, form in enumerate(forms):
+        if at < copies or forms[at - copies] != form:
+            yield form
+
+
+def _spell_nothing(value: object) -> str:
+    """Return how a value is spelled that is no value: a missing key, null, or an empty object or list."""
+    return _NO_KEY if value is _NOT_THERE else _NULL if value is None else _EMPTY
+
+
+def _flatten(form: Form, parent: int, vertices: list[int], values: list[int]) -> None:
+    """Append a vertex and all below it, and their sensitive values."""
+    code, own, children = form
+    at = len(vertices) // 2
+    vertices += (parent, code)
+    for value in own:
+        values += (at, value)
+    for child in children:
+        _flatten(child, at, vertices, values)

@@ -1,0 +1,244 @@
+"""Bounded knowledge, judged from what all records of some groups show."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from hierdata.documents.document import Scalar
+from hierdata.errors import PolicyError
+from hierdata.judge.attribute import SensitiveValues
+from hierdata.judge.knowledge.facts import SPELLED_APART, Label, Told
+from hierdata.judge.knowledge.nodes import overlap
+from hierdata.judge.knowledge.vertex_types import VertexTypes
+from hierdata.judge.rules import Judgement, JudgeRules
+from hierdata.privacy import BoundedKnowledge
+from hierdata.privacy.grouping import protected_codes
+
+if TYPE_CHECKING:
+    from hierdata.judge.knowledge.counting import Least
+    from hierdata.judge.knowledge.forest import RecordFacts, Records
+    from hierdata.judge.knowledge.shares import Watched
+
+MOST_OCCURRENCES = 20_000_000_000
+"""The most occurrences of patterns that are counted: about half an hour of a processor."""
+MOST_WITH_ALPHA = 2_000_000_000
+"""The same where the sensitive values at each pattern are counted too."""
+OVERLAPPING = " (labels that overlap among records with the same root values)"
+
+
+class JudgedKnowledge:
+    """The records of some root vectors, all of them; counted over the file, all records.
+
+    ``labels`` and ``shown`` have the meaning of those of FactReader. ``spelled`` is by path how what is
+    absent was spelled.
+    """
+
+    def __init__(
+        self, rules: JudgeRules, model: BoundedKnowledge, attributes: tuple[SensitiveValues, ...]
+    ) -> None:
+        self._rules = rules
+        self._model = model
+        self._attributes = attributes
+        self._types = VertexTypes.of(rules)
+        self.labels: list[Label] = []
+        self.shown: list[tuple[int, tuple[int, ...]]] = []
+        self.spelled: dict[str, set[str]] = {}
+        self._label_codes: dict[tuple[int, type, str], int] = {}
+        self._shown_codes: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._forms: Counter[tuple[bytes, bytes, bytes]] = Counter()
+        self._whole: Counter[tuple[bytes, bytes]] = Counter()
+
+    def learn_labels(self, labels: Iterable[Label]) -> list[int]:
+        """Return our codes of some labels."""
+        codes = []
+        for index, value in labels:
+            key = index, type(value), str(value)
+            code = self._label_codes.get(key)
+            if code is None:
+                code = self._label_codes[key] = len(self.labels)
+                self.labels.append((index, value))
+            codes.append(code)
+        return codes
+
+    def learn_shown(self, kind: int, labels: tuple[int, ...]) -> int:
+        """Return our code of what a vertex shows, given in our codes of labels."""
+        mark = kind, labels
+        code = self._shown_codes.get(mark)
+        if code is None:
+            code = self._shown_codes[mark] = len(self.shown)
+            self.shown.append(mark)
+        return code
+
+    def learn_spellings(self, spelled: Mapping[str, Iterable[str]]) -> None:
+        """Take how what is absent was spelled, by path."""
+        for path, texts in spelled.items():
+            self.spelled.setdefault(path, set()).update(texts)
+
+    def add(
+        self, root: bytes, told: Told, times: int, shown: Sequence[int], own: Mapping[int, int] | None
+    ) -> None:
+        """Add a record. ``shown`` are our codes of what vertices show, ``own`` those of sensitive values."""
+        whole, numbers, sensitive = told
+        vertices = array("i", numbers)
+        for at in range(1, len(vertices), 2):
+            vertices[at] = shown[vertices[at]]
+        values = array("q", sensitive)
+        if own is not None:
+            for at in range(1, len(values), 2):
+                values[at] = own[values[at]]
+        self._forms[root, vertices.tobytes(), values.tobytes()] += times
+        self._whole[root, whole] += times
+
+    def findings(self) -> dict[str, int]:
+        """Return what must not be published: absent values spelled apart, labels that overlap."""
+        found = {f"{path}{SPELLED_APART}": 1 for path, texts in self.spelled.items() if len(texts) > 1}
+        for path, count in self._find_overlaps().items():
+            found[f"{path}{OVERLAPPING}"] = count
+        return found
+
+    def _find_overlaps(self) -> Counter[str]:
+        """Count by path the root vectors with labels that overlap, unless k records are equal to each."""
+        fewest: dict[bytes, int] = {}
+        for (root, _), times in self._whole.items():
+            fewest[root] = min(times, fewest.get(root, times))
+        found: Counter[str] = Counter()
+        known: dict[tuple[int, frozenset[int]], bool] = {}
+        for root, forms in groupby(sorted(self._forms), key=lambda form: form[0]):
+            if fewest[root] >= self._model.k:
+                continue
+            codes: set[int] = set()
+            for _, vertices, _ in forms:
+                codes.update(array("i", vertices)[3::2])  # without the root, which has one vector
+            by_index: dict[int, set[int]] = {}
+            for code in codes:
+                for label in self.shown[code][1]:
+                    index, value = self.labels[label]
+                    if index >= 0 and value is not None:
+                        by_index.setdefault(index, set()).add(label)
+            for index, labels in by_index.items():
+                case = index, frozenset(labels)
+                if case not in known:
+                    known[case] = overlap(self._values_of(labels), self._rules.quasi[index].labels)
+                found[self._rules.quasi[index].path] += known[case]
+        return +found
+
+    def _values_of(self, labels: Iterable[int]) -> list[Scalar]:
+        return [self.labels[label][1] for label in labels]
+
+    def judgement(self) -> Judgement:
+        """Return the judgement on all records. Raises PolicyError for work beyond the bound."""
+        model = self._model
+        if not self._forms:
+            return Judgement(model.kind, None, True, {})
+        from hierdata.judge.knowledge.counting import Least, count_chosen, count_single
+        from hierdata.judge.knowledge.forest import Records, RecordTrees, list_facts
+
+        counted = model.root == "counted"
+        forms = sorted(self._forms)
+        roots = {root: number for number, root in enumerate(sorted({form[0] for form in forms}))}
+        records = Records(
+            [vertices for _, vertices, _ in forms],
+            [0 if counted else roots[root] for root, _, _ in forms],
+            [self._forms[form] for form in forms],
+            [labels for _, labels in self.shown],
+            counted,
+        )
+        facts = list_facts(records, RecordTrees(records))
+        whole = list_facts(records, facts.trees, whole=True) if model.vertex == "whole" else None
+        self._check_work(facts)
+        smallest: dict[str, Least] = {"k_0": _count_groups(records, model.k)}
+        for number in range(1, model.m + 1):
+            smallest[f"k_{number}"] = least = Least(model.k)
+            if number == 1:
+                count_single(facts, least)
+            else:
+                count_chosen(facts, number, least)
+        if whole is not None:
+            smallest["k_vertex"] = Least(model.k)
+            count_single(whole, smallest["k_vertex"])
+        achieved = {letter: Fraction(own.least) for letter, own in smallest.items() if own.least >= 0}
+        failing = set().union(*(own.failing for own in smallest.values()))
+        if model.alpha is not None:
+            self._judge_shares(model.alpha, forms, facts, whole, achieved, failing)
+        return Judgement(model.kind, None, not failing, achieved, len(failing))
+
+    def _check_work(self, facts: RecordFacts) -> None:
+        """Raise PolicyError if counting would take too long; told before it begins."""
+        model = self._model
+        work = sum(int(facts.occurrences(number).sum()) for number in range(1, model.m + 1))
+        most = MOST_OCCURRENCES if model.alpha is None else MOST_WITH_ALPHA
+        if work > most:
+            raise PolicyError(
+                f"{model.kind}: the records show {work:,} occurrences of patterns of up to {model.m} facts, "
+                f"and at most {most:,} are judged: state a smaller m, or publish fewer fields or vertices"
+            )
+
+    def _judge_shares(
+        self,
+        alpha: Fraction,
+        forms: Sequence[tuple[bytes, bytes, bytes]],
+        facts: RecordFacts,
+        whole: RecordFacts | None,
+        achieved: dict[str, Fraction],
+        failing: set[int],
+    ) -> None:
+        import numpy as np
+
+        from hierdata.judge.knowledge.shares import Largest, ShareCount
+
+        trees = facts.trees
+        watched = [one for one in map(self._watch, range(len(self._attributes))) if one is not None]
+        if not watched:
+            return
+        sizes = np.array([len(values) // 16 for _, _, values in forms], np.int64)
+        flat = np.frombuffer(b"".join(values for _, _, values in forms), np.int64).reshape(-1, 2)
+        vertex = flat[:, 0] + np.repeat(trees.first, sizes)
+        code, index = np.divmod(flat[:, 1], len(self._attributes))
+        values = [np.stack((vertex, code), axis=1)[index == one.number] for one in watched]
+        kinds = np.array([kind for kind, _ in self.shown], np.int64)[trees.shown]
+        largest = Largest(alpha)
+        shares = ShareCount(facts, kinds, values, watched, largest)
+        shares.count_roots()
+        shares.count_single(facts)
+        for number in range(2, self._model.m + 1):
+            shares.count_chosen(number)
+        if whole is not None:
+            shares.count_single(whole)
+        if largest.share is not None:
+            achieved["alpha"] = largest.share
+        failing |= largest.failing
+
+    def _watch(self, number: int) -> Watched | None:
+        """Return how an attribute is watched; None if alpha bounds none of its values."""
+        from hierdata.judge.knowledge.shares import Watched
+
+        rule, types = self._rules.sensitive[number], self._types
+        stated = self._rules.bounded_values
+        if stated is not None and rule.keys not in stated:
+            return None
+        domain = self._attributes[number].domain()
+        codes = range(len(domain.values)) if stated is None else protected_codes(domain, stated[rule.keys])
+        own = next(kind for kind, held in enumerate(types.sensitive) if number in held)
+        source = tuple(
+            -1 if types.is_above(kind, own) else types.depth(own) if types.is_above(own, kind) else -2
+            for kind in range(len(types.types))
+        )
+        return Watched(number, frozenset(codes), rule.reading.asks == "presence", source)
+
+
+def _count_groups(records: Records, k: int) -> Least:
+    """Count the records of each group."""
+    import numpy as np
+
+    from hierdata.judge.knowledge.counting import Least
+
+    least = Least(k)
+    counts = np.zeros(max(records.groups) + 1, np.int64)
+    np.add.at(counts, np.array(records.groups), np.array(records.times, np.int64))
+    least.add(counts, np.arange(len(counts)))
+    return least
